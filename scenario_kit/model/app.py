@@ -1,0 +1,70 @@
+"""Sample applications as data: what ``catalog/apps/<name>/app.yaml`` says, for one version of the app."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from scenario_kit.model.base import Object, Value
+
+
+class Component(Value, kw_only=True):
+    """A part of the app: one workload, usually one Service.
+
+    ``name`` is also the value of the telemetry label ``service_name`` of its spans.
+    """
+
+    name: str
+    workload: str
+    service: str = ""
+    role: Literal["Entry", "App", "Store", "Queue", "Flags", "Load", "Platform"] = "App"
+
+
+class CallEdge(Value, kw_only=True):
+    """``caller`` talks to ``callee``; ``env`` or ``config`` is where the caller reads the address."""
+
+    caller: str
+    callee: str
+    mode: Literal["Sync", "Swallowed", "Async"] = "Sync"
+    env: tuple[str, ...] = ()
+    config: str = ""
+
+
+class LoadProfile(Value, kw_only=True):
+    """A named traffic shape and the option values that produce it."""
+
+    description: str = ""
+    options: dict[str, Any] = {}
+
+
+class FlagStore(Value, kw_only=True):
+    """Where feature flags live: a JSON document in a ConfigMap key, and what must restart for a change to act."""
+
+    config_map: str
+    key: str
+    restart: tuple[str, ...] = ()
+
+
+class App(Value, kw_only=True):
+    """One app in one version. ``twin`` is None for apps that run on real clusters only."""
+
+    name: str
+    version: str
+    title: str = ""
+    namespace: str
+    entry: str
+    components: tuple[Component, ...]
+    calls: tuple[CallEdge, ...] = ()
+    loads: dict[str, LoadProfile] = {}
+    alert_packs: tuple[str, ...] = ("default",)
+    options: Object = {}
+    images: tuple[str, ...] = ()
+    flags: FlagStore | None = None
+    twin: Object | None = None
+
+    def component(self, name: str) -> Component | None:
+        """The component of that name, or None."""
+        return next((c for c in self.components if c.name == name), None)
+
+    def callers(self, name: str) -> tuple[str, ...]:
+        """Names of the components that call ``name`` synchronously and notice its failures."""
+        return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name and e.mode == "Sync"))

@@ -1,0 +1,103 @@
+"""Changes: single operations on the cluster. Faults, solutions, decoys and cheats are lists of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from scenario_kit.model.base import Object, Value
+from scenario_kit.model.check import Check
+
+
+class Target(Value, kw_only=True):
+    """Names the object that an operation works on."""
+
+    target: str
+
+
+class Patch(Value, kw_only=True):
+    """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` a Kubernetes strategic merge patch."""
+
+    target: str
+    type: Literal["Json", "Merge", "Strategic"]
+    patch: Any
+
+
+class Scale(Value, kw_only=True):
+    """Set the replicas of a workload."""
+
+    target: str
+    replicas: int
+
+
+class Restart(Value, kw_only=True):
+    """Replace the pods of a workload. ``drop_old`` goes through zero pods, so that no old pod keeps serving."""
+
+    target: str
+    drop_old: bool = False
+
+
+class SetFlag(Value, kw_only=True):
+    """Set one feature flag of the app to a variant, the way an operator of the app would."""
+
+    flag: str
+    variant: str
+
+
+class Run(Value, kw_only=True):
+    """A one-shot Job from a pinned client image of the app's definition; ``command`` is one that the definition lists."""
+
+    client: str
+    command: list[str]
+
+
+class RemoveFault(Value, kw_only=True):
+    """Take back everything that the named fault changed, from its receipts."""
+
+    fault: str
+
+
+class Until(Value, kw_only=True):
+    """Wait for a check after the change."""
+
+    check: Check
+    within_seconds: int = 120
+
+
+class Change(Value, kw_only=True):
+    """One-of: exactly one operation is set. ``when`` false leaves the change out (templates only)."""
+
+    create: Object | None = None
+    apply: Object | None = None
+    patch: Patch | None = None
+    delete: Target | None = None
+    scale: Scale | None = None
+    restart: Restart | None = None
+    undo_rollout: Target | None = None
+    cordon: Target | None = None
+    uncordon: Target | None = None
+    drain: Target | None = None
+    set_flag: SetFlag | None = None
+    chaos: Object | None = None
+    run: Run | None = None
+    remove_fault: RemoveFault | None = None
+    until: Until | None = None
+
+    @property
+    def operation(self) -> str:
+        """The name of the operation that is set, as it is spelled in YAML."""
+        for field in msgspec.structs.fields(self):
+            if field.name != "until" and getattr(self, field.name) is not None:
+                return field.encode_name
+        raise ValueError("a change without an operation")
+
+    @property
+    def target(self) -> str | None:
+        """The reference that the operation names, if it names one; created objects name themselves."""
+        body = getattr(self, _snake(self.operation))
+        return getattr(body, "target", None)
+
+
+def _snake(camel: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in camel)

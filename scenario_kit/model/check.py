@@ -1,0 +1,68 @@
+"""Checks: the grammar of effect, undone and expect.checks. Each answers true, false or unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from scenario_kit.model.base import Value
+
+
+class ObjectCheck(Value, kw_only=True):
+    """A field of an object, found by JSONPath. Exactly one of the comparisons is set."""
+
+    ref: str
+    path: str = ""
+    exists: bool | None = None
+    equals: Any = None
+    not_equals: Any = None
+    contains: Any = None
+    at_least: int | None = None
+    at_most: int | None = None
+    matches: str | None = None
+
+
+class EndpointsCheck(Value, kw_only=True):
+    """The number of ready addresses behind a Service."""
+
+    service: str
+    at_least: int | None = None
+    at_most: int | None = None
+
+
+class QueryCheck(Value, kw_only=True):
+    """A PromQL expression; the largest value of its result is compared. No series is *unknown*, unless ``empty`` says so."""
+
+    expr: str
+    is_: str = msgspec.field(name="is")  # GreaterThan | LessThan | AtLeast | AtMost | Equal
+    value: int
+    scale: int = 1  # value / scale is the threshold: no floats in the file
+    empty: str = "Unknown"  # Unknown | True | False: what an empty result means
+
+
+class EventCheck(Value, kw_only=True):
+    """An event with this reason on the object, or on one that it owns."""
+
+    on: str
+    reason: str
+    message_matches: str = ""
+
+
+class LogCheck(Value, kw_only=True):
+    """A line of the pods of a workload that matches the pattern (re.search)."""
+
+    on: str
+    pattern: str
+
+
+class Check(Value, kw_only=True):
+    """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true."""
+
+    object: ObjectCheck | None = None
+    endpoints: EndpointsCheck | None = None
+    query: QueryCheck | None = None
+    event: EventCheck | None = None
+    log: LogCheck | None = None
+    within_seconds: int = 120
+    describe: str = ""

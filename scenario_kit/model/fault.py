@@ -1,0 +1,89 @@
+"""Faults: the catalogue entry as it is written, and the same entry rendered for one target."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from scenario_kit.model.base import Object, Value
+from scenario_kit.model.change import Change
+from scenario_kit.model.check import Check
+from scenario_kit.model.scenario import Decoy, Rollout, Solution
+
+Persistence = Literal["Object", "Workload", "Pod", "OneShot", "Expires", "SelfHeals"]
+EntityRole = Literal["Cause", "Artefact", "Victim"]
+
+
+class Symptom(Value, kw_only=True):
+    """A hint for ``new``: an alert and where it shows, relative to the target."""
+
+    alert: str
+    on: Literal["Self", "Callers", "Entry"]
+
+
+class FaultType(Value, kw_only=True):
+    """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
+
+    name: str
+    version: int
+    title: str
+    description: str
+    family: str = ""
+    targets: tuple[str, ...]
+    parameters: Object = {}
+    changes: tuple[Any, ...]
+    undo: tuple[Any, ...] = ()
+    effect: tuple[Any, ...]
+    undone: tuple[Any, ...] = ()
+    entities: tuple[Any, ...]
+    causes_join: Literal["Independent", "Conjunctive"] = "Independent"
+    mitigation: Literal["Native", "Workaround", "None"] = "Native"
+    persistence: Persistence = "Object"
+    scope: Literal["Namespace", "Cluster"] = "Namespace"
+    rollout: Rollout = Rollout()
+    symptoms: tuple[Symptom, ...] = ()
+    solutions: tuple[Any, ...] = ()
+    decoys: tuple[Any, ...] = ()
+    requires: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+class Entity(Value, kw_only=True):
+    """An object that the fault writes, its role, and for a cause the changes that remove exactly it."""
+
+    ref: str
+    field: str = ""
+    role: EntityRole = "Cause"
+    generated: bool = False
+    fix: tuple[Change, ...] = ()
+
+
+class Fault(Value, kw_only=True):
+    """A fault rendered for its target: everything that injecting, proving and removing it needs."""
+
+    name: str
+    type: str
+    version: int
+    target: str
+    role: str = "Cause"
+    visibility: str = "Visible"
+    changes: tuple[Change, ...]
+    undo: tuple[Change, ...] = ()
+    effect: tuple[Check, ...]
+    undone: tuple[Check, ...] = ()
+    entities: tuple[Entity, ...]
+    causes_join: str = "Independent"
+    mitigation: str = "Native"
+    persistence: Persistence = "Object"
+    scope: str = "Namespace"
+    rollout: Rollout = Rollout()
+    callers: tuple[str, ...] = ()
+    start_after_seconds: int = 0
+    solutions: tuple[Solution, ...] = ()
+    decoys: tuple[Decoy, ...] = ()
+    requires: tuple[str, ...] = ()
+    digest: str = ""
+
+    @property
+    def causes(self) -> tuple[Entity, ...]:
+        """The entities that are causes."""
+        return tuple(e for e in self.entities if e.role == "Cause")

@@ -1,0 +1,53 @@
+"""The one spelling of object references: ``[namespace/]Kind[.group]/name``."""
+
+from __future__ import annotations
+
+import re
+from typing import Self
+
+import msgspec
+
+#: The symbolic namespace of the app under test; resolved when a trial knows its real name.
+APP_NAMESPACE = "app"
+
+_PATTERN = re.compile(
+    r"^(?:(?P<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?)/)?"
+    r"(?P<kind>[A-Z][A-Za-z0-9]*)(?:\.(?P<group>[a-z0-9][-a-z0-9.]*))?"
+    r"/(?P<name>[A-Za-z0-9][-A-Za-z0-9._:]*)$"
+)
+
+
+class Reference(msgspec.Struct, frozen=True, order=True):
+    """Names one object. ``group`` is empty for kinds that are unambiguous without one (core, apps, batch …)."""
+
+    kind: str
+    name: str
+    namespace: str = APP_NAMESPACE
+    group: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``[namespace/]Kind[.group]/name``; no namespace means the app's.
+
+        Raises:
+            ValueError: the text has another form; the message says which form is expected.
+        """
+        match = _PATTERN.match(text)
+        if not match:
+            raise ValueError(f"'{text}' is not a reference; expected [namespace/]Kind[.group]/name, e.g. Deployment/cart")
+        parts = match.groupdict()
+        return cls(
+            kind=parts["kind"],
+            name=parts["name"],
+            namespace=parts["namespace"] or APP_NAMESPACE,
+            group=parts["group"] or "",
+        )
+
+    def __str__(self) -> str:
+        namespace = "" if self.namespace == APP_NAMESPACE else f"{self.namespace}/"
+        group = f".{self.group}" if self.group else ""
+        return f"{namespace}{self.kind}{group}/{self.name}"
+
+    def within(self, namespace: str) -> Reference:
+        """This reference with the symbolic app namespace replaced by a real one."""
+        return msgspec.structs.replace(self, namespace=namespace) if self.namespace == APP_NAMESPACE else self

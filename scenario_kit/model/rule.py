@@ -1,0 +1,40 @@
+"""Alert rules and the windows that follow from them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scenario_kit.model.base import Value
+
+
+class EntityLabel(Value, kw_only=True):
+    """Which label of an alert names its entity, and what kind of name it holds."""
+
+    label: str
+    kind: Literal["Component", "Pod", "Deployment", "StatefulSet", "HorizontalPodAutoscaler", "Node"]
+
+
+class AlertRule(Value, kw_only=True):
+    """A Prometheus alerting rule of a pack.
+
+    ``expr`` carries no namespace; the trial's is injected. ``range_seconds`` is the longest range selector in it.
+    """
+
+    name: str
+    expr: str
+    for_seconds: int
+    range_seconds: int
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    entity: EntityLabel | None = None
+    pack: str = "default"
+
+
+class Windows(Value, kw_only=True):
+    """How long to look, in seconds (validation.md §4); computed from the rules, see ``render.windows``."""
+
+    quiet: int
+    hold: int
+    still_firing: int
+    clear: int
+    resolve: int

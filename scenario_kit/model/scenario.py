@@ -1,0 +1,177 @@
+"""The authored incident (design §3): what stands in ``scenario.yaml``, field by field."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from scenario_kit.model.base import Value
+from scenario_kit.model.change import Change
+from scenario_kit.model.check import Check
+
+API_VERSION = "scenariokit.io/v1alpha1"
+
+
+class Author(Value, kw_only=True):
+    """Who wrote it."""
+
+    name: str
+    github: str = ""
+
+
+class Load(Value, kw_only=True):
+    """Traffic offered to the app: a profile of the app and the number of users."""
+
+    profile: str = "steady"
+    users: int = 50
+
+
+class AppChoice(Value, kw_only=True):
+    """Which app, in which version, configured how."""
+
+    name: str
+    version: str
+    options: dict[str, Any] = {}
+    load: Load = Load()
+    alert_packs: tuple[str, ...] = ("default",)
+
+
+class Rollout(Value, kw_only=True):
+    """How a change reaches running processes (faults.md rules 1 and 4)."""
+
+    drop_old: bool = False
+    reconnect: Literal["None", "Callers"] = "None"
+
+
+class OnAlert(Value, kw_only=True):
+    """An alert that starts a fault."""
+
+    name: str
+    on: str = ""
+
+
+class Start(Value, kw_only=True):
+    """When a fault begins: one of a delay, another fault's state, or an alert. Nothing set means at once."""
+
+    after_seconds: int | None = None
+    after_fault: str | None = None
+    is_: str = msgspec.field(name="is", default="Effective")
+    on_alert: OnAlert | None = None
+
+
+class FaultUse(Value, kw_only=True):
+    """One fault of the catalogue, aimed at one object."""
+
+    name: str
+    type: str
+    target: str
+    parameters: dict[str, Any] = {}
+    rollout: Rollout | None = None
+    start: Start = Start()
+    role: Literal["Cause", "Trigger", "Sustaining", "Distractor"] = "Cause"
+    visibility: Literal["Visible", "Hidden"] = "Visible"
+
+
+class AlertExpectation(Value, kw_only=True):
+    """One alert and what is demanded of it. ``on`` names its entity; empty means any."""
+
+    name: str
+    alert_class: Literal["MustFire", "MayFire", "MustNotFire"] = msgspec.field(name="class", default="MustFire")
+    on: str = ""
+    after: str = ""
+    within_seconds: int | None = None
+
+
+class BackgroundAlert(Value, kw_only=True):
+    """An alert that is chronically on in this app, and why that is accepted."""
+
+    name: str
+    on: str = ""
+    reason: str
+
+
+class Expect(Value, kw_only=True):
+    """What the incident looks like from outside."""
+
+    alerts: tuple[AlertExpectation, ...] = ()
+    background: tuple[BackgroundAlert, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
+class RootCause(Value, kw_only=True):
+    """A labelled cause. ``entity`` may be left out only where the fault generates the name."""
+
+    fault: str
+    entity: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class Edge(Value, kw_only=True):
+    """A causal edge. ``Fault/<name>`` stands for the entity of a fault whose name is generated."""
+
+    from_: str = msgspec.field(name="from")
+    to: str
+    because: str = ""
+
+
+class GroundTruth(Value, kw_only=True):
+    """The answer: root causes and how the trouble travels to the alerts."""
+
+    outcome: Literal["Incident", "Benign", "NoIncident"] = "Incident"
+    root_causes: tuple[RootCause, ...] = ()
+    propagation: tuple[Edge, ...] = ()
+
+
+class Solution(Value, kw_only=True):
+    """A documented fix. ``fixes`` names the faults whose causes it removes."""
+
+    name: str
+    fixes: tuple[str, ...] = ()
+    description: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+class Decoy(Value, kw_only=True):
+    """A plausible wrong fix: it must not clear the symptoms."""
+
+    name: str
+    description: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+class Suppression(Value, kw_only=True):
+    """Silences one finding, with a reason and an end."""
+
+    code: str
+    reason: str
+    until: str
+
+
+class ScenarioSpec(Value, kw_only=True):
+    """``spec`` of a Scenario."""
+
+    title: str
+    description: str = ""
+    brief: str = ""
+    authors: tuple[Author, ...] = ()
+    license: str = ""
+    domain: str = "sre"
+    tags: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    suspend: bool = False
+    app: AppChoice
+    faults: tuple[FaultUse, ...] = ()
+    noise: tuple[dict[str, Any], ...] = ()
+    expect: Expect = Expect()
+    ground_truth: GroundTruth = GroundTruth()
+    solutions: tuple[Solution, ...] = ()
+    decoys: tuple[Decoy, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+
+
+class Scenario(Value, kw_only=True):
+    """A named scenario. ``name`` is ``metadata.name`` and equals its folder under ``catalog/scenarios``."""
+
+    name: str
+    spec: ScenarioSpec

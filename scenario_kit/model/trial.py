@@ -1,0 +1,102 @@
+"""Trials: a bounded run of a scenario as a short program of steps (design §5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scenario_kit.model.app import App
+from scenario_kit.model.base import Object, Value
+from scenario_kit.model.fault import Fault
+from scenario_kit.model.finding import Finding
+from scenario_kit.model.observation import CheckResult
+from scenario_kit.model.rule import AlertRule, Windows
+from scenario_kit.model.scenario import Expect, GroundTruth, Solution
+
+StepKind = Literal[
+    "deploy",
+    "expectQuiet",
+    "inject",
+    "expectAlerts",
+    "hold",
+    "change",
+    "undoChange",
+    "expectCleared",
+    "expectStillFiring",
+    "expectUnresolved",
+    "teardown",
+    "expectClean",
+]
+TrialOutcome = Literal["Held", "Broken", "Infra"]
+
+
+class Step(Value, kw_only=True):
+    """One step. ``faults`` narrows inject; ``use`` and ``name`` say what a change step executes."""
+
+    kind: StepKind
+    faults: tuple[str, ...] = ()
+    use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault"] = ""
+    name: str = ""
+    seconds: int | None = None
+    forever: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".rstrip()
+
+
+class Procedure(Value, kw_only=True):
+    """A named list of changes that a change step can execute: a solution, decoy, cheat or fix."""
+
+    use: str
+    name: str
+    solution: Solution
+
+
+class Runbook(Value, kw_only=True):
+    """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it."""
+
+    scenario: str
+    digest: str
+    app: App
+    namespace: str
+    users: int
+    objects: tuple[Object, ...]
+    rules: tuple[AlertRule, ...]
+    windows: Windows
+    faults: tuple[Fault, ...]
+    expect: Expect
+    ground_truth: GroundTruth
+    procedures: tuple[Procedure, ...] = ()
+
+    def fault(self, name: str) -> Fault:
+        """The fault of that name; every name in a runbook was resolved when it was rendered."""
+        return next(f for f in self.faults if f.name == name)
+
+    def procedure(self, use: str, name: str) -> Procedure:
+        """The procedure that a change step names."""
+        return next(p for p in self.procedures if (p.use, p.name) == (use, name))
+
+
+class TrialSpec(Value, kw_only=True):
+    """``spec`` of a Trial; immutable. ``resolved`` is a Runbook as JSON."""
+
+    scenario: str
+    digest: str
+    plan: str = ""
+    clock: Literal["Wall", "Virtual"] = "Virtual"
+    seed: int = 0
+    namespace: str
+    steps: tuple[Step, ...]
+    resolved: Object
+
+
+class StepStatus(Value, kw_only=True):
+    """What became of a step. Times are on the trial's clock."""
+
+    index: int
+    step: str
+    outcome: Literal["Running", "Held", "Broken", "Infra", "Skipped"]
+    started_at: float
+    finished_at: float | None = None
+    message: str = ""
+    findings: tuple[Finding, ...] = ()
+    checks: tuple[CheckResult, ...] = ()

@@ -1,0 +1,1 @@
+"""The embedded lab: a real control plane, and a simulated data plane behind it."""

@@ -1,0 +1,8 @@
+"""The twin: a seeded, pure model of how requests flow through an application.
+
+Its input is what a namespace holds and which chaos is in force; it never sees what a scenario is about.
+"""
+
+from scenario_kit.lab.twin.view import Telemetry, View
+
+__all__ = ["Telemetry", "View"]

@@ -1,0 +1,54 @@
+"""What a container's process does, as the data plane sees it: how it starts, ends, what it uses and prints.
+
+Produced by whatever simulates processes (the twin), consumed by whoever writes pod status, metrics and logs. Times are
+seconds since the epoch on the trial's clock, durations seconds, memory bytes, CPU cores.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+#: One series of metrics: its name, and its label pairs sorted by label name.
+SeriesId = tuple[str, tuple[tuple[str, str], ...]]
+
+
+class Exit(NamedTuple):
+    """A container's process ended. ``reason`` is the kubelet's word (Error, OOMKilled, Completed), ``text`` its last words."""
+
+    pod_uid: str
+    container: str
+    code: int
+    reason: str
+    text: str = ""
+
+
+class Start(NamedTuple):
+    """How a process that starts now comes up: it listens after that many seconds, or, with ``exit``, ends after them."""
+
+    listens_after_seconds: float
+    exit: Exit | None = None
+
+
+class InitState(NamedTuple):
+    """The state of an init container. ``code`` counts once it ended; ``lines`` are what it prints since it was last asked."""
+
+    state: Literal["Running", "Succeeded", "Failed"]
+    code: int = 0
+    lines: tuple[str, ...] = ()
+
+
+class Usage(NamedTuple):
+    """Resources of one container, averaged over a tick. ``throttled_ratio`` is the share of CPU periods it was throttled."""
+
+    cpu_cores: float
+    memory_bytes: float
+    throttled_ratio: float = 0.0
+
+
+class LogRecord(NamedTuple):
+    """One line that a container printed."""
+
+    pod: str
+    container: str
+    t: float
+    text: str

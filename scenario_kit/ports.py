@@ -38,7 +38,9 @@ class Cluster(Protocol):
     def get(self, ref: Reference) -> Object | None:
         """The object, or None when it does not exist."""
 
-    def list(self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None) -> list[Object]:
+    def list(
+        self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
+    ) -> list[Object]:
         """All objects of a kind, in one namespace or (empty) in all; ``apiVersion`` and ``kind`` are filled in."""
 
     def create(self, obj: Object) -> Object:

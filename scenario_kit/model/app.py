@@ -7,7 +7,7 @@ from typing import Any, Literal
 from scenario_kit.model.base import Object, Value
 
 
-class Component(Value, kw_only=True):
+class Component(Value, frozen=True, kw_only=True):
     """A part of the app: one workload, usually one Service.
 
     ``name`` is also the value of the telemetry label ``service_name`` of its spans.
@@ -19,7 +19,7 @@ class Component(Value, kw_only=True):
     role: Literal["Entry", "App", "Store", "Queue", "Flags", "Load", "Platform"] = "App"
 
 
-class CallEdge(Value, kw_only=True):
+class CallEdge(Value, frozen=True, kw_only=True):
     """``caller`` talks to ``callee``; ``env`` or ``config`` is where the caller reads the address."""
 
     caller: str
@@ -29,14 +29,14 @@ class CallEdge(Value, kw_only=True):
     config: str = ""
 
 
-class LoadProfile(Value, kw_only=True):
+class LoadProfile(Value, frozen=True, kw_only=True):
     """A named traffic shape and the option values that produce it."""
 
     description: str = ""
     options: dict[str, Any] = {}
 
 
-class FlagStore(Value, kw_only=True):
+class FlagStore(Value, frozen=True, kw_only=True):
     """Where feature flags live: a JSON document in a ConfigMap key, and what must restart for a change to act."""
 
     config_map: str
@@ -44,7 +44,7 @@ class FlagStore(Value, kw_only=True):
     restart: tuple[str, ...] = ()
 
 
-class App(Value, kw_only=True):
+class App(Value, frozen=True, kw_only=True):
     """One app in one version. ``twin`` is None for apps that run on real clusters only."""
 
     name: str

@@ -10,13 +10,13 @@ from scenario_kit.model.base import Object, Value
 from scenario_kit.model.check import Check
 
 
-class Target(Value, kw_only=True):
+class Target(Value, frozen=True, kw_only=True):
     """Names the object that an operation works on."""
 
     target: str
 
 
-class Patch(Value, kw_only=True):
+class Patch(Value, frozen=True, kw_only=True):
     """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` a Kubernetes strategic merge patch."""
 
     target: str
@@ -24,48 +24,48 @@ class Patch(Value, kw_only=True):
     patch: Any
 
 
-class Scale(Value, kw_only=True):
+class Scale(Value, frozen=True, kw_only=True):
     """Set the replicas of a workload."""
 
     target: str
     replicas: int
 
 
-class Restart(Value, kw_only=True):
+class Restart(Value, frozen=True, kw_only=True):
     """Replace the pods of a workload. ``drop_old`` goes through zero pods, so that no old pod keeps serving."""
 
     target: str
     drop_old: bool = False
 
 
-class SetFlag(Value, kw_only=True):
+class SetFlag(Value, frozen=True, kw_only=True):
     """Set one feature flag of the app to a variant, the way an operator of the app would."""
 
     flag: str
     variant: str
 
 
-class Run(Value, kw_only=True):
+class Run(Value, frozen=True, kw_only=True):
     """A one-shot Job from a pinned client image of the app's definition; ``command`` is one that the definition lists."""
 
     client: str
     command: list[str]
 
 
-class RemoveFault(Value, kw_only=True):
+class RemoveFault(Value, frozen=True, kw_only=True):
     """Take back everything that the named fault changed, from its receipts."""
 
     fault: str
 
 
-class Until(Value, kw_only=True):
+class Until(Value, frozen=True, kw_only=True):
     """Wait for a check after the change."""
 
     check: Check
     within_seconds: int = 120
 
 
-class Change(Value, kw_only=True):
+class Change(Value, frozen=True, kw_only=True):
     """One-of: exactly one operation is set. ``when`` false leaves the change out (templates only)."""
 
     create: Object | None = None

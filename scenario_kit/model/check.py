@@ -9,7 +9,7 @@ import msgspec
 from scenario_kit.model.base import Value
 
 
-class ObjectCheck(Value, kw_only=True):
+class ObjectCheck(Value, frozen=True, kw_only=True):
     """A field of an object, found by JSONPath. Exactly one of the comparisons is set."""
 
     ref: str
@@ -23,7 +23,7 @@ class ObjectCheck(Value, kw_only=True):
     matches: str | None = None
 
 
-class EndpointsCheck(Value, kw_only=True):
+class EndpointsCheck(Value, frozen=True, kw_only=True):
     """The number of ready addresses behind a Service."""
 
     service: str
@@ -31,7 +31,7 @@ class EndpointsCheck(Value, kw_only=True):
     at_most: int | None = None
 
 
-class QueryCheck(Value, kw_only=True):
+class QueryCheck(Value, frozen=True, kw_only=True):
     """A PromQL expression; the largest value of its result is compared. No series is *unknown*, unless ``empty`` says so."""
 
     expr: str
@@ -41,7 +41,7 @@ class QueryCheck(Value, kw_only=True):
     empty: str = "Unknown"  # Unknown | True | False: what an empty result means
 
 
-class EventCheck(Value, kw_only=True):
+class EventCheck(Value, frozen=True, kw_only=True):
     """An event with this reason on the object, or on one that it owns."""
 
     on: str
@@ -49,14 +49,14 @@ class EventCheck(Value, kw_only=True):
     message_matches: str = ""
 
 
-class LogCheck(Value, kw_only=True):
+class LogCheck(Value, frozen=True, kw_only=True):
     """A line of the pods of a workload that matches the pattern (re.search)."""
 
     on: str
     pattern: str
 
 
-class Check(Value, kw_only=True):
+class Check(Value, frozen=True, kw_only=True):
     """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true."""
 
     object: ObjectCheck | None = None

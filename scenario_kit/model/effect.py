@@ -7,7 +7,7 @@ from typing import Any
 from scenario_kit.model.base import Value
 
 
-class NetworkEffect(Value, kw_only=True):
+class NetworkEffect(Value, frozen=True, kw_only=True):
     """One traffic-control rule or packet filter on a pod's network namespace.
 
     ``drop`` rules come from partitions (``direction`` INPUT or OUTPUT); the others shape what the pod *sends*.
@@ -27,7 +27,7 @@ class NetworkEffect(Value, kw_only=True):
     device: str = ""
 
 
-class ContainerEffect(Value, kw_only=True):
+class ContainerEffect(Value, frozen=True, kw_only=True):
     """An effect inside one container: Stress, IO, HTTP, DNS, Time or JVM, with the daemon's own arguments decoded."""
 
     pod_uid: str
@@ -36,7 +36,7 @@ class ContainerEffect(Value, kw_only=True):
     arguments: dict[str, Any] = {}
 
 
-class Ledger(Value, kw_only=True):
+class Ledger(Value, frozen=True, kw_only=True):
     """Everything in force at one instant. ``version`` grows with every change."""
 
     version: int = 0

@@ -13,14 +13,14 @@ Persistence = Literal["Object", "Workload", "Pod", "OneShot", "Expires", "SelfHe
 EntityRole = Literal["Cause", "Artefact", "Victim"]
 
 
-class Symptom(Value, kw_only=True):
+class Symptom(Value, frozen=True, kw_only=True):
     """A hint for ``new``: an alert and where it shows, relative to the target."""
 
     alert: str
     on: Literal["Self", "Callers", "Entry"]
 
 
-class FaultType(Value, kw_only=True):
+class FaultType(Value, frozen=True, kw_only=True):
     """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
 
     name: str
@@ -47,7 +47,7 @@ class FaultType(Value, kw_only=True):
     references: tuple[str, ...] = ()
 
 
-class Entity(Value, kw_only=True):
+class Entity(Value, frozen=True, kw_only=True):
     """An object that the fault writes, its role, and for a cause the changes that remove exactly it."""
 
     ref: str
@@ -57,7 +57,7 @@ class Entity(Value, kw_only=True):
     fix: tuple[Change, ...] = ()
 
 
-class Fault(Value, kw_only=True):
+class Fault(Value, frozen=True, kw_only=True):
     """A fault rendered for its target: everything that injecting, proving and removing it needs."""
 
     name: str

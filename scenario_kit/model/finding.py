@@ -15,7 +15,7 @@ class Severity(StrEnum):
     NOTE = "Note"
 
 
-class Position(Value, kw_only=True):
+class Position(Value, frozen=True, kw_only=True):
     """Where in a file; line and column count from 1."""
 
     path: str
@@ -26,7 +26,7 @@ class Position(Value, kw_only=True):
         return f"{self.path}:{self.line}:{self.column}"
 
 
-class Finding(Value, kw_only=True):
+class Finding(Value, frozen=True, kw_only=True):
     """A stable code and what a reader needs to act: what is wrong, observed, expected, why it matters, the fix."""
 
     code: str

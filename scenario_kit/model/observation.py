@@ -9,14 +9,14 @@ from scenario_kit.model.base import Value
 Answer = Literal["True", "False", "Unknown"]
 
 
-class Interval(Value, kw_only=True):
+class Interval(Value, frozen=True, kw_only=True):
     """From ``start`` on; ``end`` None means it had not ended when looking stopped."""
 
     start: float
     end: float | None = None
 
 
-class AlertTimeline(Value, kw_only=True):
+class AlertTimeline(Value, frozen=True, kw_only=True):
     """One alert on one entity: when it was pending and when it fired. ``entity`` is a reference, or empty."""
 
     name: str
@@ -41,7 +41,7 @@ class AlertTimeline(Value, kw_only=True):
         return any(i.start <= end and (i.end is None or i.end > start) for i in self.firing)
 
 
-class AlertHistory(Value, kw_only=True):
+class AlertHistory(Value, frozen=True, kw_only=True):
     """All timelines of a stretch of time, and the stretches for which there is no evidence."""
 
     start: float
@@ -50,7 +50,7 @@ class AlertHistory(Value, kw_only=True):
     gaps: tuple[Interval, ...] = ()
 
 
-class CheckResult(Value, kw_only=True):
+class CheckResult(Value, frozen=True, kw_only=True):
     """The answer of one check at one time."""
 
     answer: Answer

@@ -34,7 +34,9 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         """
         match = _PATTERN.match(text)
         if not match:
-            raise ValueError(f"'{text}' is not a reference; expected [namespace/]Kind[.group]/name, e.g. Deployment/cart")
+            raise ValueError(
+                f"'{text}' is not a reference; expected [namespace/]Kind[.group]/name, e.g. Deployment/cart"
+            )
         parts = match.groupdict()
         return cls(
             kind=parts["kind"],

@@ -7,14 +7,14 @@ from typing import Literal
 from scenario_kit.model.base import Value
 
 
-class EntityLabel(Value, kw_only=True):
+class EntityLabel(Value, frozen=True, kw_only=True):
     """Which label of an alert names its entity, and what kind of name it holds."""
 
     label: str
     kind: Literal["Component", "Pod", "Deployment", "StatefulSet", "HorizontalPodAutoscaler", "Node"]
 
 
-class AlertRule(Value, kw_only=True):
+class AlertRule(Value, frozen=True, kw_only=True):
     """A Prometheus alerting rule of a pack.
 
     ``expr`` carries no namespace; the trial's is injected. ``range_seconds`` is the longest range selector in it.
@@ -30,7 +30,7 @@ class AlertRule(Value, kw_only=True):
     pack: str = "default"
 
 
-class Windows(Value, kw_only=True):
+class Windows(Value, frozen=True, kw_only=True):
     """How long to look, in seconds (validation.md §4); computed from the rules, see ``render.windows``."""
 
     quiet: int

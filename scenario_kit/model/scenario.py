@@ -13,21 +13,21 @@ from scenario_kit.model.check import Check
 API_VERSION = "scenariokit.io/v1alpha1"
 
 
-class Author(Value, kw_only=True):
+class Author(Value, frozen=True, kw_only=True):
     """Who wrote it."""
 
     name: str
     github: str = ""
 
 
-class Load(Value, kw_only=True):
+class Load(Value, frozen=True, kw_only=True):
     """Traffic offered to the app: a profile of the app and the number of users."""
 
     profile: str = "steady"
     users: int = 50
 
 
-class AppChoice(Value, kw_only=True):
+class AppChoice(Value, frozen=True, kw_only=True):
     """Which app, in which version, configured how."""
 
     name: str
@@ -37,21 +37,21 @@ class AppChoice(Value, kw_only=True):
     alert_packs: tuple[str, ...] = ("default",)
 
 
-class Rollout(Value, kw_only=True):
+class Rollout(Value, frozen=True, kw_only=True):
     """How a change reaches running processes (faults.md rules 1 and 4)."""
 
     drop_old: bool = False
     reconnect: Literal["None", "Callers"] = "None"
 
 
-class OnAlert(Value, kw_only=True):
+class OnAlert(Value, frozen=True, kw_only=True):
     """An alert that starts a fault."""
 
     name: str
     on: str = ""
 
 
-class Start(Value, kw_only=True):
+class Start(Value, frozen=True, kw_only=True):
     """When a fault begins: one of a delay, another fault's state, or an alert. Nothing set means at once."""
 
     after_seconds: int | None = None
@@ -60,7 +60,7 @@ class Start(Value, kw_only=True):
     on_alert: OnAlert | None = None
 
 
-class FaultUse(Value, kw_only=True):
+class FaultUse(Value, frozen=True, kw_only=True):
     """One fault of the catalogue, aimed at one object."""
 
     name: str
@@ -73,7 +73,7 @@ class FaultUse(Value, kw_only=True):
     visibility: Literal["Visible", "Hidden"] = "Visible"
 
 
-class AlertExpectation(Value, kw_only=True):
+class AlertExpectation(Value, frozen=True, kw_only=True):
     """One alert and what is demanded of it. ``on`` names its entity; empty means any."""
 
     name: str
@@ -83,7 +83,7 @@ class AlertExpectation(Value, kw_only=True):
     within_seconds: int | None = None
 
 
-class BackgroundAlert(Value, kw_only=True):
+class BackgroundAlert(Value, frozen=True, kw_only=True):
     """An alert that is chronically on in this app, and why that is accepted."""
 
     name: str
@@ -91,7 +91,7 @@ class BackgroundAlert(Value, kw_only=True):
     reason: str
 
 
-class Expect(Value, kw_only=True):
+class Expect(Value, frozen=True, kw_only=True):
     """What the incident looks like from outside."""
 
     alerts: tuple[AlertExpectation, ...] = ()
@@ -99,7 +99,7 @@ class Expect(Value, kw_only=True):
     checks: tuple[Check, ...] = ()
 
 
-class RootCause(Value, kw_only=True):
+class RootCause(Value, frozen=True, kw_only=True):
     """A labelled cause. ``entity`` may be left out only where the fault generates the name."""
 
     fault: str
@@ -107,7 +107,7 @@ class RootCause(Value, kw_only=True):
     aliases: tuple[str, ...] = ()
 
 
-class Edge(Value, kw_only=True):
+class Edge(Value, frozen=True, kw_only=True):
     """A causal edge. ``Fault/<name>`` stands for the entity of a fault whose name is generated."""
 
     from_: str = msgspec.field(name="from")
@@ -115,7 +115,7 @@ class Edge(Value, kw_only=True):
     because: str = ""
 
 
-class GroundTruth(Value, kw_only=True):
+class GroundTruth(Value, frozen=True, kw_only=True):
     """The answer: root causes and how the trouble travels to the alerts."""
 
     outcome: Literal["Incident", "Benign", "NoIncident"] = "Incident"
@@ -123,7 +123,7 @@ class GroundTruth(Value, kw_only=True):
     propagation: tuple[Edge, ...] = ()
 
 
-class Solution(Value, kw_only=True):
+class Solution(Value, frozen=True, kw_only=True):
     """A documented fix. ``fixes`` names the faults whose causes it removes."""
 
     name: str
@@ -132,7 +132,7 @@ class Solution(Value, kw_only=True):
     changes: tuple[Change, ...] = ()
 
 
-class Decoy(Value, kw_only=True):
+class Decoy(Value, frozen=True, kw_only=True):
     """A plausible wrong fix: it must not clear the symptoms."""
 
     name: str
@@ -140,7 +140,7 @@ class Decoy(Value, kw_only=True):
     changes: tuple[Change, ...] = ()
 
 
-class Suppression(Value, kw_only=True):
+class Suppression(Value, frozen=True, kw_only=True):
     """Silences one finding, with a reason and an end."""
 
     code: str
@@ -148,7 +148,7 @@ class Suppression(Value, kw_only=True):
     until: str
 
 
-class ScenarioSpec(Value, kw_only=True):
+class ScenarioSpec(Value, frozen=True, kw_only=True):
     """``spec`` of a Scenario."""
 
     title: str
@@ -170,7 +170,7 @@ class ScenarioSpec(Value, kw_only=True):
     suppress: tuple[Suppression, ...] = ()
 
 
-class Scenario(Value, kw_only=True):
+class Scenario(Value, frozen=True, kw_only=True):
     """A named scenario. ``name`` is ``metadata.name`` and equals its folder under ``catalog/scenarios``."""
 
     name: str

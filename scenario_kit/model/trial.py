@@ -29,7 +29,7 @@ StepKind = Literal[
 TrialOutcome = Literal["Held", "Broken", "Infra"]
 
 
-class Step(Value, kw_only=True):
+class Step(Value, frozen=True, kw_only=True):
     """One step. ``faults`` narrows inject; ``use`` and ``name`` say what a change step executes."""
 
     kind: StepKind
@@ -43,7 +43,7 @@ class Step(Value, kw_only=True):
         return f"{self.kind} {self.name}".rstrip()
 
 
-class Procedure(Value, kw_only=True):
+class Procedure(Value, frozen=True, kw_only=True):
     """A named list of changes that a change step can execute: a solution, decoy, cheat or fix."""
 
     use: str
@@ -51,7 +51,7 @@ class Procedure(Value, kw_only=True):
     solution: Solution
 
 
-class Runbook(Value, kw_only=True):
+class Runbook(Value, frozen=True, kw_only=True):
     """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it."""
 
     scenario: str
@@ -76,7 +76,7 @@ class Runbook(Value, kw_only=True):
         return next(p for p in self.procedures if (p.use, p.name) == (use, name))
 
 
-class TrialSpec(Value, kw_only=True):
+class TrialSpec(Value, frozen=True, kw_only=True):
     """``spec`` of a Trial; immutable. ``resolved`` is a Runbook as JSON."""
 
     scenario: str
@@ -89,7 +89,7 @@ class TrialSpec(Value, kw_only=True):
     resolved: Object
 
 
-class StepStatus(Value, kw_only=True):
+class StepStatus(Value, frozen=True, kw_only=True):
     """What became of a step. Times are on the trial's clock."""
 
     index: int

@@ -1,0 +1,208 @@
+"""Do and undo, with receipts. One module executes every change of every fault, solution, decoy and cheat.
+
+A change is recorded, then sent, then recorded as done with what it made of the object. After a crash the same call
+continues: an object that still looks as recorded gets the write, one that does not has had it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from scenario_kit.changes import chaos, operations
+from scenario_kit.changes.fields import touched, wanted
+from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.receipts import Entry, Receipt, Store
+from scenario_kit.changes.undo import Blocked, undo
+from scenario_kit.changes.workloads import pods
+from scenario_kit.errors import AuthoringError, LabError
+from scenario_kit.model import Change, Object, Reference
+from scenario_kit.ports import Clock
+
+#: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
+DRAIN_DEADLINE: Final = 180
+_GRID: Final = 15
+
+
+class NoEffect(AuthoringError):
+    """A change that turned out to change nothing: what it claims to break, it does not."""
+
+
+class Engine:
+    """Executes changes for one trial. Nothing is remembered here that the store does not hold."""
+
+    def __init__(self, scene: Scene, clock: Clock, store: Store, trial: str) -> None:
+        self._scene = scene
+        self._clock = clock
+        self._store = store
+        self._trial = trial
+
+    def do(self, change: Change, *, ordinal: int, group: str, causal: bool = True) -> Receipt:
+        """Execute a change once, however often this is called with the same ordinal.
+
+        Raises:
+            NoEffect: the object is as it was.
+            AuthoringError: the target does not exist, or the operation does not apply to it.
+            ClusterError: the API server refused or did not answer.
+        """
+        receipt = self._recorded(ordinal) or self._record(change, ordinal, group, causal)
+        if receipt.state in ("Done", "Undone"):
+            return receipt
+        if change.restart and change.restart.drop_old:
+            return self._through_zero(receipt)
+        if not self._arrived(receipt):
+            operations.send(self._scene, change)
+        return self._store.save(self._done(receipt))
+
+    def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
+        """Undo in reverse order; what cannot be undone now comes back as blocked, and may be tried again."""
+        blocked: list[Blocked] = []
+        for receipt in sorted(receipts, key=lambda r: r.ordinal, reverse=True):
+            if receipt.state == "Undone":
+                continue
+            problem = undo(self._scene, receipt, self._clock)
+            if problem:
+                blocked.append(problem)
+            else:
+                self._store.save(msgspec.structs.replace(receipt, state="Undone"))
+        return blocked
+
+    def undo_group(self, group: str) -> list[Blocked]:
+        """Undo every change of one group, e.g. ``Fault/catalog-port``."""
+        return self.undo(r for r in self._store.all() if r.group == group)
+
+    def undo_all(self) -> list[Blocked]:
+        """Undo everything that this trial ever did."""
+        return self.undo(self._store.all())
+
+    def done(self, prefix: str = "") -> list[Receipt]:
+        """Receipts in force whose group starts with ``prefix``."""
+        return [r for r in self._store.all() if r.state == "Done" and r.group.startswith(prefix)]
+
+    def maintain(self, persistent: Iterable[str]) -> int:
+        """Bind the chaos of these fault groups to pods that came after it; returns how many objects were replaced.
+
+        A chaos object that somebody else removed stays removed: that is how an operator fixes it.
+        """
+        groups, replaced = set(persistent), 0
+        for receipt in self.done():
+            if receipt.group not in groups or receipt.change.chaos is None or not chaos.lasting(receipt.change.chaos):
+                continue
+            replaced += self._rebind(receipt)
+        return replaced
+
+    def _rebind(self, receipt: Receipt) -> int:
+        assert receipt.change.chaos is not None
+        template = receipt.change.chaos
+        ref = operations.object_reference(template, self._scene.namespace)
+        live = self._scene.cluster.get(ref)
+        if live is None and receipt.note != "Replacing":
+            return 0
+        now = chaos.select(self._scene.cluster, template["spec"].get("selector") or {}, self._scene.namespace)
+        if live is not None and (not now or not chaos.uncovered(live, receipt.covered, chaos.identities(now))):
+            return 0
+        receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
+        if live is not None:
+            self._scene.cluster.delete(ref, uid=live["metadata"]["uid"])
+            self._clock.wait(self._clock.now())
+        if self._scene.cluster.get(ref) is not None:
+            raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
+        if now:
+            operations.send(self._scene, receipt.change)
+        self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
+        return 1
+
+    def _recorded(self, ordinal: int) -> Receipt | None:
+        return next((r for r in self._store.all() if r.ordinal == ordinal), None)
+
+    def _record(self, change: Change, ordinal: int, group: str, causal: bool) -> Receipt:
+        entries = []
+        for ref in operations.targets(self._scene, change):
+            live = self._scene.cluster.get(ref)
+            if (change.create or change.chaos) and live is not None:
+                raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
+            if not (change.create or change.chaos or change.apply) and live is None:
+                raise AuthoringError(
+                    f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app"
+                )
+            entries.append(Entry(ref=_absolute(ref), prior=wanted(live) if live else None, uid=_uid(live)))
+        return self._store.save(
+            Receipt(
+                trial=self._trial,
+                ordinal=ordinal,
+                group=group,
+                change=change,
+                causal=causal,
+                at=self._clock.now(),
+                entries=tuple(entries),
+            )
+        )
+
+    def _arrived(self, receipt: Receipt) -> bool:
+        """Whether an earlier attempt of this write reached the API server."""
+        for entry in receipt.entries:
+            live = self._scene.cluster.get(Reference.parse(entry.ref))
+            if (live is None) != (entry.prior is None):
+                return True
+            if live is not None and (_uid(live) != entry.uid or touched(entry.prior, wanted(live))):
+                return True
+        return False
+
+    def _done(self, receipt: Receipt) -> Receipt:
+        entries, covered, moved = [], receipt.covered, False
+        for entry in receipt.entries:
+            live = self._scene.cluster.get(Reference.parse(entry.ref))
+            gone = live is None or "deletionTimestamp" in live["metadata"]
+            after = None if gone else wanted(live)
+            moved = moved or entry.prior != after
+            entries.append(Entry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
+        if receipt.change.chaos is not None and entries[0].after is not None:
+            covered = self._coverage(entries[0].after)
+        if not moved:
+            self._store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
+            target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
+            raise NoEffect(
+                f"the change '{receipt.change.operation}' of {receipt.group} leaves {target} as it was",
+                fix="choose parameters that differ from what the app already has",
+            )
+        return msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
+
+    def _coverage(self, bound: Object) -> tuple[str, ...]:
+        named = bound["spec"]["selector"].get("pods") or {}
+        found = [
+            pod
+            for namespace, names in named.items()
+            for name in names
+            if (pod := self._scene.cluster.get(Reference("Pod", name, namespace)))
+        ]
+        return chaos.identities(found)
+
+    def _through_zero(self, receipt: Receipt) -> Receipt:
+        """Restart by way of zero replicas, so that no old pod keeps serving (faults.md rule 1)."""
+        entry = receipt.entries[0]
+        ref = Reference.parse(entry.ref)
+        replicas = ((entry.prior or {}).get("spec") or {}).get("replicas", 1)
+        if receipt.state == "Recorded":
+            self._scene.cluster.patch(ref, {"spec": {"replicas": 0}})
+            receipt = self._store.save(msgspec.structs.replace(receipt, state="Down"))
+        deadline = receipt.at + DRAIN_DEADLINE
+        self._clock.wait(self._clock.now())
+        while left := pods(self._scene.cluster, ref):
+            if self._clock.now() >= deadline:
+                raise LabError(
+                    f"{len(left)} pods of {ref} are still there {DRAIN_DEADLINE} s after it was scaled to zero"
+                )
+            self._clock.wait(self._clock.now() + _GRID)
+        self._scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
+        self._clock.wait(self._clock.now())
+        return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
+
+
+def _absolute(ref: Reference) -> str:
+    return str(ref)
+
+
+def _uid(obj: Object | None) -> str:
+    return str(obj["metadata"].get("uid", "")) if obj else ""

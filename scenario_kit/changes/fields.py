@@ -1,0 +1,97 @@
+"""What differs between two states of an object, and how to take exactly that back. Pure.
+
+An undo restores what *our* write changed and nothing else: other writers (controllers, an HPA, a solver) keep what
+they wrote meanwhile. Lists whose items have a ``name`` are compared by name, since their order carries no meaning for
+containers, environment, ports and volumes, and a position may have moved when the undo comes.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+from scenario_kit.model import Object
+
+#: Fields that the API server or its controllers write; they say nothing about what anybody asked for.
+_SERVER_METADATA: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+_CONTROLLER_ANNOTATIONS: Final = (
+    "deployment.kubernetes.io/",
+    "kubectl.kubernetes.io/last-applied",
+    "pv.kubernetes.io/",
+)
+_ABSENT: Final = object()
+
+
+def wanted(obj: Object | None) -> Object:
+    """The part of an object that somebody asked for: no status, no server metadata, no controller annotations."""
+    if obj is None:
+        return {}
+    result = {k: copy.deepcopy(v) for k, v in obj.items() if k != "status"}
+    metadata = result.get("metadata", {})
+    for field in _SERVER_METADATA:
+        metadata.pop(field, None)
+    annotations = {
+        k: v for k, v in (metadata.get("annotations") or {}).items() if not k.startswith(_CONTROLLER_ANNOTATIONS)
+    }
+    metadata.pop("annotations", None)
+    if annotations:
+        metadata["annotations"] = annotations
+    return result
+
+
+def touched(prior: Any, after: Any, path: str = "") -> tuple[str, ...]:
+    """JSON-pointer-like paths at which the two differ; items of named lists appear as ``[name]``."""
+    if prior == after:
+        return ()
+    if isinstance(prior, dict) and isinstance(after, dict):
+        keys = [*prior, *(k for k in after if k not in prior)]
+        return tuple(p for k in keys for p in touched(prior.get(k, _ABSENT), after.get(k, _ABSENT), f"{path}/{k}") if p)
+    if _named(prior) and _named(after):
+        before, later = _by_name(prior), _by_name(after)
+        if len(before) == len(prior) and len(later) == len(after):
+            keys = [*before, *(k for k in later if k not in before)]
+            found = tuple(
+                p for k in keys for p in touched(before.get(k, _ABSENT), later.get(k, _ABSENT), f"{path}[{k}]")
+            )
+            return found or (path,)  # only the order differs
+    return (path,)
+
+
+def restored(live: Any, prior: Any, after: Any) -> Any:
+    """``live`` with every field that changed from ``prior`` to ``after`` set back to ``prior``; nothing else moves."""
+    if prior == after:
+        return live
+    if isinstance(prior, dict) and isinstance(after, dict) and isinstance(live, dict):
+        result = dict(live)
+        for key in [*prior, *(k for k in after if k not in prior)]:
+            value = restored(live.get(key, _ABSENT), prior.get(key, _ABSENT), after.get(key, _ABSENT))
+            if value is _ABSENT:
+                result.pop(key, None)
+            else:
+                result[key] = value
+        return result
+    if _named(prior) and _named(after) and _named(live):
+        before, later, now = _by_name(prior), _by_name(after), _by_name(live)
+        if len(before) == len(prior) and len(later) == len(after) and len(now) == len(live):
+            names = [*before, *(n for n in now if n not in before)]
+            values = (restored(now.get(n, _ABSENT), before.get(n, _ABSENT), later.get(n, _ABSENT)) for n in names)
+            return [v for v in values if v is not _ABSENT]
+    return copy.deepcopy(prior) if prior is not _ABSENT else _ABSENT
+
+
+def _named(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) and "name" in v for v in value)
+
+
+def _by_name(items: list[Any]) -> dict[str, Any]:
+    # Ports may repeat a name only across protocols; a list with repeated names is compared as a whole (see callers).
+    return {str(item["name"]): item for item in items}

@@ -1,0 +1,216 @@
+"""One function per operation: read what is there, say what will be touched, send the write.
+
+``targets`` names the objects before anything is sent, so that a receipt can hold them. ``send`` performs the write and
+is called again after a crash only when nothing of it arrived. Both read the cluster and decide nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from scenario_kit.changes import chaos
+from scenario_kit.changes.workloads import ROLLING, SCALABLE
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.ports import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time."""
+
+    cluster: Cluster
+    namespace: str
+    app: App
+    now: Callable[[], float]
+
+    def reference(self, text: str) -> Reference:
+        """A reference of a change, with the app's namespace filled in."""
+        return Reference.parse(text).within(self.namespace)
+
+    def existing(self, text: str) -> tuple[Reference, Object]:
+        """The object that a change names.
+
+        Raises:
+            AuthoringError: it does not exist; a change on nothing would be a silent no-op.
+        """
+        ref = self.reference(text)
+        found = self.cluster.get(ref)
+        if found is None:
+            raise AuthoringError(f"{text} does not exist in namespace {ref.namespace}", fix="name an object of the app")
+        return ref, found
+
+
+def object_reference(obj: Object, namespace: str) -> Reference:
+    """The reference of a manifest; namespaced kinds without a namespace belong to the app."""
+    group = obj.get("apiVersion", "v1").rpartition("/")[0]
+    metadata = obj["metadata"]
+    return Reference(obj["kind"], metadata["name"], metadata.get("namespace", namespace), group)
+
+
+def targets(scene: Scene, change: Change) -> list[Reference]:
+    """The objects that a change is going to write."""
+    if manifest := change.create or change.apply or change.chaos:
+        return [object_reference(manifest, scene.namespace)]
+    if change.set_flag:
+        if scene.app.flags is None:
+            raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
+        return [Reference("ConfigMap", scene.app.flags.config_map, scene.namespace)]
+    if change.target is None:
+        raise AuthoringError(f"the operation '{change.operation}' names no object")
+    return [scene.reference(change.target)]
+
+
+def send(scene: Scene, change: Change) -> None:
+    """Perform the write of a change (all but restarts through zero, which take several)."""
+    handler = _SENDERS.get(change.operation)
+    if handler is None:
+        raise AuthoringError(f"the operation '{change.operation}' cannot be sent by itself")
+    handler(scene, change)
+
+
+def _create(scene: Scene, change: Change) -> None:
+    assert change.create is not None
+    scene.cluster.create(_placed(change.create, scene.namespace))
+
+
+def _apply(scene: Scene, change: Change) -> None:
+    assert change.apply is not None
+    scene.cluster.apply(_placed(change.apply, scene.namespace))
+
+
+def _placed(manifest: Object, namespace: str) -> Object:
+    metadata = {"namespace": namespace, **manifest["metadata"]}
+    return {**manifest, "metadata": metadata}
+
+
+def _patch(scene: Scene, change: Change) -> None:
+    assert change.patch is not None
+    ref, _ = scene.existing(change.patch.target)
+    scene.cluster.patch(ref, change.patch.patch, change.patch.type)
+
+
+def _delete(scene: Scene, change: Change) -> None:
+    assert change.delete is not None
+    ref, _ = scene.existing(change.delete.target)
+    scene.cluster.delete(ref)
+
+
+def _scale(scene: Scene, change: Change) -> None:
+    assert change.scale is not None
+    ref, _ = scene.existing(change.scale.target)
+    if ref.kind not in SCALABLE:
+        raise AuthoringError(f"{change.scale.target} cannot be scaled", fix=f"name one of {', '.join(SCALABLE)}")
+    scene.cluster.patch(ref, {"spec": {"replicas": change.scale.replicas}})
+
+
+def _restart(scene: Scene, change: Change) -> None:
+    assert change.restart is not None
+    ref, _ = scene.existing(change.restart.target)
+    if ref.kind == "Pod":
+        scene.cluster.delete(ref)
+        return
+    if ref.kind not in ROLLING:
+        raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(ROLLING)}")
+    at = datetime.fromtimestamp(scene.now(), UTC).isoformat(timespec="microseconds")
+    annotations = {"kubectl.kubernetes.io/restartedAt": at}
+    scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
+
+
+_REVISION: Final = "deployment.kubernetes.io/revision"
+
+
+def _undo_rollout(scene: Scene, change: Change) -> None:
+    assert change.undo_rollout is not None
+    ref, workload = scene.existing(change.undo_rollout.target)
+    uid = workload["metadata"]["uid"]
+    owned = [
+        r
+        for r in scene.cluster.list("ReplicaSet", ref.namespace)
+        if any(o.get("uid") == uid for o in r["metadata"].get("ownerReferences") or [])
+    ]
+    revisions = sorted(owned, key=lambda r: int((r["metadata"].get("annotations") or {}).get(_REVISION, 0)))
+    if len(revisions) < 2:
+        raise AuthoringError(f"{change.undo_rollout.target} has no earlier revision to return to")
+    template = json.loads(json.dumps(revisions[-2]["spec"]["template"]))
+    template["metadata"].get("labels", {}).pop("pod-template-hash", None)
+    scene.cluster.patch(ref, [{"op": "replace", "path": "/spec/template", "value": template}], "Json")
+
+
+def _cordon(scene: Scene, change: Change) -> None:
+    body = change.cordon or change.uncordon
+    assert body is not None
+    ref, _ = scene.existing(body.target)
+    scene.cluster.patch(ref, {"spec": {"unschedulable": True if change.cordon else None}})
+
+
+def _drain(scene: Scene, change: Change) -> None:
+    assert change.drain is not None
+    ref, _ = scene.existing(change.drain.target)
+    scene.cluster.patch(ref, {"spec": {"unschedulable": True}})
+    for pod in scene.cluster.list("Pod", scene.namespace):
+        owners = {o.get("kind") for o in pod["metadata"].get("ownerReferences") or []}
+        if pod["spec"].get("nodeName") == ref.name and "DaemonSet" not in owners:
+            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], scene.namespace))
+
+
+def flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
+    """The ConfigMap of the app's flags, its key, and the document in it."""
+    store = scene.app.flags
+    if store is None:
+        raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
+    ref, found = scene.existing(f"ConfigMap/{store.config_map}")
+    return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))
+
+
+def write_flag(scene: Scene, flag: str, variant: str) -> None:
+    """Set one flag's default variant, then restart whatever reads the document only at its start."""
+    ref, key, document = flag_document(scene)
+    known = document.get("flags") or {}
+    if flag not in known or variant not in (known[flag].get("variants") or {}):
+        choices = ", ".join(known.get(flag, {}).get("variants") or known)
+        raise AuthoringError(
+            f"{scene.app.name} has no flag '{flag}' with a variant '{variant}'", fix=f"one of: {choices}"
+        )
+    known[flag]["defaultVariant"] = variant
+    scene.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
+    assert scene.app.flags is not None
+    for workload in scene.app.flags.restart:
+        _restart(scene, Change.from_json({"restart": {"target": workload}}))
+
+
+def _set_flag(scene: Scene, change: Change) -> None:
+    assert change.set_flag is not None
+    write_flag(scene, change.set_flag.flag, change.set_flag.variant)
+
+
+def _chaos(scene: Scene, change: Change) -> None:
+    assert change.chaos is not None
+    template = _placed(change.chaos, scene.namespace)
+    chosen = chaos.select(scene.cluster, template["spec"].get("selector") or {}, scene.namespace)
+    if not chosen:
+        raise AuthoringError(
+            f"the selector of {template['kind']}/{template['metadata']['name']} matches no running pod",
+            fix="aim the fault at a workload that has pods",
+        )
+    scene.cluster.create(chaos.bind(template, chosen))
+
+
+_SENDERS: Final[dict[str, Callable[[Scene, Change], None]]] = {
+    "create": _create,
+    "apply": _apply,
+    "patch": _patch,
+    "delete": _delete,
+    "scale": _scale,
+    "restart": _restart,
+    "undoRollout": _undo_rollout,
+    "cordon": _cordon,
+    "uncordon": _cordon,
+    "drain": _drain,
+    "setFlag": _set_flag,
+    "chaos": _chaos,
+}

@@ -1,0 +1,131 @@
+"""Receipts: what is written down, in the cluster, before anything is changed (design §6.1).
+
+One object per change with a deterministic name. A receipt that holds Secret data is itself a Secret. Receipts live in
+the management namespace, which solvers cannot read, and outlive any process of ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change, Object, Reference, Value
+from scenario_kit.ports import Cluster
+
+#: etcd refuses requests above 1.5 MiB; base64 in a Secret costs a third.
+LIMIT_BYTES: Final = 900 * 1024
+TRIAL_LABEL: Final = "scenariokit.io/trial"
+_KEY: Final = "receipt.json"
+
+State = Literal["Recorded", "Down", "Done", "Undone"]
+
+
+class Entry(Value, frozen=True, kw_only=True):
+    """One object that a change writes: as it was, and as it was right after. None means it did not exist."""
+
+    ref: str
+    prior: Object | None = None
+    after: Object | None = None
+    uid: str = ""
+
+
+class Receipt(Value, frozen=True, kw_only=True):
+    """A change, whom it belongs to, and what it takes to undo it.
+
+    ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
+    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to.
+    """
+
+    trial: str
+    ordinal: int
+    group: str
+    change: Change
+    state: State = "Recorded"
+    causal: bool = True
+    at: float = 0.0
+    entries: tuple[Entry, ...] = ()
+    covered: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The object's name: derived, so that writing it twice is the same write."""
+        return f"{self.trial}-r{self.ordinal:03d}"
+
+    @property
+    def secret(self) -> bool:
+        """Whether it holds Secret data."""
+        return any((e.prior or e.after or {}).get("kind") == "Secret" for e in self.entries)
+
+
+class Store(Protocol):
+    """Where the receipts of one trial are kept."""
+
+    def all(self) -> list[Receipt]:
+        """Every receipt, by ordinal."""
+
+    def save(self, receipt: Receipt) -> Receipt:
+        """Write it; replaces an earlier version of the same name."""
+
+    def clear(self) -> None:
+        """Delete all of them: only after everything is undone and the clean room was checked."""
+
+
+class ClusterStore:
+    """Receipts as ConfigMaps and Secrets in the management namespace."""
+
+    def __init__(self, cluster: Cluster, namespace: str, trial: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._trial = trial
+
+    def all(self) -> list[Receipt]:
+        """Every receipt of the trial, by ordinal."""
+        found: dict[str, Receipt] = {}
+        for kind in ("ConfigMap", "Secret"):
+            for obj in self._cluster.list(kind, self._namespace, labels={TRIAL_LABEL: self._trial}):
+                data = obj.get("data") or {}
+                if _KEY in data:
+                    text = base64.b64decode(data[_KEY]) if kind == "Secret" else data[_KEY]
+                    receipt = Receipt.from_json(json.loads(text))
+                    found[receipt.name] = receipt
+        return sorted(found.values(), key=lambda r: r.ordinal)
+
+    def save(self, receipt: Receipt) -> Receipt:
+        """Write a receipt.
+
+        Raises:
+            AuthoringError: it would be larger than 900 KiB; nothing was changed yet, so nothing needs undoing.
+        """
+        text = msgspec.json.encode(receipt)
+        if len(text) > LIMIT_BYTES:
+            raise AuthoringError(
+                f"the change '{receipt.change.operation}' of {receipt.group} needs a receipt of {len(text) // 1024} KiB;"
+                f" the limit is {LIMIT_BYTES // 1024} KiB",
+                fix="change a smaller object, or split the change",
+            )
+        kind = "Secret" if receipt.secret else "ConfigMap"
+        value = base64.b64encode(text).decode() if receipt.secret else text.decode()
+        self._cluster.apply(
+            {
+                "apiVersion": "v1",
+                "kind": kind,
+                "metadata": {
+                    "name": receipt.name,
+                    "namespace": self._namespace,
+                    "labels": {TRIAL_LABEL: receipt.trial},
+                },
+                "data": {_KEY: value},
+            }
+        )
+        return receipt
+
+    def clear(self) -> None:
+        """Delete the trial's receipts."""
+        for receipt in self.all():
+            kind = "Secret" if receipt.secret else "ConfigMap"
+            self._cluster.delete(Reference(kind, receipt.name, self._namespace))

@@ -1,0 +1,164 @@
+"""The inverse of a change, from its receipt. Idempotent; it never raises for what can only be retried."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+
+from scenario_kit.changes import operations
+from scenario_kit.changes.fields import restored, wanted
+from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.receipts import Entry, Receipt
+from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
+from scenario_kit.model import Object, Reference
+from scenario_kit.ports import Clock
+
+#: Controllers recreate these by themselves; bringing back the very object would be a second one.
+_CONTROLLED: Final = ("Pod", "ReplicaSet", "EndpointSlice", "ControllerRevision")
+_ATTEMPTS: Final = 5
+_GRACE: Final = 30
+
+
+class Blocked(NamedTuple):
+    """An undo that did not go through yet, and why. It is tried again; the finalizer stays until it succeeds."""
+
+    group: str
+    target: str
+    reason: str
+
+
+def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
+    """Take back what a receipt describes; None when nothing of it is left."""
+    try:
+        for entry in reversed(receipt.entries):
+            _entry(scene, receipt, entry, clock)
+    except (ClusterError, AuthoringError, TimeoutError) as problem:
+        return Blocked(receipt.group, receipt.entries[0].ref if receipt.entries else "", str(problem))
+    return None
+
+
+def _entry(scene: Scene, receipt: Receipt, entry: Entry, clock: Clock) -> None:
+    ref = Reference.parse(entry.ref)
+    live = scene.cluster.get(ref)
+    if receipt.change.restart is not None:
+        _scale_back(scene, receipt, entry, live)
+    elif receipt.change.set_flag is not None:
+        _flag_back(scene, receipt, entry)
+    elif entry.prior is None:
+        _remove(scene, receipt, entry, live, clock)
+    elif live is None:
+        _recreate(scene, ref, entry.prior)
+    else:
+        # A receipt without `after` was never completed: then whatever is there now counts as ours.
+        _restore(scene, ref, entry, entry.after if receipt.state == "Done" else wanted(live))
+
+
+def _scale_back(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None) -> None:
+    """A restart leaves nothing behind but, when it was cut short, a workload at zero."""
+    replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
+    if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
+        scene.cluster.patch(Reference.parse(entry.ref), {"spec": {"replicas": replicas}})
+
+
+def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
+    """Only the one flag returns to its variant; others may have been set meanwhile."""
+    assert receipt.change.set_flag is not None and scene.app.flags is not None
+    if scene.cluster.get(Reference.parse(entry.ref)) is None:
+        return
+    flag = receipt.change.set_flag.flag
+    document = json.loads(((entry.prior or {}).get("data") or {}).get(scene.app.flags.key, "{}"))
+    _, _, now = operations.flag_document(scene)
+    variant = document["flags"][flag]["defaultVariant"]
+    if now.get("flags", {}).get(flag, {}).get("defaultVariant") != variant:
+        operations.write_flag(scene, flag, variant)
+
+
+def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, clock: Clock) -> None:
+    if live is None:
+        return
+    ref = Reference.parse(entry.ref)
+    if entry.uid and live["metadata"].get("uid") != entry.uid and receipt.change.chaos is None:
+        return  # somebody else's object by the same name
+    scene.cluster.delete(ref)
+    deadline = clock.now() + _GRACE
+    clock.wait(clock.now())
+    while scene.cluster.get(ref) is not None:
+        if clock.now() >= deadline:
+            raise TimeoutError(f"{ref} is still there {_GRACE} s after its deletion: a finalizer holds it")
+        clock.wait(clock.now() + 1)
+
+
+def _recreate(scene: Scene, ref: Reference, prior: Object) -> None:
+    if ref.kind in _CONTROLLED and prior["metadata"].get("ownerReferences"):
+        return
+    try:
+        scene.cluster.create(prior)
+    except Rejected:
+        # The address that a Service had may be taken by now; everything else of it returns.
+        spec = {k: v for k, v in (prior.get("spec") or {}).items() if k not in ("clusterIP", "clusterIPs")}
+        scene.cluster.create({**prior, "spec": spec})
+
+
+def _restore(scene: Scene, ref: Reference, entry: Entry, after: Object | None) -> None:
+    for attempt in range(_ATTEMPTS):
+        live = scene.cluster.get(ref)
+        if live is None:
+            return
+        now = wanted(live)
+        target = restored(now, entry.prior, after)
+        if target == now:
+            return
+        patch: list[Object] = [
+            {"op": "test", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
+        ]
+        patch += _difference(live, target)
+        try:
+            scene.cluster.patch(ref, patch, "Json")
+            return
+        except (Conflict, Rejected):
+            # A controller wrote in between, so the test failed; the last attempt tells.
+            if attempt == _ATTEMPTS - 1:
+                raise
+        except NotFound:
+            return
+
+
+def _difference(live: Object, target: Object) -> list[Object]:
+    """A JSON patch on the second level (``/spec/ports``, ``/data/key``): small, and independent of list positions."""
+    patch: list[Object] = []
+    for top in sorted({*live, *target} - {"status", "metadata", "apiVersion", "kind"}):
+        before, after = live.get(top), target.get(top)
+        if before == after:
+            continue
+        if not isinstance(before, dict) or not isinstance(after, dict):
+            patch.append(
+                {"op": "remove", "path": f"/{top}"}
+                if after is None
+                else {"op": "add", "path": f"/{top}", "value": after}
+            )
+            continue
+        patch += _children(f"/{top}", before, after)
+    for field in ("labels", "annotations"):
+        before = live["metadata"].get(field) or {}
+        after = (target.get("metadata") or {}).get(field) or {}
+        kept = {k: v for k, v in before.items() if field == "annotations" and k not in wanted_annotations(live)}
+        if before != {**kept, **after}:
+            patch.append({"op": "add", "path": f"/metadata/{field}", "value": {**kept, **after}})
+    return patch
+
+
+def wanted_annotations(live: Object) -> Object:
+    """The annotations that are not a controller's bookkeeping."""
+    annotations: Object = (wanted(live).get("metadata") or {}).get("annotations") or {}
+    return annotations
+
+
+def _children(path: str, before: Object, after: Object) -> list[Object]:
+    patch: list[Object] = []
+    for key in sorted({*before, *after}):
+        pointer = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        if key not in after:
+            patch.append({"op": "remove", "path": pointer})
+        elif before.get(key) != after[key]:
+            patch.append({"op": "add", "path": pointer, "value": after[key]})
+    return patch

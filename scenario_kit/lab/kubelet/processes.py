@@ -1,0 +1,64 @@
+"""What the kubelet asks about the process in a container, and the plain answer where nothing simulates one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from scenario_kit.model.base import Object
+from scenario_kit.model.process import InitState, Start
+
+#: ``Exit.reason`` of a container whose command could not be executed at all (exit code 128): the kubelet then reports
+#: ``RunContainerError`` with ``Exit.text`` as the runtime's message.
+START_ERROR = "StartError"
+
+
+class Processes(Protocol):
+    """The processes of one namespace. Times are seconds since the epoch on that namespace's clock.
+
+    ``pod`` is the Pod as last seen, ``container`` a container's name. Answers depend on the arguments and on what the
+    implementation has observed so far, never on how often or in which order it was asked.
+    """
+
+    def image_exists(self, image: str) -> bool:
+        """Whether some registry serves this image, as it is spelled in the container's spec."""
+
+    def start(self, pod: Object, container: str, now: float) -> Start:
+        """How the process comes up that is started at ``now``; asked once for each container instance.
+
+        With ``exit`` the process ends ``listens_after_seconds`` after its start; an exit whose reason is ``StartError``
+        (code 128) means that the command could not be executed, ``text`` is then the container runtime's message.
+        """
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """The state of a started init container; asked again, about once a second, while it is running."""
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """Whether a probe of a running container succeeds.
+
+        ``path`` is None for a TCP probe and a URL path for HTTP; a gRPC probe asks with ``grpc:<service>``. An exec
+        probe asks with port 0 and the command joined by spaces after ``exec:``.
+        """
+
+
+class PlainProcesses:
+    """Pods of no world: every image exists, everything starts at once, succeeds and answers."""
+
+    def image_exists(self, image: str) -> bool:
+        """True for every image."""
+        del image
+        return True
+
+    def start(self, pod: Object, container: str, now: float) -> Start:
+        """At once, and for good."""
+        del pod, container, now
+        return Start(0.0)
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """Succeeds at once."""
+        del pod, container, now
+        return InitState("Succeeded")
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """True on every port."""
+        del pod, container, port, path, now
+        return True

@@ -1,0 +1,194 @@
+"""Alert histories against expectations, phase by phase (validation.md §4). Pure: equal histories, equal findings.
+
+All times are seconds on the trial's clock. Every function returns findings; none means that the phase held.
+"""
+
+from __future__ import annotations
+
+from scenario_kit.judge.expectations import background, chosen, declared, label, of_class, wanted_label
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Severity
+from scenario_kit.model.scenario import Expect
+
+
+def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Before injection: what must fire later must not fire now; anything else that fires is chronic and undeclared."""
+    findings = []
+    for timeline in _firing(history, start, end):
+        if background(expect, timeline):
+            continue
+        must = any(timeline in chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
+        findings.append(
+            Finding(
+                code="SK302" if must else "SK303",
+                severity=Severity.ERROR if must else Severity.WARNING,
+                message=f"{label(timeline)} fires before anything was injected",
+                observed=f"firing {_since(timeline, start, start)}",
+                expected="no alert in the quiet window",
+                why="an alert that is on anyway says nothing about the fault",
+                fix="choose an alert that the healthy app does not raise, or list it under expect.background with a reason",
+            )
+        )
+    return findings
+
+
+def control(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """A run without the fault: nothing may fire at any time."""
+    return [
+        Finding(
+            code="SK307",
+            severity=Severity.ERROR,
+            message=f"{label(timeline)} fires although no fault was injected",
+            observed=f"firing {_since(timeline, start, start)} in the control run",
+            expected="a control run without alerts",
+            why="then the fault is not shown to be what makes it fire",
+            fix="use a rule with a longer `for`, or another alert",
+        )
+        for timeline in _firing(history, start, end)
+        if not background(expect, timeline)
+    ]
+
+
+def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
+    """The must-fire expectations that have not fired since injection."""
+    return [
+        e
+        for e in of_class(expect, "MustFire")
+        if all(t.onset(injected_at) is None for t in chosen(e, history.timelines))
+    ]
+
+
+def fired(
+    history: AlertHistory, expect: Expect, injected_at: float, deadlines: dict[AlertExpectation, float]
+) -> list[Finding]:
+    """After injection: each must-fire alert fires before its deadline, on its entity."""
+    findings = []
+    for expectation in of_class(expect, "MustFire"):
+        within = deadlines[expectation]
+        onsets = [o for t in chosen(expectation, history.timelines) if (o := t.onset(injected_at)) is not None]
+        if onsets and min(onsets) <= injected_at + within:
+            continue
+        findings.append(_missing(history, expectation, injected_at, within, min(onsets, default=None)))
+    return findings
+
+
+def _missing(
+    history: AlertHistory, expectation: AlertExpectation, injected_at: float, within: float, onset: float | None
+) -> Finding:
+    elsewhere = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
+    others = [t for t in history.timelines if t.name != expectation.name and t.onset(injected_at) is not None]
+    if onset is not None:
+        return Finding(
+            code="SK322",
+            severity=Severity.ERROR,
+            message=f"{wanted_label(expectation)} fired too late",
+            observed=f"{onset - injected_at:.0f} s after injection",
+            expected=f"within {within:.0f} s",
+            fix=f"withinSeconds: {_budget(onset - injected_at)}",
+        )
+    if elsewhere:
+        places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))
+        return Finding(
+            code="SK326",
+            severity=Severity.ERROR,
+            message=f"{expectation.name} fired, but not on {expectation.on}",
+            observed=f"it fired on {places}",
+            expected=f"{expectation.name} on {expectation.on} within {within:.0f} s",
+            why="a solver is sent to the entity of the alert",
+            fix=f"on: {sorted(t.entity for t in elsewhere)[0]}",
+        )
+    observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
+    return Finding(
+        code="SK322",
+        severity=Severity.ERROR,
+        message=f"must-fire {wanted_label(expectation)} did not fire",
+        observed=observed,
+        expected=f"{wanted_label(expectation)} within {within:.0f} s of injection",
+        why="a promised symptom that does not come makes the scenario unsolvable",
+        fix="expect an alert that fires (see observed), or aim the fault at a target with more traffic",
+    )
+
+
+def forbidden(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """From injection to the end of hold: no must-not-fire alert; undeclared alerts are noted."""
+    findings = []
+    for timeline in _firing(history, start, end):
+        if any(chosen(e, [timeline]) for e in of_class(expect, "MustNotFire")):
+            findings.append(
+                Finding(
+                    code="SK321",
+                    severity=Severity.ERROR,
+                    message=f"must-not-fire {label(timeline)} fired",
+                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    expected="not firing from injection to the end of hold",
+                    why="the scenario promises that this symptom is absent",
+                    fix="declare it MayFire or MustFire, or narrow it with `on`",
+                )
+            )
+        elif not declared(expect, timeline):
+            findings.append(
+                Finding(
+                    code="SK325",
+                    severity=Severity.WARNING,
+                    message=f"{label(timeline)} fired and no expectation speaks of it",
+                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    expected="every alert of the incident declared",
+                    fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
+                )
+            )
+    return findings
+
+
+def held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
+    """At the end of hold each must-fire alert still fires: the fault lasts while nobody acts."""
+    return [
+        Finding(
+            code="SK305",
+            severity=Severity.ERROR,
+            message=f"{wanted_label(e)} stopped firing although nobody acted",
+            observed=_last(e, history),
+            expected="still firing at the end of the hold window",
+            why="an incident that heals by itself rewards doing nothing",
+            fix="use a fault that persists, or a shorter-lived expectation (class: MayFire)",
+        )
+        for e in of_class(expect, "MustFire")
+        if not any(t.firing_at(at) for t in chosen(e, history.timelines))
+    ]
+
+
+def still_firing(history: AlertHistory, expect: Expect, at: float, *, code: str, procedure: str) -> list[Finding]:
+    """After a decoy, or a fix of everything but the label: at least the set as a whole has not cleared."""
+    expectations = of_class(expect, "MustFire")
+    if not expectations or any(t.firing_at(at) for e in expectations for t in chosen(e, history.timelines)):
+        return []
+    return [
+        Finding(
+            code=code,
+            severity=Severity.ERROR,
+            message=f"'{procedure}' cleared every must-fire alert",
+            observed="; ".join(_last(e, history) for e in expectations),
+            expected="at least one of them still firing",
+            why="what clears the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
+            fix="list it under solutions, or correct the ground truth",
+        )
+    ]
+
+
+def _firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
+    return [t for t in history.timelines if t.fires_within(start, end)]
+
+
+def _since(timeline: AlertTimeline, start: float, zero: float) -> str:
+    onset = timeline.onset(start)
+    return f"from +{(onset or start) - zero:.0f} s"
+
+
+def _last(expectation: AlertExpectation, history: AlertHistory) -> str:
+    ends = [i.end for t in chosen(expectation, history.timelines) for i in t.firing if i.end is not None]
+    if not ends:
+        return f"{wanted_label(expectation)} never fired"
+    return f"{wanted_label(expectation)} last fired at {max(ends) - history.start:.0f} s"
+
+
+def _budget(onset: float) -> int:
+    """``max(2 × p95, p95 + 60 s)`` rounded up to 30 s (validation.md §6.7); one run is its own p95."""
+    return int(-(-max(2 * onset, onset + 60) // 30) * 30)

@@ -1,0 +1,134 @@
+"""What an honest repair leaves in place (design §5, Resolved): the app's own objects, compared with the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from scenario_kit.model import Object, Value
+from scenario_kit.model.quantity import cpu_cores, memory_bytes
+
+#: Requests and limits may grow by this factor before a repair counts as masking.
+RESOURCE_FACTOR: Final = 4
+_KINDS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
+_PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
+
+
+class Guarded(Value, frozen=True, kw_only=True):
+    """The baseline of one object: replicas, per container its probes and resources."""
+
+    kind: str
+    name: str
+    replicas: int = 1
+    probes: dict[str, list[str]] = {}
+    resources: dict[str, dict[str, str]] = {}
+    environment: dict[str, str] = {}
+
+
+def baseline(objects: Iterable[Object], load_workloads: Iterable[str]) -> tuple[Guarded, ...]:
+    """Guards of an app at rest. Of workloads that generate load the environment counts too: it is the offered load."""
+    loads = set(load_workloads)
+    return tuple(
+        _guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads)
+        for o in sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
+        if o["kind"] in _KINDS
+    )
+
+
+def _guard(obj: Object, load: bool) -> Guarded:
+    containers = _containers(obj)
+    return Guarded(
+        kind=obj["kind"],
+        name=obj["metadata"]["name"],
+        replicas=(obj.get("spec") or {}).get("replicas", 1),
+        probes={c["name"]: [p for p in _PROBES if c.get(p)] for c in containers},
+        resources={c["name"]: _resources(c) for c in containers},
+        environment={
+            f"{c['name']}/{e['name']}": str(e.get("value", "")) for c in containers for e in c.get("env") or []
+        }
+        if load
+        else {},
+    )
+
+
+def violations(
+    guards: Iterable[Guarded], live: Mapping[tuple[str, str], Object], scalers: Iterable[Object] = ()
+) -> list[str]:
+    """Every guard that the live app breaks, in words; empty means the app is all there."""
+    minimum = {
+        (s["spec"]["scaleTargetRef"]["kind"], s["spec"]["scaleTargetRef"]["name"]): s["spec"].get("minReplicas", 1)
+        for s in scalers
+    }
+    problems: list[str] = []
+    for guard in guards:
+        name = f"{guard.kind}/{guard.name}"
+        obj = live.get((guard.kind, guard.name))
+        if obj is None:
+            problems.append(f"{name} is gone")
+            continue
+        if guard.kind == "Service":
+            continue
+        problems += _replica_problems(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
+        problems += _container_problems(guard, obj)
+    return problems
+
+
+def _replica_problems(guard: Guarded, obj: Object, wanted: int) -> list[str]:
+    name = f"{guard.kind}/{guard.name}"
+    status = obj.get("status") or {}
+    if guard.kind == "DaemonSet":
+        missing = status.get("desiredNumberScheduled", 0) - status.get("numberReady", 0)
+        return [f"{name} lacks {missing} ready pods"] if missing > 0 else []
+    replicas = (obj.get("spec") or {}).get("replicas", 1)
+    if replicas < wanted:
+        return [f"{name} is scaled to {replicas}, its baseline is {wanted}"]
+    ready = status.get("readyReplicas", 0)
+    return [f"{name} has {ready} ready of {wanted} pods"] if ready < wanted else []
+
+
+def _container_problems(guard: Guarded, obj: Object) -> list[str]:
+    problems = []
+    containers = {c["name"]: c for c in _containers(obj)}
+    for name, probes in guard.probes.items():
+        container = containers.get(name)
+        where = f"{guard.kind}/{guard.name} container {name}"
+        if container is None:
+            problems.append(f"{where} is gone")
+            continue
+        problems += [f"{where} lost its {p}" for p in probes if not container.get(p)]
+        problems += _resource_problems(where, guard.resources.get(name, {}), _resources(container))
+        now = {f"{name}/{e['name']}": str(e.get("value", "")) for e in container.get("env") or []}
+        problems += [
+            f"{where}: the load setting {key.partition('/')[2]} is '{now.get(key, '')}', its baseline is '{value}'"
+            for key, value in guard.environment.items()
+            if key.startswith(f"{name}/") and now.get(key, "") != value
+        ]
+    return problems
+
+
+def _resource_problems(where: str, before: dict[str, str], now: dict[str, str]) -> list[str]:
+    problems = []
+    for key, value in before.items():
+        if key not in now:
+            continue
+        measure = cpu_cores if key.endswith("cpu") else memory_bytes
+        if measure(now[key]) > RESOURCE_FACTOR * measure(value):
+            problems.append(f"{where}: {key} grew from {value} to {now[key]}, more than × {RESOURCE_FACTOR}")
+    return problems
+
+
+def _containers(obj: Object) -> list[Object]:
+    containers: list[Object] = (((obj.get("spec") or {}).get("template") or {}).get("spec") or {}).get(
+        "containers"
+    ) or []
+    return containers
+
+
+def _resources(container: Object) -> dict[str, str]:
+    resources = container.get("resources") or {}
+    return {
+        f"{part} {key}": str(value)
+        for part in ("requests", "limits")
+        for key, value in (resources.get(part) or {}).items()
+        if key in ("cpu", "memory")
+    }

@@ -1,0 +1,52 @@
+"""The clean room (design §6.4): the cluster after teardown equals the snapshot taken before deploy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from scenario_kit.model import Finding, Object, Severity
+
+#: Kinds that change by themselves: heartbeats, bookkeeping, history.
+IGNORED_KINDS: Final = frozenset(
+    {"Event", "Lease", "LeaseCandidate", "ComponentStatus", "CSINode", "Node", "IPAddress", "APIService"}
+)
+#: What every namespace gets without being asked.
+_DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
+
+
+def digest(wanted: Object) -> str:
+    """A short fingerprint of the part of an object that somebody asked for."""
+    return hashlib.sha256(json.dumps(wanted, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def leftovers(contents: Iterable[Object]) -> list[str]:
+    """Objects of the app's namespace that a teardown should have removed."""
+    return sorted(
+        f"{o['kind']}/{o['metadata']['name']}"
+        for o in contents
+        if o["kind"] not in IGNORED_KINDS and (o["kind"], o["metadata"]["name"]) not in _DEFAULTS
+    )
+
+
+def compare(before: Mapping[str, str], after: Mapping[str, str], contents: Iterable[Object]) -> list[Finding]:
+    """Findings for everything that is left over, missing or different."""
+    problems = [f"left in the namespace: {name}" for name in leftovers(contents)]
+    problems += [f"new: {key}" for key in sorted(after.keys() - before.keys())]
+    problems += [f"missing: {key}" for key in sorted(before.keys() - after.keys())]
+    problems += [f"changed: {key}" for key in sorted(before.keys() & after.keys()) if before[key] != after[key]]
+    if not problems:
+        return []
+    return [
+        Finding(
+            code="SK306",
+            severity=Severity.ERROR,
+            message="the cluster is not as it was before the trial",
+            observed="; ".join(problems[:12]) + (f"; and {len(problems) - 12} more" if len(problems) > 12 else ""),
+            expected="nothing left, nothing missing, nothing changed",
+            why="residue of one trial is a hidden fault of the next",
+            fix="give the fault an `undo` for state that receipts do not cover",
+        )
+    ]

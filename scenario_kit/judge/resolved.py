@@ -1,0 +1,119 @@
+"""When an incident is over (design §5): alerts clear and stay clear, nothing new, traffic served, guards unchanged.
+
+Tri-state throughout: missing data is *unknown*, and unknown is never resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from scipy.stats import binomtest
+
+from scenario_kit.judge.expectations import background, chosen, label, of_class, wanted_label
+from scenario_kit.model import AlertHistory, Answer, Value
+from scenario_kit.model.scenario import Expect
+
+#: Share of the baseline's request rate that the entry must serve.
+SERVED_SHARE: Final = 0.8
+#: Fewer requests decide nothing.
+MINIMUM_REQUESTS: Final = 200
+#: Significance of the exact binomial test of the success ratio.
+ALPHA: Final = 0.01
+
+
+class Served(Value, frozen=True, kw_only=True):
+    """Requests that the entry finished in a window, and how many of them failed; None where there is no data."""
+
+    seconds: float
+    requests: float | None = None
+    errors: float | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """Requests per second."""
+        return None if self.requests is None else self.requests / self.seconds
+
+
+class Resolution(Value, frozen=True, kw_only=True):
+    """The answer and its reasons, whichever way it is."""
+
+    answer: Answer
+    reasons: tuple[str, ...] = ()
+
+
+def clear_since(history: AlertHistory, expect: Expect) -> float | None:
+    """Since when no must-fire alert fires; None while one of them does."""
+    last = history.start
+    for expectation in of_class(expect, "MustFire"):
+        for timeline in chosen(expectation, history.timelines):
+            for interval in timeline.firing:
+                if interval.end is None:
+                    return None
+                last = max(last, interval.end)
+    return last
+
+
+def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:
+    """Must-fire alerts are clear for the whole clear window, and no alert fires now that did not fire before.
+
+    ``known`` are the labels of alerts that fired while the fault was in force: those may take longer to clear.
+    """
+    if any(g.end is None or g.end > history.end - clear_seconds for g in history.gaps):
+        return Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
+    reasons = [
+        f"{wanted_label(e)} fires"
+        for e in of_class(expect, "MustFire")
+        if any(t.firing_at(history.end) for t in chosen(e, history.timelines))
+    ]
+    since = clear_since(history, expect)
+    if since is not None and history.end - since < clear_seconds:
+        reasons.append(f"clear for {history.end - since:.0f} s of {clear_seconds:.0f} s")
+    reasons += [
+        f"{label(t)} fires and did not before"
+        for t in history.timelines
+        if t.firing_at(history.end) and label(t) not in known and not background(expect, t)
+    ]
+    return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
+
+
+def traffic(baseline: Served, now: Served) -> Resolution:
+    """The entry serves at least 80 % of the baseline's rate, with a success ratio no worse than the baseline's.
+
+    The ratio is compared by an exact one-sided binomial test against the baseline's error ratio (add-one smoothed, so
+    that a faultless baseline does not turn a single error into certainty).
+    """
+    if None in (baseline.requests, baseline.errors, now.requests, now.errors):
+        return Resolution(answer="Unknown", reasons=("no request data from the entry",))
+    assert baseline.requests is not None
+    assert baseline.errors is not None
+    assert now.requests is not None
+    assert now.errors is not None
+    expected = baseline.requests / baseline.seconds
+    rate = now.requests / now.seconds
+    if rate < SERVED_SHARE * expected:
+        return Resolution(
+            answer="False",
+            reasons=(f"the entry serves {rate:.1f} requests/s, {SERVED_SHARE:.0%} of {expected:.1f} are due",),
+        )
+    total, failed = round(now.requests), round(now.errors)
+    if total < MINIMUM_REQUESTS:
+        return Resolution(
+            answer="Unknown", reasons=(f"{total} requests are too few to judge ({MINIMUM_REQUESTS} are needed)",)
+        )
+    ratio = (baseline.errors + 1) / (baseline.requests + 2)
+    if binomtest(min(failed, total), total, ratio, alternative="greater").pvalue < ALPHA:
+        return Resolution(
+            answer="False",
+            reasons=(
+                f"{failed} of {total} requests fail, the baseline had {baseline.errors:.0f} of {baseline.requests:.0f}",
+            ),
+        )
+    return Resolution(answer="True")
+
+
+def combine(parts: Sequence[Resolution]) -> Resolution:
+    """False if any part is, else Unknown if any is, else True; reasons of all parts that are not True."""
+    answers = [p.answer for p in parts]
+    answer: Answer = "False" if "False" in answers else "Unknown" if "Unknown" in answers else "True"
+    return Resolution(answer=answer, reasons=tuple(r for p in parts if p.answer != "True" for r in p.reasons))

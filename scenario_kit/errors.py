@@ -72,7 +72,15 @@ class LabError(InfrastructureError):
 
 
 class MetricsError(InfrastructureError):
-    """Prometheus does not answer, refuses a query, or did not accept a write."""
+    """Prometheus does not answer, refuses a query, or did not accept a write.
+
+    ``evaluation`` is true where the server is well and this query fails at this time (many-to-many matching, a
+    duplicate label set, a syntax error).
+    """
+
+    def __init__(self, message: str, *, evaluation: bool = False, fix: str = "") -> None:
+        super().__init__(message, fix=fix)
+        self.evaluation = evaluation
 
 
 class ClusterError(InfrastructureError):

@@ -1,0 +1,179 @@
+"""The ``Cluster`` port on a real Kubernetes API."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from scenario_kit.clients.discovery import Discovery
+from scenario_kit.clients.logs import parse_lines
+from scenario_kit.clients.refusal import NotServed
+from scenario_kit.clients.transport import Transport
+from scenario_kit.clients.watch import Collection, follow
+from scenario_kit.errors import KitError, NotFound, Rejected
+from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.ports import Kind, LogLine, PatchType
+
+_PATCHES: dict[str, str] = {
+    "Json": "application/json-patch+json",
+    "Merge": "application/merge-patch+json",
+    "Strategic": "application/strategic-merge-patch+json",
+}
+
+
+class KubeCluster:
+    """A Kubernetes API on plain objects; implements ``ports.Cluster`` and may be shared between threads.
+
+    Args:
+        kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
+        context: a context of it; None means its current one.
+        field_manager: under which every write is recorded.
+
+    Raises:
+        ClusterError: there is no usable configuration. Construction itself sends nothing.
+    """
+
+    def __init__(
+        self, kubeconfig: Path | None = None, context: str | None = None, field_manager: str = "platform"
+    ) -> None:
+        self._transport = Transport(kubeconfig, context)
+        self._discovery = Discovery(self._transport)
+        self._write = {"fieldManager": field_manager, "fieldValidation": "Strict"}
+
+    @property
+    def server_url(self) -> str:
+        """The address of the API server."""
+        return self._transport.url
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that the kubeconfig's context defaults to."""
+        return self._transport.namespace
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self._transport.close()
+
+    def get(self, ref: Reference) -> Object | None:
+        """The object, or None when it does not exist; ``NotFound`` when its kind does not."""
+        try:
+            found: Object = self._transport.json("GET", self._path(ref))
+        except NotServed:
+            raise
+        except NotFound:
+            return None
+        return found
+
+    def list(
+        self, kind: str, namespace: str = "", *, group: str = "", labels: Mapping[str, str] | None = None
+    ) -> list[Object]:
+        """All objects of a kind, in one namespace or (empty) in all."""
+        served = self._discovery.find(kind, group)
+        query = {"labelSelector": ",".join(f"{k}={v}" for k, v in labels.items())} if labels else {}
+        answer = self._transport.json("GET", _collection(served, namespace), query)
+        return Collection(served).items(answer)
+
+    def create(self, obj: Object) -> Object:
+        """Create; raises ``AlreadyExists``."""
+        served = self._kind_of(obj)
+        path = _collection(served, _namespace_of(obj, served))
+        created: Object = self._transport.json("POST", path, self._write, obj)
+        return created
+
+    def apply(self, obj: Object) -> Object:
+        """Server-side apply, forced."""
+        served = self._kind_of(obj)
+        path = f"{_collection(served, _namespace_of(obj, served))}/{quote(obj['metadata']['name'])}"
+        query = {**self._write, "force": "true"}
+        applied: Object = self._transport.json("PATCH", path, query, obj, "application/apply-patch+yaml")
+        return applied
+
+    def patch(self, ref: Reference, patch: Any, type: PatchType = "Merge", *, subresource: str = "") -> Object:
+        """Patch an object or one of its subresources; raises ``NotFound``."""
+        path = self._path(ref) + (f"/{subresource}" if subresource else "")
+        patched: Object = self._transport.json("PATCH", path, self._write, patch, _PATCHES[type])
+        return patched
+
+    def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
+        """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
+        options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        try:
+            self._transport.json("DELETE", self._path(ref), body=options)
+        except NotServed:
+            raise
+        except NotFound:
+            return
+
+    def kinds(self) -> Sequence[Kind]:
+        """Every kind that can be listed."""
+        return self._discovery.kinds()
+
+    def logs(self, ref: Reference, *, since: float = 0.0) -> Sequence[LogLine]:
+        """Lines of all containers of a pod, oldest first; a container that has not started has none."""
+        pod = self.get(ref)
+        if pod is None:
+            raise NotFound(f"Pod {ref.namespace}/{ref.name} does not exist", status=404)
+        query = {"timestamps": "true"}
+        if since > 0:
+            query["sinceTime"] = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        lines: list[LogLine] = []
+        for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
+            name = container["name"]
+            try:
+                data = self._transport.raw("GET", f"{self._path(ref)}/log", {**query, "container": name}, accept="*/*")
+            except Rejected:
+                continue  # 400: "container … is waiting to start", which is an answer: no lines
+            lines += parse_lines(data, ref.name, name, since)
+        return sorted(lines, key=lambda line: line.at)
+
+    def watch(
+        self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
+    ) -> Iterator[tuple[str, Object]]:
+        """Everything that exists, then everything that happens, until ``stop`` is set.
+
+        Yields ``("ADDED" | "MODIFIED" | "DELETED", object)`` and, after each complete list, ``("SYNCED", {})``.
+        Dropped connections and forgotten versions (410) are repaired within: a relist yields the differences only.
+
+        Raises:
+            ClusterError: the first list fails, or a later one is refused for another reason than reachability.
+        """
+        served = self._discovery.find(kind, group)
+        return follow(self._transport, Collection(served), _collection(served, namespace), stop)
+
+    def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
+        """The version of a collection: it differs whenever anything in the cluster's store was written since."""
+        served = self._discovery.find(kind, group)
+        answer = self._transport.json("GET", _collection(served, namespace), {"limit": "1"})
+        return str(answer["metadata"]["resourceVersion"])
+
+    def _kind_of(self, obj: Object) -> Kind:
+        group, _, version = obj["apiVersion"].rpartition("/")
+        served = self._discovery.find(obj["kind"], group, core=not group)
+        return served._replace(version=version)
+
+    def _path(self, ref: Reference) -> str:
+        served = self._discovery.find(ref.kind, ref.group)
+        if served.namespaced and ref.namespace == APP_NAMESPACE:
+            raise KitError(f"{ref}: a symbolic namespace reached the API; resolve it with Reference.within first")
+        return f"{_collection(served, ref.namespace)}/{quote(ref.name)}"
+
+
+def _collection(kind: Kind, namespace: str) -> str:
+    root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+    inside = f"/namespaces/{quote(namespace)}" if kind.namespaced and namespace else ""
+    return f"{root}{inside}/{kind.plural}"
+
+
+def _namespace_of(obj: Object, kind: Kind) -> str:
+    namespace = str(obj["metadata"].get("namespace", ""))
+    if kind.namespaced and not namespace:
+        raise KitError(f"{obj['kind']} {obj['metadata'].get('name', '')}: metadata.namespace is missing")
+    return namespace

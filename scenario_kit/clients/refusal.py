@@ -1,0 +1,55 @@
+"""What the API server's refusals mean: HTTP status and ``Status`` body to an error of our tree. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from scenario_kit.errors import AlreadyExists, ClusterError, Conflict, Forbidden, NotFound, Rejected, Unreachable
+
+#: The authoriser's words. Admission plugins (quota, terminating namespaces, webhooks) answer 403 too, with others.
+_UNAUTHORISED = re.compile(r'User "[^"]*" cannot |no RBAC policy matched', re.IGNORECASE)
+
+_FIXES: dict[type[ClusterError], str] = {
+    Unreachable: "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)",
+    Forbidden: "use credentials that may do this, or grant them the permission that the message names",
+}
+
+
+class NotServed(NotFound):
+    """404 for the path itself: the API server does not serve that kind, so it says nothing about any object."""
+
+
+def of_status(status: int, body: bytes, doing: str) -> ClusterError:
+    """The error that an answer with ``status`` >= 300 stands for; ``doing`` is the request, for the message."""
+    answer = _status_object(body)
+    reason = str(answer.get("reason", "")) if answer else ""
+    text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
+    kind = _kind(status, reason, text, served=answer is not None)
+    return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
+
+
+def _kind(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:
+    if status == 404:
+        return NotFound if served else NotServed
+    if status == 409:
+        return AlreadyExists if reason == "AlreadyExists" else Conflict
+    if status in (410, 412):  # a version that the server has forgotten, a precondition: read again, decide again
+        return Conflict
+    if status == 401:
+        return Forbidden
+    if status == 403:
+        return Forbidden if not text or _UNAUTHORISED.search(text) or not served else Rejected
+    if status in (408, 425, 429) or status >= 500 or status < 400:
+        return Unreachable
+    return Rejected
+
+
+def _status_object(body: bytes) -> dict[str, Any] | None:
+    try:
+        answer = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return None  # a proxy's page or Go's plain "404 page not found"
+    return answer if isinstance(answer, dict) and answer.get("kind") == "Status" else None

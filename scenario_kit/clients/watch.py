@@ -1,0 +1,131 @@
+"""List, then watch with bookmarks; reconnect where it broke off, list again where the server has forgotten."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import urllib3
+
+from scenario_kit.clients.transport import LIBRARY_ERRORS, Transport
+from scenario_kit.errors import Conflict, Unreachable
+from scenario_kit.model import Object
+from scenario_kit.ports import Kind
+
+Event = tuple[str, Object]
+
+#: The server ends a watch after this many seconds; a connection silent for longer than that is dead.
+_WATCH_SECONDS = 240
+_BROKEN: tuple[type[Exception], ...] = (*LIBRARY_ERRORS, msgspec.DecodeError)
+_BACKOFF_SECONDS = (0.05, 0.2, 1.0, 2.0)
+
+
+class Collection(NamedTuple):
+    """What lists of a kind leave out of their items."""
+
+    kind: Kind
+
+    def items(self, answer: Any) -> list[Object]:
+        """The items of a list, ``apiVersion`` and ``kind`` filled in."""
+        version = f"{self.kind.group}/{self.kind.version}" if self.kind.group else self.kind.version
+        head = {"apiVersion": version, "kind": self.kind.kind}
+        return [{**head, **item} for item in answer.get("items") or ()]
+
+
+def follow(transport: Transport, collection: Collection, path: str, stop: threading.Event) -> Iterator[Event]:
+    """See ``KubeCluster.watch``."""
+    known: dict[str, Object] = {}
+    version = ""
+    failures = 0
+    while not stop.is_set():
+        try:
+            if not version:
+                answer = transport.json("GET", path)
+                yield from _differences(known, collection.items(answer))
+                yield "SYNCED", {}
+                version = answer["metadata"]["resourceVersion"]
+            for type_, obj in _events(transport, path, version, stop):
+                failures = 0
+                version = obj["metadata"]["resourceVersion"]
+                if type_ != "BOOKMARK":
+                    _remember(known, type_, obj)
+                    yield type_, obj
+        except Conflict:
+            version = ""
+        except Unreachable:
+            if not known and not version and failures == 0:
+                raise  # the first list: the caller must hear that there is no server
+            stop.wait(_BACKOFF_SECONDS[min(failures, len(_BACKOFF_SECONDS) - 1)])
+            failures += 1
+
+
+def _differences(known: dict[str, Object], items: list[Object]) -> Iterator[Event]:
+    """What a complete list says that was not known; brings ``known`` up to date."""
+    fresh = {item["metadata"]["uid"]: item for item in items}
+    for uid in [uid for uid in known if uid not in fresh]:
+        yield "DELETED", known.pop(uid)
+    for uid, item in fresh.items():
+        before = known.get(uid)
+        known[uid] = item
+        if before is None:
+            yield "ADDED", item
+        elif before["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
+            yield "MODIFIED", item
+
+
+def _remember(known: dict[str, Object], type_: str, obj: Object) -> None:
+    uid = obj["metadata"]["uid"]
+    if type_ == "DELETED":
+        known.pop(uid, None)
+    else:
+        known[uid] = obj
+
+
+def _events(transport: Transport, path: str, version: str, stop: threading.Event) -> Iterator[Event]:
+    """One watch request, to its end.
+
+    Raises:
+        Conflict: the server has forgotten ``version``.
+        Unreachable: the connection broke, or the server reported an internal error.
+    """
+    query = {
+        "watch": "1",
+        "resourceVersion": version,
+        "allowWatchBookmarks": "true",
+        "timeoutSeconds": str(_WATCH_SECONDS),
+    }
+    response = transport.stream(path, query, _WATCH_SECONDS + 30)
+    ended = threading.Event()
+    threading.Thread(target=_shut_on, args=(response, stop, ended), daemon=True, name="watch-stop").start()
+    try:
+        for line in _lines(response):
+            event = msgspec.json.decode(line)
+            if event["type"] == "ERROR":
+                status = event["object"]
+                refused = Conflict if status.get("code") == 410 else Unreachable
+                raise refused(f"watch {path}: {status.get('message', '')}", status=int(status.get("code", 0)))
+            yield event["type"], event["object"]
+    except _BROKEN as error:
+        if not stop.is_set():
+            raise Unreachable(f"watch {path}: the connection broke: {error}") from error
+    finally:
+        ended.set()
+        response.close()
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    rest = b""
+    for chunk in response.stream(amt=None):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line for line in lines if line)
+
+
+def _shut_on(response: urllib3.BaseHTTPResponse, stop: threading.Event, ended: threading.Event) -> None:
+    """Wake a reader that waits for the next event once ``stop`` is set."""
+    while not ended.is_set():
+        if stop.wait(0.5):
+            if not ended.is_set():
+                response.shutdown()
+            return

@@ -1,0 +1,91 @@
+"""Fixtures that several folders share: a real API server and what talks to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.clients import KubeCluster
+
+_PARTS = ("etcd", "kube-apiserver", "kwokctl")
+
+
+@pytest.fixture(scope="session")
+def binary() -> Callable[[str], Path]:
+    """Where a part of the toolchain is; skips the test that asks for one which is not installed."""
+
+    def find(part: str) -> Path:
+        folder = os.environ.get("SCENARIO_KIT_TEST_BIN", "")
+        if folder and (Path(folder) / part).exists():
+            return Path(folder) / part
+        if on_path := shutil.which(part):
+            return Path(on_path)
+        toolchain = pytest.importorskip("scenario_kit.lab.toolchain")
+        resolved: Path | None = toolchain.resolve(part)
+        if resolved is None:
+            pytest.skip(f"{part} is not installed: scenario-kit lab install")
+        return resolved
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def api_server(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The kubeconfig of a real API server on etcd: no controllers, no scheduler, no nodes, loopback only."""
+    etcd, server, kwokctl = (binary(part) for part in _PARTS)
+    folder = tmp_path_factory.mktemp("api-server")
+    settings = folder / "kwokctl.yaml"
+    settings.write_text(
+        "kind: KwokctlConfiguration\napiVersion: config.kwok.x-k8s.io/v1alpha1\noptions: {bindAddress: 127.0.0.1}\n"
+    )
+    name = f"test-{uuid.uuid4().hex[:6]}"
+    kubeconfig = folder / "kubeconfig"
+    environment = {**os.environ, "KWOK_WORKDIR": str(folder / "kwok")}
+    command = [str(kwokctl), "--name", name, "--config", str(settings)]
+
+    def run(*arguments: str) -> None:
+        subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True, text=True, timeout=90)
+
+    try:
+        run(
+            "create", "cluster", "--runtime", "binary", "--kubeconfig", str(kubeconfig),
+            "--components", "etcd,kube-apiserver",
+            "--etcd-binary", str(etcd), "--kube-apiserver-binary", str(server),
+            "--kube-apiserver-port", str(_free_port()), "--disable-qps-limits", "--wait", "60s",
+            "--extra-args", "kube-apiserver=advertise-address=127.0.0.1",
+        )  # fmt: skip
+        yield kubeconfig
+    except subprocess.CalledProcessError as error:
+        pytest.fail(f"the API server did not start: {error.stderr}")
+    finally:
+        run("delete", "cluster", "--kubeconfig", str(kubeconfig))
+
+
+@pytest.fixture(scope="session")
+def kube(api_server: Path) -> Iterator[KubeCluster]:
+    """A client of that API server, with all rights."""
+    cluster = KubeCluster(api_server)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def kube_namespace(kube: KubeCluster) -> str:
+    """A fresh namespace in it. Nothing deletes it: no controller runs there, and the server is thrown away."""
+    name = f"t-{uuid.uuid4().hex[:8]}"
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    return name
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

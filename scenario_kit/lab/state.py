@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,28}[a-z0-9])?")
 _TAIL_LINES = 12
 
 
-class Part(Value, kw_only=True):
+class Part(Value, frozen=True, kw_only=True):
     """One process of a lab. ``health`` is a URL that answers 200 while the part works; empty: being alive is all."""
 
     name: str
@@ -32,7 +32,7 @@ class Part(Value, kw_only=True):
     health: str = ""
 
 
-class DeadPart(Value, kw_only=True):
+class DeadPart(Value, frozen=True, kw_only=True):
     """A part whose process is gone, with the last lines that it wrote."""
 
     name: str
@@ -44,7 +44,7 @@ class DeadPart(Value, kw_only=True):
         return f"{self.name} (pid {self.pid}) is gone; the end of {self.log}:\n{self.tail or '(empty)'}"
 
 
-class ChaosDaemon(Value, kw_only=True):
+class ChaosDaemon(Value, frozen=True, kw_only=True):
     """Where the simulated chaos daemon listens, and the certificates of its mutual TLS. Paths are absolute.
 
     The server certificate is for ``chaos-daemon.chaos-mesh.org``; only holders of the client certificate may call.
@@ -60,7 +60,7 @@ class ChaosDaemon(Value, kw_only=True):
     proto: str
 
 
-class LabState(Value, kw_only=True):
+class LabState(Value, frozen=True, kw_only=True):
     """A lab. ``epoch`` is where virtual clocks start: seconds since 1970, a multiple of 15, some days in the past.
 
     ``complete`` turns true once everything has been up; a lab without it was interrupted while starting.

@@ -77,6 +77,19 @@ class Engine:
         """Undo everything that this trial ever did."""
         return self.undo(self._store.all())
 
+    def recorded(self, prefix: str = "") -> list[Receipt]:
+        """Every receipt whose group starts with ``prefix``, whatever became of it."""
+        return [r for r in self._store.all() if r.group.startswith(prefix)]
+
+    @staticmethod
+    def chaos_state(live: Object | None) -> tuple[bool | None, str]:
+        """What Chaos Mesh claims of a chaos object, and the last failure that it noted."""
+        return (None, "") if live is None else (chaos.injected(live), chaos.trouble(live))
+
+    def forget(self) -> None:
+        """Drop the receipts of a trial whose changes are all undone and verified."""
+        self._store.clear()
+
     def done(self, prefix: str = "") -> list[Receipt]:
         """Receipts in force whose group starts with ``prefix``."""
         return [r for r in self._store.all() if r.state == "Done" and r.group.startswith(prefix)]

@@ -1,0 +1,25 @@
+"""Waiting for checks: each must become true before its own deadline; unknown is not true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scenario_kit.model import Check, CheckResult
+from scenario_kit.observe import evaluate_check
+from scenario_kit.trial.context import TICK, Context
+
+
+def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]:
+    """Let time pass until every check was true once, or its deadline is over; the last answer of each."""
+    start = context.clock.now()
+    results: dict[int, CheckResult] = {}
+    while True:
+        now = context.clock.now()
+        for index, check in enumerate(checks):
+            known = results.get(index)
+            if known is None or (known.answer != "True" and now <= start + check.within_seconds):
+                results[index] = evaluate_check(check, context.cluster, context.metrics, context.namespace, now)
+        waiting = [i for i, r in results.items() if r.answer != "True" and now < start + checks[i].within_seconds]
+        if not waiting:
+            return [results[i] for i in range(len(checks))]
+        context.wait(now + TICK)

@@ -1,0 +1,124 @@
+"""What a step needs: the ports, the runbook, and the way in which time passes while faults are in force."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scenario_kit.changes import TRIAL_LABEL, Engine
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, Value
+from scenario_kit.observe import AlertEvaluator
+from scenario_kit.ports import Clock, Cluster, Metrics
+
+#: Scrape and evaluation interval of every alert rule, in seconds.
+TICK: Final = 15
+
+
+class Stopped(Exception):
+    """Somebody asked the run to stop here; the program continues from this step when it is started again."""
+
+
+class Baseline(Value, frozen=True, kw_only=True):
+    """What the cluster and the app were like before anything was broken."""
+
+    namespace_uid: str = ""
+    snapshot: dict[str, str] = {}
+    guards: tuple[Guarded, ...] = ()
+    served: Served | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early.
+
+    ``tell`` is called as time passes, with the present time and the alert history, for whoever watches.
+    """
+
+    name: str
+    spec: TrialSpec
+    runbook: Runbook
+    cluster: Cluster
+    metrics: Metrics
+    clock: Clock
+    engine: Engine
+    evaluator: AlertEvaluator
+    management: str
+    health: Callable[[], Sequence[str]]
+    stopping: Callable[[], bool]
+    tell: Callable[[float, AlertHistory], None]
+    _seen: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> str:
+        """The real namespace of the app."""
+        return self.spec.namespace
+
+    @property
+    def virtual(self) -> bool:
+        """Whether time moves only when this trial lets it."""
+        return self.spec.clock == "Virtual"
+
+    def wait(self, until: float) -> float:
+        """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment.
+
+        Raises:
+            Stopped: the run is to stop.
+            InfrastructureError: a part that the trial rests on is not well.
+        """
+        while True:
+            if self.stopping():
+                raise Stopped
+            if problems := self.health():
+                raise InfrastructureError("; ".join(problems))
+            self.engine.maintain(self.persistent())
+            now = self.clock.wait(until)
+            if now >= until:
+                return now
+
+    def settle(self) -> float:
+        """Let the cluster come to rest without letting time pass (virtual), or look again in a second (wall)."""
+        now = self.clock.now()
+        return self.wait(now if self.virtual else now + 1)
+
+    def history(self) -> AlertHistory:
+        """Every alert since the trial began, up to now."""
+        history = self.evaluator.advance(self.clock.now())
+        self.tell(self.clock.now(), history)
+        return history
+
+    def persistent(self) -> list[str]:
+        """Groups of receipts whose chaos binds to the workload (design §4)."""
+        return [f"Fault/{f.name}" for f in self.runbook.faults if f.persistence == "Workload"]
+
+    def injected_at(self, fault: str = "") -> float | None:
+        """When the first change of a fault (or of any fault) was recorded."""
+        prefix = f"Fault/{fault}" if fault else "Fault/"
+        times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
+        return min(times, default=None)
+
+    def chosen_faults(self, names: Sequence[str]) -> list[Fault]:
+        """Faults by name, in the runbook's order; no names mean all of them."""
+        return [f for f in self.runbook.faults if not names or f.name in names]
+
+    def save_baseline(self, baseline: Baseline) -> None:
+        """Write the baseline beside the receipts."""
+        self.cluster.apply(self._document("baseline", json.dumps(baseline.to_json())))
+
+    def baseline(self) -> Baseline | None:
+        """The baseline, once the deploy step has begun."""
+        found = self.cluster.get(Reference("ConfigMap", f"{self.name}-baseline", self.management))
+        return Baseline.from_json(json.loads(found["data"]["document"])) if found else None
+
+    def save_evidence(self, document: Object) -> str:
+        """Write what was observed; returns the ConfigMap's name."""
+        self.cluster.apply(self._document("evidence", json.dumps(document)))
+        return f"{self.name}-evidence"
+
+    def _document(self, suffix: str, text: str) -> Object:
+        metadata = {"name": f"{self.name}-{suffix}", "namespace": self.management, "labels": {TRIAL_LABEL: self.name}}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": text}}

@@ -1,0 +1,230 @@
+"""Steps *deploy*, *teardown* and *expectClean*: the app comes, the app goes, and nothing stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import msgspec
+
+from scenario_kit.changes import settled
+from scenario_kit.changes.fields import wanted
+from scenario_kit.changes.operations import object_reference
+from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureError, NotFound
+from scenario_kit.judge import guards, residue
+from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.ports import Cluster, Kind
+from scenario_kit.trial.checks import await_checks
+from scenario_kit.trial.context import TICK, Baseline, Context
+
+#: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
+READY_DEADLINE: Final = 900
+CLEAN_DEADLINE: Final = 300
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+_PARALLEL: Final = 8
+#: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
+_NOT_STATE: Final = (
+    "scenariokit.io",
+    "metrics.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "kwok.x-k8s.io",
+)
+_SOLVER_ROLE: Final = "oncall"
+
+
+def deploy(context: Context) -> list[Finding]:
+    """Create the namespace and the app's objects, and wait until every workload is available."""
+    if context.baseline() is None:
+        _refuse_foreign(context)
+        context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
+    _create(context, [_namespace(context.namespace)])
+    _create(context, [*_access(context), *context.runbook.objects])
+    deadline = context.clock.now() + READY_DEADLINE
+    context.settle()
+    while waiting := _unready(context):
+        if context.clock.now() >= deadline:
+            return [_not_ready(waiting)]
+        context.wait(context.clock.now() + (TICK if context.virtual else 2))
+    _remember(context)
+    return []
+
+
+def _refuse_foreign(context: Context) -> None:
+    if context.cluster.get(Reference("Namespace", context.namespace)) is not None:
+        raise GuardRailError(
+            f"the namespace '{context.namespace}' exists and is not ours",
+            fix=f"kubectl delete namespace {context.namespace}, if nothing in it is needed",
+        )
+
+
+def _create(context: Context, objects: Iterable[Object]) -> None:
+    """Create objects side by side; those that an interrupted attempt already created are left alone."""
+
+    def one(obj: Object) -> None:
+        try:
+            context.cluster.create(obj)
+        except AlreadyExists:
+            return
+
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        list(pool.map(one, objects))
+
+
+def _namespace(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _access(context: Context) -> list[Object]:
+    """What a solver may do in the app's namespace; chaos objects only where the scenario shows them."""
+    subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
+    api = "rbac.authorization.k8s.io/v1"
+    metadata = {"name": _SOLVER_ROLE, "namespace": context.namespace}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _SOLVER_ROLE}
+    objects: list[Object] = [
+        {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
+    ]
+    if any(f.visibility == "Visible" and any(c.chaos for c in f.changes) for f in context.runbook.faults):
+        extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": context.namespace}
+        rule = {"apiGroups": ["chaos-mesh.org"], "resources": ["*"], "verbs": ["get", "list", "watch", "delete"]}
+        ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": extra["name"]}
+        objects += [
+            {"apiVersion": api, "kind": "Role", "metadata": extra, "rules": [rule]},
+            {"apiVersion": api, "kind": "RoleBinding", "metadata": extra, "subjects": [subject], "roleRef": ref},
+        ]
+    return objects
+
+
+def _unready(context: Context) -> list[str]:
+    waiting = []
+    for kind in _WORKLOADS:
+        waiting += [
+            f"{kind}/{o['metadata']['name']}" for o in context.cluster.list(kind, context.namespace) if not settled(o)
+        ]
+    return sorted(waiting)
+
+
+def _not_ready(waiting: list[str]) -> Finding:
+    return Finding(
+        code="SK301",
+        severity=Severity.ERROR,
+        message="the app did not become ready",
+        observed=f"not available after {READY_DEADLINE} s: {', '.join(waiting[:6])}",
+        expected="every workload available",
+        fix="try the same app without options: scenario-kit try --plan control",
+    )
+
+
+def _remember(context: Context) -> None:
+    baseline = context.baseline() or Baseline()
+    namespace = context.cluster.get(Reference("Namespace", context.namespace))
+    loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
+    guarded = guards.baseline(
+        [o for k in (*_WORKLOADS, "Service") for o in context.cluster.list(k, context.namespace)], loads
+    )
+    uid = namespace["metadata"]["uid"] if namespace else ""
+    context.save_baseline(msgspec.structs.replace(baseline, namespace_uid=uid, guards=guarded))
+
+
+def snapshot(cluster: Cluster) -> Mapping[str, str]:
+    """Fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
+    kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
+    kinds = [k for k in kinds if k.kind not in residue.IGNORED_KINDS and k.kind != "Namespace"]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        listed = pool.map(lambda k: (k, _list(cluster, k, "")), kinds)
+        return {
+            f"{k.kind}.{k.group}/{o['metadata']['name']}"
+            if k.group
+            else f"{k.kind}/{o['metadata']['name']}": residue.digest(wanted(o))
+            for k, objects in listed
+            for o in objects
+        }
+
+
+def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
+    try:
+        return cluster.list(kind.kind, namespace, group=kind.group)
+    except NotFound:
+        return []
+
+
+def _contents(cluster: Cluster, namespace: str) -> list[Object]:
+    kinds = [k for k in cluster.kinds() if k.namespaced and k.group not in _NOT_STATE]
+    kinds = [k for k in kinds if k.kind not in residue.IGNORED_KINDS]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return [o for objects in pool.map(lambda k: _list(cluster, k, namespace), kinds) for o in objects]
+
+
+def teardown(context: Context) -> list[Finding]:
+    """Undo every change, prove it, then remove the app and its namespace.
+
+    Raises:
+        InfrastructureError: an undo is still blocked at the deadline; the receipts stay, and it is tried again.
+    """
+    deadline = context.clock.now() + CLEAN_DEADLINE
+    while blocked := context.engine.undo_all():
+        if context.clock.now() >= deadline:
+            raise InfrastructureError(
+                "; ".join(f"undo of {b.group} on {b.target} is blocked: {b.reason}" for b in blocked)
+            )
+        context.clock.wait(context.clock.now() + (TICK if context.virtual else 1))
+    findings = _undone(context)
+    remove(context, deadline)
+    return findings
+
+
+def _undone(context: Context) -> list[Finding]:
+    findings = []
+    injected = {r.group for r in context.engine.recorded("Fault/")}
+    for fault in context.runbook.faults:
+        if fault.undone and f"Fault/{fault.name}" in injected:
+            results = await_checks(context, fault.undone)
+            findings += [
+                Finding(
+                    code="SK306",
+                    severity=Severity.ERROR,
+                    message=f"the fault '{fault.name}' was undone, but its effect is still there",
+                    observed=r.observed,
+                    expected=r.expected,
+                    fix="give the fault an `undo` for state that receipts do not cover",
+                )
+                for r in results
+                if r.answer == "False"
+            ]
+    return findings
+
+
+def remove(context: Context, deadline: float) -> None:
+    """Delete the contents first: an emptied namespace goes by itself, a full one waits for its controller's back-off."""
+    if context.cluster.get(Reference("Namespace", context.namespace)) is None:
+        return
+    while rest := [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:
+        for obj in rest:
+            if not obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("ownerReferences"):
+                context.cluster.delete(object_reference(obj, context.namespace))
+        if context.clock.now() >= deadline:
+            raise InfrastructureError(f"{len(rest)} objects of {context.namespace} are still there: {_names(rest)}")
+        now = context.clock.now()
+        context.clock.wait(now if context.virtual else now + 1)
+        if context.virtual and [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:
+            context.clock.wait(now + TICK)
+    context.cluster.delete(Reference("Namespace", context.namespace))
+
+
+def _ours(obj: Object) -> bool:
+    return bool(residue.leftovers([obj]))
+
+
+def _names(objects: list[Object]) -> str:
+    return ", ".join(f"{o['kind']}/{o['metadata']['name']}" for o in objects[:5])
+
+
+def expect_clean(context: Context) -> list[Finding]:
+    """The cluster equals the snapshot; only then are the receipts dropped."""
+    baseline = context.baseline() or Baseline()
+    contents = _contents(context.cluster, context.namespace)
+    findings = residue.compare(baseline.snapshot, snapshot(context.cluster), contents)
+    if not findings:
+        context.engine.forget()
+    return findings

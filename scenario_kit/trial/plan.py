@@ -1,0 +1,60 @@
+"""What a trial does next. Pure: program × what became of its steps → action (design §6.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from scenario_kit.model import Step, StepStatus
+
+#: Steps that run whatever happened before them: nothing that was done may stay behind.
+ALWAYS: Final = ("teardown", "expectClean")
+
+
+class Run(NamedTuple):
+    """Execute (or continue) the step of this index."""
+
+    index: int
+
+
+class Skip(NamedTuple):
+    """Leave this step out, because an earlier one did not hold."""
+
+    index: int
+    because: int
+
+
+class Finish(NamedTuple):
+    """The program has ended."""
+
+    outcome: Literal["Held", "Broken", "Infra"]
+
+
+Action = Run | Skip | Finish
+
+
+def plan(steps: Sequence[Step], statuses: Sequence[StepStatus]) -> Action:
+    """The next action. A step without status or still Running is next; after a failure only clean-up steps run."""
+    known = {s.index: s for s in statuses}
+    failed = first_failure(statuses)
+    for index, step in enumerate(steps):
+        status = known.get(index)
+        if status is not None and status.outcome != "Running":
+            continue
+        if failed is not None and step.kind not in ALWAYS:
+            return Skip(index, failed.index)
+        return Run(index)
+    return Finish(outcome(statuses))
+
+
+def first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
+    """The first step that did not hold: it decides what the trial shows, later ones are consequences."""
+    return next((s for s in sorted(statuses, key=lambda s: s.index) if s.outcome in ("Broken", "Infra")), None)
+
+
+def outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:
+    """Held if every step that ran held; otherwise what the first failure was."""
+    failed = first_failure(statuses)
+    if failed is None:
+        return "Held"
+    return "Broken" if failed.outcome == "Broken" else "Infra"

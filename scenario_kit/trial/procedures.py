@@ -1,0 +1,72 @@
+"""Steps *change* and *undoChange*: execute a solution, decoy, cheat or fix, and take it back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scenario_kit.changes import NoEffect
+from scenario_kit.errors import AuthoringError, InfrastructureError
+from scenario_kit.model import CheckResult, Finding, Severity, Step
+from scenario_kit.trial.checks import await_checks
+from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.inject import STEP
+
+#: The finding for a procedure that cannot be executed, by its use.
+_CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Cheat": "SK990", "Fix": "SK401", "RemoveFault": "SK306"}
+_UNDO_DEADLINE: Final = 300
+
+
+def change(context: Context, step: Step, index: int) -> tuple[list[Finding], list[CheckResult]]:
+    """Execute a procedure. A solution that changes nothing, or whose object is not there, is no solution."""
+    checks: list[CheckResult] = []
+    if step.use == "RemoveFault":
+        return _remove_fault(context, step.name), checks
+    procedure = context.runbook.procedure(step.use, step.name).solution
+    for position, each in enumerate(procedure.changes):
+        try:
+            if each.remove_fault is not None:
+                findings = _remove_fault(context, each.remove_fault.fault)
+                if findings:
+                    return findings, checks
+            else:
+                context.engine.do(each, ordinal=index * STEP + position, group=f"{step.use}/{step.name}")
+        except AuthoringError as problem:
+            return [_impossible(step, problem)], checks
+        context.settle()
+        if each.until is not None:
+            checks += await_checks(context, [each.until.check])
+    return [], checks
+
+
+def _remove_fault(context: Context, name: str) -> list[Finding]:
+    _undo(context, f"Fault/{name}")
+    return []
+
+
+def undo_change(context: Context, step: Step) -> None:
+    """Take a procedure back, so that the next one meets the same broken app."""
+    _undo(context, f"{step.use}/{step.name}")
+
+
+def _undo(context: Context, group: str) -> None:
+    deadline = context.clock.now() + _UNDO_DEADLINE
+    while blocked := context.engine.undo_group(group):
+        if context.clock.now() >= deadline:
+            raise InfrastructureError(
+                "; ".join(f"undo of {b.group} on {b.target} is blocked: {b.reason}" for b in blocked)
+            )
+        context.wait(context.clock.now() + (TICK if context.virtual else 1))
+    context.settle()
+
+
+def _impossible(step: Step, problem: AuthoringError) -> Finding:
+    nothing = isinstance(problem, NoEffect)
+    return Finding(
+        code=_CODES[step.use],
+        severity=Severity.ERROR,
+        message=f"{step.use.lower()} '{step.name}' " + ("changes nothing" if nothing else "cannot be executed"),
+        observed=problem.message,
+        expected="every change of it changes the object that it names",
+        why="a documented step that does nothing misleads whoever follows it",
+        fix=problem.fix or "correct its target",
+    )

@@ -1,0 +1,126 @@
+"""Steps *expectCleared* and *expectUnresolved*: is the incident over, and does it stay over."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scenario_kit.errors import KitError
+from scenario_kit.judge import guards, resolved
+from scenario_kit.judge.expectations import label
+from scenario_kit.judge.resolved import Resolution
+from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
+from scenario_kit.trial.context import TICK, Baseline, Context
+from scenario_kit.trial.watch import TRAFFIC_WINDOW, served_between, stretch
+
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
+#: Traffic windows are lengthened up to this many seconds where requests are few.
+_LONGEST_TRAFFIC: Final = 900
+_CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
+
+
+def resolution(context: Context, since: float) -> Resolution:
+    """The tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
+    history = context.history()
+    expect = context.runbook.expect
+    known = sorted({label(t) for t in history.timelines if t.fires_within(context.injected_at() or since, since)})
+    parts = [
+        resolved.alerts_clear(history, expect, known, context.runbook.windows.clear),
+        _guards(context),
+    ]
+    if all(p.answer == "True" for p in parts):
+        parts.append(_traffic(context, history, since))
+    return resolved.combine(parts)
+
+
+def _guards(context: Context) -> Resolution:
+    baseline = _baseline(context)
+    namespace = context.cluster.get(Reference("Namespace", context.namespace))
+    if namespace is None or namespace["metadata"]["uid"] != baseline.namespace_uid:
+        return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
+    live = {
+        (o["kind"], o["metadata"]["name"]): o for k in _WORKLOADS for o in context.cluster.list(k, context.namespace)
+    }
+    scalers = context.cluster.list("HorizontalPodAutoscaler", context.namespace, group="autoscaling")
+    problems = guards.violations(baseline.guards, live, scalers)
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _traffic(context: Context, history: AlertHistory, since: float) -> Resolution:
+    """Over the last 300 s, and further back where that holds too few requests, but never before the repair worked."""
+    baseline = _baseline(context).served
+    if baseline is None:
+        return Resolution(answer="Unknown", reasons=("no traffic was measured before the fault",))
+    clear = resolved.clear_since(history, context.runbook.expect) or since
+    end = history.end
+    window = float(TRAFFIC_WINDOW)
+    while True:
+        answer = resolved.traffic(baseline, served_between(context, end - window, end))
+        if answer.answer != "Unknown" or window >= min(_LONGEST_TRAFFIC, end - clear):
+            return answer
+        window = min(2 * window, float(_LONGEST_TRAFFIC), end - clear)
+
+
+def _baseline(context: Context) -> Baseline:
+    baseline = context.baseline()
+    if baseline is None:
+        raise KitError("a trial reached its solution without a baseline")
+    return baseline
+
+
+def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
+    """Resolved before the deadline of the resolve window; a live scenario has none."""
+    windows = context.runbook.windows
+    deadline = start + (step.seconds or windows.resolve)
+    if context.virtual:
+        context.wait(min(start + windows.clear, deadline))
+    while True:
+        answer = resolution(context, start)
+        if answer.answer == "True":
+            return []
+        if not step.forever and context.clock.now() >= deadline:
+            return [_unresolved(step, answer, deadline - start)]
+        context.wait(context.clock.now() + (4 * TICK if context.virtual else TICK))
+
+
+def _unresolved(step: Step, answer: Resolution, seconds: float) -> Finding:
+    subject = {
+        "Solution": f"solution '{step.name}' does not resolve the incident",
+        "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
+    }.get(step.use, "the incident is not resolved")
+    why = {
+        "Solution": "a documented fix must be the fix",
+        "Fix": "then what is labelled is not the cause, or not all of it",
+    }.get(step.use, "")
+    fix = {
+        "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
+        "Fix": "label the object whose repair clears the alerts",
+    }.get(step.use, "")
+    return Finding(
+        code=_CODES.get(step.use, "SK329"),
+        severity=Severity.ERROR,
+        message=subject,
+        observed="; ".join(answer.reasons) + f" after {seconds:.0f} s",
+        expected="alerts clear and stay clear, traffic is served, the app is all there",
+        why=why,
+        fix=fix,
+    )
+
+
+def expect_unresolved(context: Context, step: Step, start: float) -> list[Finding]:
+    """A cheat must not count as resolved, not even once every window has passed."""
+    windows = context.runbook.windows
+    stretch(context, start, step.seconds or windows.still_firing + windows.clear)
+    answer = resolution(context, start)
+    if answer.answer != "True":
+        return []
+    return [
+        Finding(
+            code="SK423",
+            severity=Severity.ERROR,
+            message=f"the cheat '{step.name}' counts as resolved",
+            observed="alerts clear, traffic served, guards unchanged",
+            expected="not resolved",
+            why="whoever cheats would score as if the cause had been found",
+            fix="use a fault that outlives the cheat, or expect a symptom that the cheat does not hide",
+        )
+    ]

@@ -1,0 +1,172 @@
+"""Executing a trial: plan, run one step, write down what became of it, again (design §6.2, §6.7).
+
+Every step is re-entrant: after a crash it is called again with the start time that it had, finds its receipts, and
+sees the same samples. A failure below us is retried a few times and then ends the step as ``Infra``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError, GuardRailError, InfrastructureError
+from scenario_kit.judge.expectations import label
+from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
+from scenario_kit.trial import deploy, inject, procedures, resolve, watch
+from scenario_kit.trial.context import Context
+from scenario_kit.trial.plan import Finish, Skip, plan
+from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
+
+log = logging.getLogger(__name__)
+_ATTEMPTS: Final = 3
+Save = Callable[[TrialStatus], None]
+
+
+def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[float], None]) -> TrialStatus:
+    """Run the program from wherever it stands to its end, saving after every step.
+
+    Raises:
+        Stopped: the run was asked to stop; call again with the saved status to continue.
+    """
+    while True:
+        action = plan(context.spec.steps, status.steps)
+        if isinstance(action, Finish):
+            status = _finish(context, status, action)
+            save(status)
+            return status
+        if isinstance(action, Skip):
+            status = _skip(context, status, action)
+        else:
+            status = _begin(context, status, action.index)
+            save(status)
+            status = _step(context, status, action.index, pause)
+        save(status)
+
+
+def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
+    now = context.clock.now()
+    if status.started_at is None:
+        status = msgspec.structs.replace(status, started_at=now, namespace=context.namespace)
+    if status.step(index) is None:
+        step = StepStatus(index=index, step=str(context.spec.steps[index]), outcome="Running", started_at=now)
+        status = status.with_step(step)
+    return msgspec.structs.replace(status, now=now, current=index)
+
+
+def _skip(context: Context, status: TrialStatus, action: Skip) -> TrialStatus:
+    because = f"step {action.because} ({context.spec.steps[action.because]}) did not hold"
+    now = context.clock.now()
+    skipped = StepStatus(
+        index=action.index,
+        step=str(context.spec.steps[action.index]),
+        outcome="Skipped",
+        started_at=now,
+        finished_at=now,
+        message=because,
+    )
+    return status.with_step(skipped)
+
+
+def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:
+    running = status.step(index)
+    assert running is not None
+    step = context.spec.steps[index]
+    checks: list[CheckResult] = []
+    message = ""
+    for attempt in range(_ATTEMPTS):
+        try:
+            findings, checks = execute(context, step, index, running.started_at)
+            broken = any(f.severity == Severity.ERROR for f in findings)
+            outcome = "Broken" if broken else "Held"
+            break
+        except (AuthoringError, GuardRailError) as problem:
+            findings, outcome = [_authoring(problem)], "Broken"
+            break
+        except InfrastructureError as problem:
+            log.warning("%s, step %s: %s", context.name, step, problem)
+            findings, outcome, message = [], "Infra", str(problem)
+            if attempt + 1 < _ATTEMPTS:
+                pause(2.0 * (attempt + 1))
+    done = msgspec.structs.replace(
+        running,
+        outcome=outcome,
+        finished_at=_now(context, running.started_at),
+        message=message or "; ".join(f.message for f in findings if f.severity == Severity.ERROR),
+        findings=tuple(msgspec.structs.replace(f, step=str(step)) for f in findings),
+        checks=tuple(checks),
+    )
+    return _proven(status.with_step(done), step, done)
+
+
+def execute(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
+    """Execute one step: its findings, and the answers of the checks that it made."""
+    match step.kind:
+        case "deploy":
+            return deploy.deploy(context), []
+        case "expectQuiet":
+            control = not any(s.kind == "inject" for s in context.spec.steps)
+            return watch.expect_quiet(context, step, start, control=control), []
+        case "inject":
+            return inject.inject(context, step, index)
+        case "expectAlerts":
+            return watch.expect_alerts(context, start), []
+        case "hold":
+            return watch.hold(context, step, start), []
+        case "change":
+            return procedures.change(context, step, index)
+        case "undoChange":
+            procedures.undo_change(context, step)
+            return [], []
+        case "expectStillFiring":
+            return watch.expect_still_firing(context, step, start, "SK402" if step.use == "Fix" else "SK431"), []
+        case "expectCleared":
+            return resolve.expect_cleared(context, step, start), []
+        case "expectUnresolved":
+            return resolve.expect_unresolved(context, step, start), []
+        case "teardown":
+            return deploy.teardown(context), []
+        case "expectClean":
+            return deploy.expect_clean(context), []
+
+
+def _proven(status: TrialStatus, step: Step, done: StepStatus) -> TrialStatus:
+    condition = PROOF.get(step.kind)
+    if condition is None:
+        return status
+    if done.outcome == "Held":
+        return status.with_condition(condition, "True", f"{step.kind[0].upper()}{step.kind[1:]}Held", "")
+    answer = "Unknown" if done.outcome == "Infra" else "False"
+    reason = "InfrastructureFailed" if done.outcome == "Infra" else done.findings[0].code if done.findings else "Broken"
+    return status.with_condition(condition, answer, reason, done.message[:1000])
+
+
+def _finish(context: Context, status: TrialStatus, action: Finish) -> TrialStatus:
+    findings = tuple(msgspec.structs.replace(f, trial=context.name) for s in status.steps for f in s.findings)
+    reason = {"Held": "ProgramHeld", "Broken": "ProgramBroken", "Infra": "InfrastructureFailed"}[action.outcome]
+    finished = msgspec.structs.replace(status, outcome=action.outcome, findings=findings, alerts=())
+    return finished.with_condition("Succeeded", "True" if action.outcome == "Held" else "False", reason, "")
+
+
+def _authoring(problem: AuthoringError | GuardRailError) -> Finding:
+    return Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+
+
+def _now(context: Context, fallback: float) -> float:
+    try:
+        return context.clock.now()
+    except InfrastructureError:
+        return fallback
+
+
+def alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
+    """What is pending or firing at the end of a history, firing first."""
+    present: list[AlertNow] = []
+    for timeline in sorted(history.timelines, key=label):
+        if open_ := [i for i in timeline.firing if i.end is None]:
+            present.append(AlertNow(name=timeline.name, entity=timeline.entity, state="Firing", since=open_[-1].start))
+        elif open_ := [i for i in timeline.pending if i.end is None]:
+            present.append(AlertNow(name=timeline.name, entity=timeline.entity, state="Pending", since=open_[-1].start))
+    return tuple(sorted(present, key=lambda a: a.state))

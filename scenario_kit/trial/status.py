@@ -1,0 +1,106 @@
+"""``status`` of a Trial: everything that is known about its run. The single truth; no process memory adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import msgspec
+
+from scenario_kit.model import Finding, StepStatus, Value
+
+#: Conditions of a Trial, in the order in which they become true. Reasons are PascalCase (docs/reference).
+CONDITIONS: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved", "Clean", "Succeeded")
+#: Which step proves which condition.
+PROOF: Final = {
+    "deploy": "AppReady",
+    "expectQuiet": "BaselineQuiet",
+    "inject": "FaultsInjected",
+    "expectAlerts": "SymptomsPresent",
+    "expectCleared": "Resolved",
+    "expectClean": "Clean",
+}
+
+
+class Condition(Value, frozen=True, kw_only=True):
+    """A Kubernetes condition. The transition time is wall time and follows ``status`` alone."""
+
+    type: str
+    status: Literal["True", "False", "Unknown"]
+    reason: str
+    message: str = ""
+    last_transition_time: str = ""
+    observed_generation: int = 0
+
+
+class AlertNow(Value, frozen=True, kw_only=True):
+    """An alert that is pending or firing at the moment, for whoever watches."""
+
+    name: str
+    entity: str = ""
+    state: Literal["Pending", "Firing"]
+    since: float
+
+
+class TrialStatus(Value, frozen=True, kw_only=True):
+    """Times are seconds on the trial's clock; ``outcome`` is empty until the program has ended."""
+
+    observed_generation: int = -1
+    namespace: str = ""
+    started_at: float | None = None
+    now: float | None = None
+    current: int = 0
+    steps: tuple[StepStatus, ...] = ()
+    alerts: tuple[AlertNow, ...] = ()
+    outcome: Literal["", "Held", "Broken", "Infra"] = ""
+    findings: tuple[Finding, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    evidence: str = ""
+
+    def step(self, index: int) -> StepStatus | None:
+        """What is known about the step of that index."""
+        return next((s for s in self.steps if s.index == index), None)
+
+    def with_step(self, step: StepStatus) -> TrialStatus:
+        """This status with one step replaced or added."""
+        others = [s for s in self.steps if s.index != step.index]
+        steps = tuple(sorted([*others, step], key=lambda s: s.index))
+        return msgspec.structs.replace(self, steps=steps, current=step.index)
+
+    def with_condition(
+        self, type: str, status: Literal["True", "False", "Unknown"], reason: str, message: str
+    ) -> TrialStatus:
+        """This status with one condition set; the transition time moves only when its status does."""
+        changed = set_condition(self.conditions, type, status, reason, message, max(self.observed_generation, 0))
+        order = {c: i for i, c in enumerate(CONDITIONS)}
+        ordered = tuple(sorted(changed, key=lambda c: order.get(c.type, len(order))))
+        return msgspec.structs.replace(self, conditions=ordered)
+
+
+def set_condition(
+    conditions: Iterable[Condition],
+    type: str,
+    status: Literal["True", "False", "Unknown"],
+    reason: str,
+    message: str,
+    generation: int,
+) -> tuple[Condition, ...]:
+    """Conditions with one of them set, by the API conventions."""
+    existing = {c.type: c for c in conditions}
+    old = existing.get(type)
+    unmoved = old is not None and old.status == status
+    existing[type] = Condition(
+        type=type,
+        status=status,
+        reason=reason,
+        message=message,
+        observed_generation=generation,
+        last_transition_time=old.last_transition_time if old and unmoved else wall_time(),
+    )
+    return tuple(existing.values())
+
+
+def wall_time() -> str:
+    """Now, as Kubernetes writes times. Conditions follow the wall clock in every kind of trial."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,111 @@
+"""Startup, readiness and liveness probes: when they run, what they find, what follows.
+
+The first run is when the initial delay is over (the real kubelet adds a random share of one period), then every period.
+"""
+
+from __future__ import annotations
+
+from scenario_kit.lab.kubelet import containers, times
+from scenario_kit.lab.kubelet.context import Context
+from scenario_kit.lab.kubelet.memory import ProbeMemory
+from scenario_kit.model.base import Object
+
+_KINDS = (("Startup", "startupProbe"), ("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"))
+
+
+def run(ctx: Context, container: Object, now: float) -> None:
+    """Run the probes that are due, set ``started`` and ``ready``, kill the container where a probe says so."""
+    name = container["name"]
+    entry, own = ctx.entry(name), ctx.memory.of(name)
+    running = entry["state"].get("running")
+    if not running:
+        entry["ready"] = entry["started"] = False
+        return
+    if own.probes.get("Startup") is None and not container.get("startupProbe"):
+        entry["started"] = True
+    for kind, key in _KINDS:
+        spec = container.get(key)
+        if not spec:
+            own.probes.pop(kind, None)
+            continue
+        if kind != "Startup" and container.get("startupProbe") and not entry["started"]:
+            continue
+        probe = own.probes.get(kind)
+        if probe is None:
+            probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse(running["startedAt"]))
+        if probe.hold or now < probe.next_at:
+            continue
+        probe.next_at = now + spec.get("periodSeconds", 10)
+        _judge(ctx, container, kind, spec, probe, now)
+        if kind == "Startup" and probe.result:
+            entry["started"] = True
+        if kind != "Readiness" and probe.result is False:
+            message = f"Container {name} failed {kind.lower()} probe"
+            again = ctx.should_restart(container, 143)
+            containers.kill(ctx, container, message + (", will be restarted" if again else ""), now)
+            return
+    readiness = own.probes.get("Readiness")
+    entry["ready"] = bool(
+        entry["started"] and (not container.get("readinessProbe") or (readiness and readiness.result))
+    )
+
+
+def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -> ProbeMemory:
+    # started_at has whole seconds in the status; a container that starts now is probed from now on.
+    first = max(now, started + spec.get("initialDelaySeconds", 0))
+    probe = ProbeMemory(next_at=first)
+    if (kind == "Readiness" and entry.get("ready")) or (kind == "Startup" and entry.get("started")):
+        probe.result = probe.last = True
+        probe.hold = kind == "Startup"
+    return probe
+
+
+def _judge(ctx: Context, container: Object, kind: str, spec: Object, probe: ProbeMemory, now: float) -> None:
+    port, path, target = _question(ctx, container, spec)
+    good = ctx.processes.answers(ctx.current(), container["name"], port, path, now)
+    if not good:
+        open_port = port > 0 and ctx.processes.answers(ctx.current(), container["name"], port, None, now)
+        failure = _failure(spec, target, open_port)
+        ctx.tell(now, "Unhealthy", f"{kind} probe failed: {failure}", container["name"], warning=True)
+    probe.run = probe.run + 1 if probe.last is good else 1
+    probe.last = good
+    threshold = spec.get("successThreshold", 1) if good else spec.get("failureThreshold", 3)
+    if probe.run < threshold:
+        return
+    probe.result = good
+    probe.hold = kind == "Startup" or (kind == "Liveness" and not good)
+
+
+def _question(ctx: Context, container: Object, spec: Object) -> tuple[int, str | None, str]:
+    """Port and path to ask the process for, and the address as the kubelet prints it."""
+    ip = ctx.status.get("podIP", "")
+    if http := spec.get("httpGet"):
+        port = _port(container, http["port"])
+        path = http.get("path") or "/"
+        return port, path, f"{http.get('scheme', 'HTTP').lower()}://{http.get('host') or ip}:{port}{path}"
+    if grpc := spec.get("grpc"):
+        return grpc["port"], f"grpc:{grpc.get('service') or ''}", f"{ip}:{grpc['port']}"
+    if tcp := spec.get("tcpSocket"):
+        port = _port(container, tcp["port"])
+        return port, None, f"{tcp.get('host') or ip}:{port}"
+    command = (spec.get("exec") or {}).get("command") or ()
+    return 0, "exec:" + " ".join(command), ""
+
+
+def _failure(spec: Object, target: str, open_port: bool) -> str:
+    address = target.split("://")[-1].split("/")[0]
+    refused = f"dial tcp {address}: connect: connection refused"
+    if "httpGet" in spec:
+        return "HTTP probe failed with statuscode: 404" if open_port else f'Get "{target}": {refused}'
+    if "grpc" in spec:
+        if open_port:
+            return 'service unhealthy (responded with "NOT_SERVING")'
+        return f'error: failed to connect service at "{address}": connection error: desc = "transport: Error while dialing: {refused}"'
+    return refused if "tcpSocket" in spec else "command terminated with exit code 1"
+
+
+def _port(container: Object, port: int | str) -> int:
+    if isinstance(port, int):
+        return port
+    named = next((p["containerPort"] for p in container.get("ports") or () if p.get("name") == port), None)
+    return int(port) if named is None and port.isdigit() else int(named or -1)

@@ -1,0 +1,235 @@
+"""The decision: from a scheduled pod and its last status to the next one, its events and when to look again."""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+from scenario_kit.errors import KitError
+from scenario_kit.lab.kubelet import conditions, configuration, containers, initialisation, probes, qos, times
+from scenario_kit.lab.kubelet.context import Context, Line, Lookup, PodEvent, Restarted, is_sidecar
+from scenario_kit.lab.kubelet.images import Images
+from scenario_kit.lab.kubelet.memory import Memory, recall
+from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.model.base import Object
+
+_FIRST_MOUNT_RETRY = 0.5
+_LAST_MOUNT_RETRY = 122.0
+_MOST_STEPS = 20_000
+
+
+class PodTransition(NamedTuple):
+    """What to write. ``status`` is complete; ``gone`` asks for the pod's deletion with grace 0 after it is written.
+
+    ``next_wakeup`` is when something is due by itself, on the pod's clock; None when only a change can matter.
+    ``pulled`` are images and the times from which the node has them.
+    """
+
+    status: Object
+    events: tuple[PodEvent, ...]
+    next_wakeup: float | None
+    memory: Memory
+    gone: bool = False
+    output: tuple[Line | Restarted, ...] = ()
+    pulled: tuple[tuple[str, float], ...] = ()
+
+
+def pod_status(
+    pod: Object,
+    node: Object | None,
+    objects: Lookup,
+    processes: Processes,
+    now: float,
+    *,
+    images: Images,
+    ip: str = "",
+    memory: Memory | None = None,
+) -> PodTransition:
+    """The next status of a pod that is bound to a node.
+
+    The status in the API is the memory that counts; ``memory`` carries timers and back-offs between decisions and is
+    rebuilt from the status when it is None. What fell due since the last decision happens at its own time, in order, so
+    that the result does not depend on how often this is called. Changes of the pod itself count from ``now``.
+
+    Args:
+        pod: the Pod as last seen.
+        node: the Node it is bound to; None when that is gone, and nothing is decided then.
+        objects: ConfigMaps, Secrets and claims of the namespace.
+        processes: the processes of the namespace.
+        now: seconds since the epoch on the pod's clock.
+        images: which images the node has.
+        ip: the address for a pod that has none yet.
+        memory: from the last transition; not changed.
+    """
+    own = copy.deepcopy(memory) if memory is not None else recall(pod, processes, now)
+    status = copy.deepcopy(pod.get("status") or {})
+    if node is None:
+        return PodTransition(status, (), None, own)
+    ctx = Context(pod, node, objects, processes, images, ip, own, status)
+    _fill(ctx, now)
+    gone, at = False, min(own.wakeup, now) if own.wakeup is not None else now
+    for _ in range(_MOST_STEPS):
+        gone = _step(ctx, at, changes=at >= now)
+        following = _wakeup(ctx, at)
+        if gone or (at >= now and (following is None or following > now)):
+            break
+        at = now if following is None else min(max(following, at), now)
+    else:
+        raise KitError(f"pod {ctx.reference}: no end of transitions at {at}, observed {_MOST_STEPS}, expected fewer")
+    own.wakeup = None if gone else _wakeup(ctx, now)
+    return PodTransition(
+        ctx.status, tuple(ctx.events), own.wakeup, own, gone, tuple(ctx.output), tuple(dict.fromkeys(ctx.pulled))
+    )
+
+
+def _fill(ctx: Context, now: float) -> None:
+    status = ctx.status
+    status.setdefault("phase", "Pending")
+    status.setdefault("qosClass", qos.qos_class(ctx.pod))
+    status.setdefault("startTime", times.rfc3339(now))
+    host = next((a["address"] for a in _addresses(ctx.node) if a["type"] == "InternalIP"), "")
+    if host:
+        status["hostIP"], status["hostIPs"] = host, [{"ip": host}]
+    for key, specs in (("initContainerStatuses", ctx.inits), ("containerStatuses", ctx.mains)):
+        known = {entry["name"]: entry for entry in status.get(key) or ()}
+        names = specs if key == "initContainerStatuses" else sorted(specs, key=lambda c: str(c["name"]))
+        if specs:
+            status[key] = [known.get(c["name"]) or _blank(ctx, c) for c in names]
+
+
+def _addresses(node: Object) -> list[Object]:
+    return list((node.get("status") or {}).get("addresses") or ())
+
+
+def _blank(ctx: Context, container: Object) -> Object:
+    entry: Object = {
+        "name": container["name"],
+        "image": container["image"],
+        "imageID": "",
+        "lastState": {},
+        "ready": False,
+        "restartCount": 0,
+        "started": False,
+        "state": {"waiting": {"reason": "PodInitializing" if ctx.inits else "ContainerCreating"}},
+    }
+    mounts = [
+        {
+            "name": m["name"],
+            "mountPath": m["mountPath"],
+            **({"readOnly": True, "recursiveReadOnly": "Disabled"} if m.get("readOnly") else {}),
+        }
+        for m in container.get("volumeMounts") or ()
+    ]
+    if mounts:
+        entry["volumeMounts"] = mounts
+    return entry
+
+
+def _step(ctx: Context, now: float, *, changes: bool) -> bool:
+    """Everything that happens at one instant; True when the pod is over and may be deleted."""
+    terminal = ctx.status["phase"] in conditions.TERMINAL
+    if not terminal:
+        _exits(ctx, now)
+    gone = False
+    if changes and ctx.pod["metadata"].get("deletionTimestamp"):
+        gone = _terminate(ctx, now)
+    elif not terminal and _sandbox(ctx, now):
+        _run(ctx, now, changes=changes)
+    ctx.status["phase"] = conditions.phase(ctx)
+    if gone and ctx.status["phase"] not in conditions.TERMINAL:
+        ctx.status["phase"] = "Failed"
+    if ctx.status["phase"] in conditions.TERMINAL:
+        _stop_sidecars(ctx, now)
+    sandbox = bool(ctx.status.get("podIP")) and ctx.status["phase"] not in conditions.TERMINAL
+    ctx.status["conditions"] = conditions.conditions(ctx, sandbox, now)
+    ctx.status["observedGeneration"] = ctx.pod["metadata"].get("generation", 1)
+    return gone
+
+
+def _exits(ctx: Context, now: float) -> None:
+    for container in [*ctx.inits, *ctx.mains]:
+        own = ctx.memory.of(container["name"])
+        if own.exit is None or own.exit_at is None or own.exit_at > now:
+            continue
+        if "running" in ctx.entry(container["name"])["state"]:
+            containers.end(ctx, container, own.exit, own.exit_at)
+        own.exit = own.exit_at = None
+
+
+def _sandbox(ctx: Context, now: float) -> bool:
+    """Volumes mounted and the network there; what is mounted stays so."""
+    if ctx.status.get("podIP"):
+        return True
+    if ctx.memory.mount_due is not None and now < ctx.memory.mount_due:
+        return False
+    problems = configuration.missing_volumes(ctx.pod, ctx.objects)
+    if problems:
+        for problem in problems:
+            ctx.tell(now, "FailedMount", problem, warning=True)
+        wait = min(_FIRST_MOUNT_RETRY * 2**ctx.memory.mount_failures, _LAST_MOUNT_RETRY)
+        ctx.memory.mount_failures += 1
+        ctx.memory.mount_due = now + wait
+        return False
+    ctx.memory.mount_due = None
+    address = ctx.status.get("hostIP", "") if ctx.spec.get("hostNetwork") else ctx.ip
+    ctx.status["podIP"], ctx.status["podIPs"] = address, [{"ip": address}]
+    return True
+
+
+def _run(ctx: Context, now: float, *, changes: bool) -> None:
+    sidecars = [c for c in ctx.inits if is_sidecar(c)]
+    if changes:
+        for container in [*sidecars, *ctx.mains]:
+            if containers.changed(ctx, container):
+                kind = "Init container" if is_sidecar(container) else "Container"
+                containers.kill(
+                    ctx, container, f"{kind} {container['name']} definition changed, will be restarted", now
+                )
+                ctx.memory.of(container["name"]).due = None
+    if not initialisation.advance(ctx, now):
+        return
+    for container in ctx.mains:
+        containers.sync(ctx, container, now)
+        probes.run(ctx, container, now)
+
+
+def _terminate(ctx: Context, now: float) -> bool:
+    memory = ctx.memory
+    if memory.stop_at is None:
+        running = [c for c in [*ctx.inits, *ctx.mains] if "running" in ctx.entry(c["name"])["state"]]
+        for container in running:
+            ctx.tell(now, "Killing", f"Stopping container {container['name']}", container["name"])
+        grace = ctx.pod["metadata"].get("deletionGracePeriodSeconds", 30)
+        memory.stop_at = now + min(grace, max((_pre_stop(c) for c in running), default=0))
+    if now < memory.stop_at:
+        return False
+    for container in [*ctx.inits, *ctx.mains]:
+        entry = ctx.entry(container["name"])
+        if "running" in entry["state"]:
+            containers.end(ctx, container, containers.stopped(entry["image"]), now)
+        entry["ready"] = False if container in ctx.mains else entry["ready"]
+    return True
+
+
+def _pre_stop(container: Object) -> int:
+    hook = (container.get("lifecycle") or {}).get("preStop") or {}
+    return int((hook.get("sleep") or {}).get("seconds", 0))
+
+
+def _stop_sidecars(ctx: Context, now: float) -> None:
+    for container in ctx.inits:
+        if is_sidecar(container) and "running" in ctx.entry(container["name"])["state"]:
+            containers.kill(ctx, container, f"Stopping container {container['name']}", now)
+
+
+def _wakeup(ctx: Context, after: float) -> float | None:
+    """The next time something is due by itself."""
+    if ctx.status["phase"] in conditions.TERMINAL:
+        return None
+    memory = ctx.memory
+    if ctx.pod["metadata"].get("deletionTimestamp") and memory.stop_at is not None:
+        return memory.stop_at
+    if not ctx.status.get("podIP"):
+        return memory.mount_due
+    due = [t for own in memory.containers.values() for t in own.wakeups()]
+    return max(min(due), after) if due else None

@@ -1,0 +1,31 @@
+"""Times as the kubelet writes them: RFC 3339 with second precision, durations in Go's spelling."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def rfc3339(seconds: float) -> str:
+    """Seconds since the epoch as ``2026-01-31T10:00:00Z``; fractions are cut off, as by ``metav1.Time``."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def rfc3339_nano(seconds: float) -> str:
+    """Seconds since the epoch with nine decimals, as container logs have them; microseconds are the resolution."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
+
+
+def parse(text: str) -> float:
+    """The inverse of ``rfc3339``; accepts fractions."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def go_duration(seconds: float) -> str:
+    """Seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
+    if seconds < 1:
+        return f"{round(seconds * 1000)}ms"
+    if seconds < 60:
+        return f"{seconds:.3f}".rstrip("0").rstrip(".") + "s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (f"{hours}h" if hours else "") + f"{minutes}m{rest}s"

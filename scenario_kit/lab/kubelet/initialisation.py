@@ -31,13 +31,16 @@ def _done(ctx: Context, container: Object, now: float) -> bool:
     entry = ctx.entry(name)
     ended = entry["state"].get("terminated")
     if ended and ended["exitCode"] == 0:
+        ctx.memory.of(name).due = None
         return True
     containers.sync(ctx, container, now)
     if "running" in entry["state"]:
         _poll(ctx, container, now)
     done = (entry["state"].get("terminated") or {}).get("exitCode") == 0
     entry["ready"] = done
-    if not done and "terminated" in entry["state"]:
+    if done:
+        ctx.memory.of(name).due = None
+    elif "terminated" in entry["state"]:
         containers.sync(ctx, container, now)
     return done
 

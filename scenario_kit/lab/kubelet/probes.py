@@ -100,7 +100,8 @@ def _failure(spec: Object, target: str, open_port: bool) -> str:
     if "grpc" in spec:
         if open_port:
             return 'service unhealthy (responded with "NOT_SERVING")'
-        return f'error: failed to connect service at "{address}": connection error: desc = "transport: Error while dialing: {refused}"'
+        cause = f'connection error: desc = "transport: Error while dialing: {refused}"'
+        return f'error: failed to connect service at "{address}": {cause}'
     return refused if "tcpSocket" in spec else "command terminated with exit code 1"
 
 

@@ -95,6 +95,9 @@ def _fill(ctx: Context, now: float) -> None:
         names = specs if key == "initContainerStatuses" else sorted(specs, key=lambda c: str(c["name"]))
         if specs:
             status[key] = [known.get(c["name"]) or _blank(ctx, c) for c in names]
+            for container, entry in zip(names, status[key], strict=True):
+                if not entry.get("containerID"):
+                    entry["image"] = container["image"]
 
 
 def _addresses(node: Object) -> list[Object]:
@@ -181,11 +184,8 @@ def _run(ctx: Context, now: float, *, changes: bool) -> None:
     if changes:
         for container in [*sidecars, *ctx.mains]:
             if containers.changed(ctx, container):
-                kind = "Init container" if is_sidecar(container) else "Container"
-                containers.kill(
-                    ctx, container, f"{kind} {container['name']} definition changed, will be restarted", now
-                )
-                ctx.memory.of(container["name"]).due = None
+                subject = f"{'Init container' if is_sidecar(container) else 'Container'} {container['name']}"
+                containers.kill(ctx, container, f"{subject} definition changed, will be restarted", now)
     if not initialisation.advance(ctx, now):
         return
     for container in ctx.mains:

@@ -10,7 +10,8 @@ from scenario_kit.model.base import Object, Value
 class Component(Value, frozen=True, kw_only=True):
     """A part of the app: one workload, usually one Service.
 
-    ``name`` is also the value of the telemetry label ``service_name`` of its spans.
+    ``name`` is also the value of the telemetry label ``service_name`` of its spans. ``workload`` is a reference
+    (``Deployment/cart``), ``service`` the bare name of its Service, empty where it has none.
     """
 
     name: str

@@ -1,0 +1,7 @@
+"""Finds apps, faults, scenarios and alert packs. A folder is the registration and its name the id; no list is kept."""
+
+from scenario_kit.catalog.alerts import longest_range
+from scenario_kit.catalog.index import Catalog
+from scenario_kit.catalog.reading import UnknownEntry, data_root
+
+__all__ = ["Catalog", "UnknownEntry", "data_root", "longest_range"]

@@ -1,0 +1,60 @@
+"""Alert packs: Prometheus rules, and which label of each names the entity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import AlertRule, EntityLabel, Object
+
+
+def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
+    """The rules of a pack's document.
+
+    Raises:
+        AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
+    """
+    return tuple(_rule(pack, path, rule) for group in document.get("groups", ()) for rule in group.get("rules", ()))
+
+
+def longest_range(expr: str) -> int:
+    """How far back an expression looks, in seconds: range, subquery and offset, added up along each branch.
+
+    Raises:
+        ValueError: not PromQL.
+    """
+    import promql_parser  # here, because most commands read no rules
+
+    def reach(node: Any) -> float:
+        own = sum(_seconds(getattr(node, name, None)) for name in ("range", "offset"))
+        children = [getattr(node, name, None) for name in ("lhs", "rhs", "expr", "param", "vector_selector")]
+        return own + max((reach(c) for c in (*children, *getattr(node, "args", ())) if c is not None), default=0.0)
+
+    return int(reach(promql_parser.parse(expr)))
+
+
+def _seconds(duration: Any) -> float:
+    return float(duration.total_seconds()) if duration is not None else 0.0
+
+
+def _rule(pack: str, path: Path, rule: Object) -> AlertRule:
+    import promql_parser
+
+    try:
+        return AlertRule(
+            name=rule["alert"],
+            expr=rule["expr"].strip(),
+            for_seconds=int(promql_parser.parse_duration(rule.get("for", "0s")).total_seconds()),
+            range_seconds=longest_range(rule["expr"]),
+            labels=rule.get("labels", {}),
+            annotations=rule.get("annotations", {}),
+            entity=msgspec.convert(rule["entity"], EntityLabel) if "entity" in rule else None,
+            pack=pack,
+        )
+    except KeyError as error:
+        raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}' lacks {error}") from error
+    except ValueError as error:  # also msgspec's ValidationError
+        raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}': {error}") from error

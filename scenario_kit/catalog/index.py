@@ -1,0 +1,148 @@
+"""The entries of some roots.
+
+A *root* is a folder that holds ``catalog/`` and ``templates/``: this repository, the data of the installed package, or
+a collection of one's own. Earlier roots win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scenario_kit.catalog.alerts import rules_of
+from scenario_kit.catalog.reading import UnknownEntry, data_root, folders, of_version, read, value
+from scenario_kit.model import AlertRule, App, FaultType, Object
+
+_T = TypeVar("_T")
+
+
+class Catalog:
+    """Read access to all entries of some roots. Entries are read once and kept."""
+
+    def __init__(self, roots: Sequence[Path] | None = None) -> None:
+        self.roots = tuple(roots) if roots is not None else (data_root(),)
+        self._kept: dict[tuple[str, ...], Any] = {}
+
+    def apps(self) -> tuple[str, ...]:
+        """Names of the apps."""
+        return self._names("apps", "app.yaml")
+
+    def versions(self, app: str) -> tuple[str, ...]:
+        """Versions of one app, as its definition orders them."""
+        return tuple(self._app_document(app).get("versions", {}))
+
+    def app(self, name: str, version: str) -> App:
+        """One app in one version, with the twin's parameters from ``twin.yaml`` beside it where that exists.
+
+        Raises:
+            UnknownEntry: no such app, or no such version of it.
+            AuthoringError: its definition does not have the shape of an app.
+        """
+        return self._keep(("app", name, version), lambda: self._read_app(name, version))
+
+    def templates(self, app: str) -> Path:
+        """The folder with the templates of an app.
+
+        Raises:
+            UnknownEntry: no root has templates for it.
+        """
+        for root in self.roots:
+            if (root / "templates" / "apps" / app).is_dir():
+                return root / "templates" / "apps" / app
+        raise UnknownEntry("app with templates", app, self.apps())
+
+    def faults(self) -> tuple[str, ...]:
+        """Names of the fault types."""
+        return self._names("faults", "fault.yaml")
+
+    def fault(self, type: str, beside: Path | None = None) -> FaultType:
+        """A fault type; ``beside`` is a scenario's file or folder, whose own ``faults/`` is searched first.
+
+        Raises:
+            UnknownEntry: no such fault type.
+            AuthoringError: its definition does not have the shape of a fault.
+        """
+        path = self.fault_path(type, beside)
+        return self._keep(("fault", str(path)), lambda: value(read(path), FaultType, path, type))
+
+    def fault_path(self, type: str, beside: Path | None = None) -> Path:
+        """The file that defines a fault type; see ``fault``."""
+        own = [] if beside is None else [(beside if beside.is_dir() else beside.parent) / "faults"]
+        shared = [root / "catalog" / "faults" for root in self.roots]
+        for folder in (*own, *shared):
+            if (folder / type / "fault.yaml").is_file():
+                return folder / type / "fault.yaml"
+        raise UnknownEntry("fault type", type, {*self.faults(), *(n for f in own for n in folders(f, "fault.yaml"))})
+
+    def scenarios(self) -> tuple[Path, ...]:
+        """Files of the scenarios, by name."""
+        found = {
+            p.parent.name: p for root in reversed(self.roots) for p in root.glob("catalog/scenarios/*/scenario.yaml")
+        }
+        return tuple(found[name] for name in sorted(found))
+
+    def alert_packs(self) -> tuple[str, ...]:
+        """Names of the alert packs."""
+        return tuple(sorted({p.stem for root in self.roots for p in root.glob("catalog/alerts/*.yaml")}))
+
+    def alert_pack(self, name: str) -> tuple[AlertRule, ...]:
+        """The rules of a pack.
+
+        Raises:
+            UnknownEntry: no such pack.
+            AuthoringError: a rule is incomplete, or its expression is not PromQL.
+        """
+        return self._keep(("pack", name), lambda: rules_of(name, *self._pack_document(name)))
+
+    def prometheus_rules(self, *packs: str) -> Object:
+        """The packs as one Prometheus rule file, without the keys that only we know.
+
+        Raises:
+            UnknownEntry: no such pack.
+        """
+        groups = []
+        for pack in packs:
+            for group in self._pack_document(pack)[1]["groups"]:
+                rules = [{k: v for k, v in rule.items() if k != "entity"} for rule in group["rules"]]
+                groups.append({**group, "name": f"{pack}-{group['name']}", "rules": rules})
+        return {"groups": groups}
+
+    def _names(self, family: str, file: str) -> tuple[str, ...]:
+        return tuple(sorted({n for root in self.roots for n in folders(root / "catalog" / family, file)}))
+
+    def _app_path(self, name: str) -> Path:
+        for root in self.roots:
+            if (root / "catalog" / "apps" / name / "app.yaml").is_file():
+                return root / "catalog" / "apps" / name / "app.yaml"
+        raise UnknownEntry("app", name, self.apps())
+
+    def _app_document(self, name: str) -> Object:
+        return self._document(self._app_path(name))
+
+    def _document(self, path: Path) -> Object:
+        return self._keep(("document", str(path)), lambda: read(path))
+
+    def _read_app(self, name: str, version: str) -> App:
+        path, document = self._app_path(name), dict(self._app_document(name))
+        versions = document.pop("versions", {})
+        if version not in versions:
+            raise UnknownEntry(f"version of {name}", version, versions)
+        twin = path.with_name("twin.yaml")
+        if document.get("twin") == "none":
+            document["twin"] = None
+        elif twin.is_file():
+            document["twin"] = of_version(read(twin), version)
+        return value({**document, **(versions[version] or {}), "version": version}, App, path, name)
+
+    def _pack_document(self, name: str) -> tuple[Path, Object]:
+        path = next((p for root in self.roots if (p := root / "catalog" / "alerts" / f"{name}.yaml").is_file()), None)
+        if path is None:
+            raise UnknownEntry("alert pack", name, self.alert_packs())
+        return path, self._document(path)
+
+    def _keep(self, key: tuple[str, ...], make: Callable[[], _T]) -> _T:
+        if key not in self._kept:
+            self._kept[key] = make()
+        kept: _T = self._kept[key]
+        return kept

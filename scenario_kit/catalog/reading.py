@@ -1,0 +1,98 @@
+"""Where the data lies, and how one file of it becomes a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import yaml
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Object
+
+_T = TypeVar("_T")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class UnknownEntry(AuthoringError, LookupError):
+    """No entry of that name. ``what`` is the kind of entry, ``suggestions`` the closest names there are."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.what, self.name, self.known = what, name, tuple(sorted(known))
+        self.suggestions = _closest(name, self.known)
+        fix = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
+        there = ", ".join(self.known) or "none"
+        super().__init__(f"there is no {what} '{name}'; there is: {there}", fix=fix)
+
+
+def data_root() -> Path:
+    """The folder with ``catalog/`` and ``templates/``: the checkout, or the data inside the installed package.
+
+    Raises:
+        LookupError: neither is there; the installation is incomplete.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "_data", package.parent):
+        if (candidate / "catalog").is_dir() and (candidate / "templates").is_dir():
+            return candidate
+    raise LookupError(f"no catalog and templates beside {package} nor in {package / '_data'}; reinstall scenario-kit")
+
+
+def folders(parent: Path, file: str) -> set[str]:
+    """Names of the folders of ``parent`` that hold such a file."""
+    return {path.parent.name for path in parent.glob(f"*/{file}")}
+
+
+def _closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
+    from rapidfuzz import process  # only mistakes need it, and it takes a while to import
+
+    return tuple(match[0] for match in process.extract(name, known, limit=3, score_cutoff=70))
+
+
+def read(path: Path) -> Object:
+    """The mapping that a YAML file holds.
+
+    Raises:
+        AuthoringError: it is not YAML, or not a mapping.
+    """
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise AuthoringError(f"{path}: not YAML: {error}") from error
+    if not isinstance(document, dict):
+        raise AuthoringError(f"{path}: expected a mapping, observed {type(document).__name__}")
+    return document
+
+
+def value(document: Object, to: type[_T], path: Path, name: str) -> _T:
+    """The value that a document describes.
+
+    Raises:
+        AuthoringError: it names itself otherwise than its folder does, or has another shape.
+    """
+    if document.get("name") != name:
+        raise AuthoringError(
+            f"{path}: name is '{document.get('name')}', expected '{name}', the name of its folder",
+            fix=f"set name: {name}, or rename the folder",
+        )
+    try:
+        return msgspec.convert(document, to)
+    except msgspec.ValidationError as error:
+        raise AuthoringError(f"{path}: {error}") from error
+
+
+def of_version(document: Object, version: str) -> Object:
+    """The document with the part of one version laid over what all versions share, mapping by mapping."""
+    document = dict(document)
+    own = (document.pop("versions", None) or {}).get(version) or {}
+    return _over(document, own)
+
+
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> Object:
+    merged = dict(base)
+    for key, value in own.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _over(merged[key], value) if both else value
+    return merged

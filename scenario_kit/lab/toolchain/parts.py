@@ -1,0 +1,135 @@
+"""The pinned parts of the lab: names, versions, and where they come from. Data, and nothing else."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+
+KUBERNETES = "1.34.2"
+ETCD = "3.6.4"
+KWOK = "0.8.0"
+PROMETHEUS = "3.15.0"
+#: Chaos Mesh has no ``/v2`` in its module path, so its tags are no versions to Go: a pseudo-version names the commit.
+CHAOS_MESH = "0.9.1-0.20260902003049-47411975a8cb"
+
+CHAOS_MODULE = "github.com/chaos-mesh/chaos-mesh"
+
+
+@dataclass(frozen=True)
+class Release:
+    """An official release: ``url`` of a binary or of a tar archive that holds ``member``, and of its SHA-256 sums."""
+
+    url: str
+    sums: str
+    member: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One binary. ``module`` is the folder under ``modules`` whose go.mod pins ``package``.
+
+    ``any_on_path`` takes the one on PATH whatever its version (a tool of the user; the lab itself does not need it).
+    """
+
+    name: str
+    version: str
+    module: str
+    package: str
+    stamps: tuple[str, ...] = ()
+    release: Release | None = None
+    any_on_path: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that supplies this part by hand."""
+        return "SCENARIO_KIT_" + self.name.upper().replace("-", "_")
+
+
+def _architecture() -> str:
+    machine = platform.machine().lower()
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
+
+
+_ARCH = _architecture()
+_KUBERNETES_STAMPS = (
+    f"k8s.io/component-base/version.gitVersion=v{KUBERNETES}",
+    f"k8s.io/component-base/version.gitMajor={KUBERNETES.split('.')[0]}",
+    f"k8s.io/component-base/version.gitMinor={KUBERNETES.split('.')[1]}",
+)
+
+
+def _kubernetes(name: str, *, any_on_path: bool = False) -> Part:
+    url = f"https://dl.k8s.io/release/v{KUBERNETES}/bin/linux/{_ARCH}/{name}"
+    return Part(
+        name=name,
+        version=KUBERNETES,
+        module="kubernetes",
+        package=f"k8s.io/kubernetes/cmd/{name}",
+        stamps=_KUBERNETES_STAMPS,
+        release=Release(url=url, sums=f"{url}.sha256"),
+        any_on_path=any_on_path,
+    )
+
+
+def _kwok(name: str) -> Part:
+    return Part(
+        name=name,
+        version=KWOK,
+        module="kwok",
+        package=f"sigs.k8s.io/kwok/cmd/{name}",
+        stamps=(f"sigs.k8s.io/kwok/pkg/consts.Version=v{KWOK}",),
+    )
+
+
+def _prometheus(name: str) -> Part:
+    base = f"https://github.com/prometheus/prometheus/releases/download/v{PROMETHEUS}"
+    folder = f"prometheus-{PROMETHEUS}.linux-{_ARCH}"
+    return Part(
+        name=name,
+        version=PROMETHEUS,
+        module="prometheus",
+        package=f"github.com/prometheus/prometheus/cmd/{name}",
+        stamps=(f"github.com/prometheus/common/version.Version={PROMETHEUS}",),
+        release=Release(url=f"{base}/{folder}.tar.gz", sums=f"{base}/sha256sums.txt", member=f"{folder}/{name}"),
+    )
+
+
+def _etcd() -> Part:
+    base = f"https://github.com/etcd-io/etcd/releases/download/v{ETCD}"
+    folder = f"etcd-v{ETCD}-linux-{_ARCH}"
+    return Part(
+        name="etcd",
+        version=ETCD,
+        module="etcd",
+        package="go.etcd.io/etcd/server/v3",
+        release=Release(url=f"{base}/{folder}.tar.gz", sums=f"{base}/SHA256SUMS", member=f"{folder}/etcd"),
+    )
+
+
+#: All parts, in the order in which they are had: what shares packages stays together, the quickest goes first.
+PARTS: tuple[Part, ...] = (
+    _etcd(),
+    _kwok("kwokctl"),
+    _kwok("kwok"),
+    _kubernetes("kube-apiserver"),
+    _kubernetes("kube-controller-manager"),
+    _kubernetes("kube-scheduler"),
+    _kubernetes("kubectl", any_on_path=True),
+    _prometheus("prometheus"),
+    _prometheus("promtool"),
+    Part(
+        name="chaos-controller-manager",
+        version=CHAOS_MESH,
+        module="chaos-mesh",
+        package=f"{CHAOS_MODULE}/cmd/chaos-controller-manager",
+        stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
+    ),
+)
+
+
+_BY_NAME = {p.name: p for p in PARTS}
+
+
+def part(name: str) -> Part:
+    """The part of that name; ``KeyError`` for another one."""
+    return _BY_NAME[name]

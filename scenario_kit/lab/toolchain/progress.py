@@ -1,0 +1,117 @@
+"""How an installation tells what it does: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+
+class Reporter(Protocol):
+    """Told about one part after the other. ``total`` is 0 while it is unknown."""
+
+    def begin(self, part: str, how: str) -> None:
+        """Work on ``part`` starts; ``how`` says in which way."""
+
+    def advance(self, part: str, done: int, total: int, note: str) -> None:
+        """``done`` of ``total`` steps (packages, or bytes) are through; ``note`` is the current one."""
+
+    def end(self, part: str, how: str) -> None:
+        """``part`` is there, had in the way ``how``."""
+
+    def say(self, text: str) -> None:
+        """Anything else that a person wants to know."""
+
+
+class Silence:
+    """Tells nobody."""
+
+    def begin(self, part: str, how: str) -> None:
+        """Nothing."""
+
+    def advance(self, part: str, done: int, total: int, note: str) -> None:
+        """Nothing."""
+
+    def end(self, part: str, how: str) -> None:
+        """Nothing."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
+
+
+class Lines:
+    """One line when a part starts, one when it is there, and one for every ``interval`` seconds between."""
+
+    def __init__(self, stream: TextIO, *, interval: float = 30.0) -> None:
+        self._stream = stream
+        self._interval = interval
+        self._started = 0.0
+        self._spoken = 0.0
+
+    def begin(self, part: str, how: str) -> None:
+        """See ``Reporter``."""
+        self._started = self._spoken = time.monotonic()
+        self.say(f"{part}: {how}")
+
+    def advance(self, part: str, done: int, total: int, note: str) -> None:
+        """See ``Reporter``."""
+        now = time.monotonic()
+        if now - self._spoken >= self._interval:
+            self._spoken = now
+            share = f"{done} of {total}" if total else str(done)
+            self.say(f"{part}: {share}, {now - self._started:.0f} s, {note}")
+
+    def end(self, part: str, how: str) -> None:
+        """See ``Reporter``."""
+        self.say(f"{part}: {how} ({time.monotonic() - self._started:.0f} s)")
+
+    def say(self, text: str) -> None:
+        """See ``Reporter``."""
+        print(text, file=self._stream, flush=True)
+
+
+class Bars:
+    """A bar per part with its elapsed time; a context manager, as the terminal is redrawn while it is open."""
+
+    def __init__(self, console: Console) -> None:
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<24}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", style="dim"),
+            console=console,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def begin(self, part: str, how: str) -> None:
+        """See ``Reporter``."""
+        self._bars.start()
+        self._tasks[part] = self._bars.add_task(part, total=None, note=how)
+
+    def advance(self, part: str, done: int, total: int, note: str) -> None:
+        """See ``Reporter``."""
+        self._bars.update(self._tasks[part], completed=done, total=total or None, note=note[-48:])
+
+    def end(self, part: str, how: str) -> None:
+        """See ``Reporter``."""
+        task = self._tasks[part]
+        total = self._bars.tasks[self._bars.task_ids.index(task)].total or 1
+        self._bars.update(task, completed=total, total=total, note=how)
+        self._bars.stop_task(task)
+
+    def say(self, text: str) -> None:
+        """See ``Reporter``."""
+        self._bars.console.print(text)

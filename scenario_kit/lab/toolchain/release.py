@@ -1,0 +1,102 @@
+"""Official releases: downloaded over TLS, taken only when the checksum that the project publishes agrees."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+
+from scenario_kit.lab.toolchain.parts import Part, Release
+
+#: A host that does not answer within this many seconds is not asked again in the same run.
+CONNECT_SECONDS = 3.0
+_TIMEOUT = httpx.Timeout(30.0, connect=CONNECT_SECONDS)
+
+
+class Unavailable(Exception):
+    """The release cannot be had here; the next way is tried. The message says why."""
+
+
+class Releases:
+    """Downloads of one run. Remembers hosts that could not be reached."""
+
+    def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
+        self._client = httpx.Client(timeout=_TIMEOUT, follow_redirects=True, transport=transport)
+        self._unreachable: dict[str, str] = {}
+
+    def fetch(self, part: Part, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
+        """Download the binary of ``part`` into ``folder`` and verify it.
+
+        Raises:
+            Unavailable: there is no release of it, its host cannot be reached or refuses, or the checksum differs.
+        """
+        release = part.release
+        if release is None:
+            raise Unavailable("there is no official binary with a published checksum")
+        host = urlsplit(release.url).hostname or ""
+        if host in self._unreachable:
+            raise Unavailable(self._unreachable[host])
+        try:
+            wanted = published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
+            downloaded = folder / "download"
+            observed = self._download(release.url, downloaded, on_progress)
+        except httpx.TransportError as error:
+            self._unreachable[host] = f"{host} cannot be reached ({type(error).__name__})"
+            raise Unavailable(self._unreachable[host]) from error
+        except httpx.HTTPStatusError as error:
+            raise Unavailable(f"{error.request.url} answered {error.response.status_code}") from error
+        if observed != wanted:
+            raise Unavailable(f"{release.url} has the checksum {observed}, published is {wanted}")
+        return _extract(release, downloaded, folder / part.name)
+
+    def _text(self, url: str) -> str:
+        response = self._client.get(url)
+        _require(response)
+        return response.text
+
+    def _download(self, url: str, path: Path, on_progress: Callable[[int, int, str], None]) -> str:
+        digest = hashlib.sha256()
+        with self._client.stream("GET", url) as response, path.open("wb") as file:
+            _require(response)
+            total = int(response.headers.get("content-length", 0)) >> 20
+            for block in response.iter_bytes(1 << 20):
+                file.write(block)
+                digest.update(block)
+                on_progress(file.tell() >> 20, total, "MiB downloaded")
+        return digest.hexdigest()
+
+
+def published_sum(text: str, name: str) -> str:
+    """The SHA-256 of the file ``name`` in a sums file: a bare sum, or lines of sum and name.
+
+    Raises:
+        Unavailable: the file has no sum of that name.
+    """
+    for line in text.splitlines():
+        fields = line.split()
+        if fields and len(fields[0]) == 64 and (len(fields) == 1 or fields[-1].lstrip("*") == name):
+            return fields[0].lower()
+    raise Unavailable(f"the published checksums have no entry for {name}")
+
+
+def _require(response: httpx.Response) -> None:
+    response.raise_for_status()
+    if response.url.scheme != "https":
+        raise Unavailable(f"{response.url} is not served over TLS")
+
+
+def _extract(release: Release, downloaded: Path, target: Path) -> Path:
+    if not release.member:
+        return downloaded.rename(target)
+    with tarfile.open(downloaded) as archive:
+        member = archive.extractfile(release.member)
+        if member is None:
+            raise Unavailable(f"{release.url} holds no {release.member}")
+        with target.open("wb") as file:
+            while block := member.read(1 << 20):
+                file.write(block)
+    return target

@@ -1,0 +1,84 @@
+"""Where a part is, in order: named by the environment, on PATH in the pinned version, in the cache. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.toolchain import cache
+from scenario_kit.lab.toolchain.parts import PARTS, Part, part
+
+Source = Literal["environment", "PATH", "cache", "missing"]
+
+
+@dataclass(frozen=True)
+class PartStatus:
+    """What was found of one part. ``problem`` is empty when it can be used."""
+
+    name: str
+    version: str
+    source: Source
+    path: Path | None
+    variable: str
+    problem: str = ""
+
+
+def inspect() -> tuple[PartStatus, ...]:
+    """What is there of every part."""
+    return tuple(look(p) for p in PARTS)
+
+
+def resolve(name: str) -> Path:
+    """The binary of a part.
+
+    Raises:
+        ToolchainError: it is not there; the message names the part, the cause and the variable that supplies it.
+    """
+    status = look(part(name))
+    if status.path is None or status.problem:
+        raise ToolchainError(
+            f"{status.name} {status.version}: {status.problem}",
+            fix=f"scenario-kit lab install, or set {status.variable} to the path of the binary",
+        )
+    return status.path
+
+
+def look(wanted: Part) -> PartStatus:
+    """What is there of one part."""
+
+    def status(source: Source, path: Path | None, problem: str = "") -> PartStatus:
+        return PartStatus(wanted.name, wanted.version, source, path, wanted.variable, problem)
+
+    explicit = os.environ.get(wanted.variable)
+    if explicit:
+        path = Path(explicit).expanduser().absolute()
+        usable = path.is_file() and os.access(path, os.X_OK)
+        return status("environment", path, "" if usable else f"{wanted.variable}={explicit} is no executable file")
+    on_path = shutil.which(wanted.name)
+    if on_path and (wanted.any_on_path or reports(Path(on_path), wanted.version)):
+        return status("PATH", Path(on_path))
+    cached = cache.binary(wanted)
+    if cached.is_file():
+        return status("cache", cached)
+    other = f" ({on_path} is another version)" if on_path else ""
+    return status("missing", None, f"it is neither in the cache nor on PATH{other}")
+
+
+def reports(path: Path, version: str) -> bool:
+    """Whether the binary says that it is exactly that version; one that says nothing does not count."""
+    try:
+        run = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return says(run.stdout + run.stderr, version)
+
+
+def says(output: str, version: str) -> bool:
+    """Whether a version report names exactly ``version``: 1.34.2 is neither 1.34.20 nor 1.34.2-beta.1."""
+    return re.search(rf"(?<![\w.-])v?{re.escape(version)}(?![\w.-])", output) is not None

@@ -24,7 +24,7 @@ def inject(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
     checks: list[CheckResult] = []
     for number, fault in enumerate(context.chosen_faults(step.faults)):
         if fault.start_after_seconds:
-            context.wait(_start_of(context, index) + fault.start_after_seconds)
+            context.wait(_start_of(context) + fault.start_after_seconds)
         try:
             _break(context, fault, index * STEP + number * _FAULT)
         except NoEffect as nothing:
@@ -37,7 +37,7 @@ def inject(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
     return [], checks
 
 
-def _start_of(context: Context, index: int) -> float:
+def _start_of(context: Context) -> float:
     first = context.injected_at()
     return first if first is not None else context.clock.now()
 
@@ -51,12 +51,12 @@ def _break(context: Context, fault: Fault, ordinal: int) -> None:
         context.settle()
         if change.chaos is not None:
             _await_injector(context, change)
-    for position, change in enumerate(_reach(context, fault)):
+    for position, change in enumerate(_reach(fault)):
         context.engine.do(change, ordinal=ordinal + _HELP + position, group=group, causal=False)
         context.settle()
 
 
-def _reach(context: Context, fault: Fault) -> list[Change]:
+def _reach(fault: Fault) -> list[Change]:
     """Restarts that carry the change to running processes: old pods go, callers reconnect (faults.md rules 1 and 4)."""
     changes = []
     if fault.rollout.drop_old:

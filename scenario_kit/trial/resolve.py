@@ -9,8 +9,8 @@ from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
-from scenario_kit.trial.context import TICK, Baseline, Context
-from scenario_kit.trial.watch import TRAFFIC_WINDOW, served_between, stretch
+from scenario_kit.trial.context import Baseline, Context
+from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, served_between, stretch
 
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
 #: Traffic windows are lengthened up to this many seconds where requests are few.
@@ -79,7 +79,7 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
             return []
         if not step.forever and context.clock.now() >= deadline:
             return [_unresolved(step, answer, deadline - start)]
-        context.wait(context.clock.now() + (4 * TICK if context.virtual else TICK))
+        context.wait(next_look(context, start))
 
 
 def _unresolved(step: Step, answer: Resolution, seconds: float) -> Finding:

@@ -78,8 +78,10 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     return findings + alerts.forbidden(history, expect, min(injected.values(), default=start), history.end)
 
 
-def _open(context: Context, deadline: float) -> bool:
-    return context.clock.now() < deadline
+def next_look(context: Context, start: float) -> float:
+    """When to look again: on a grid from the start of the step, so that an interrupted step looks at the same times."""
+    spacing = _LOOK if context.virtual else TICK
+    return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
 
 def _only(expect: alerts.Expect, expectation: AlertExpectation) -> alerts.Expect:

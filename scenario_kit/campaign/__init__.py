@@ -1,0 +1,22 @@
+"""Which trials a validation consists of, running them, and what they add up to (design §8)."""
+
+from scenario_kit.campaign.plans import PLANS, QUICK, TRY, Plan, PlannedTrial, named, trials
+from scenario_kit.campaign.result import TrialResult, Validation, conclude, verdict
+from scenario_kit.campaign.run import MANAGEMENT_NAMESPACE, run, status_of
+
+__all__ = [
+    "MANAGEMENT_NAMESPACE",
+    "PLANS",
+    "QUICK",
+    "TRY",
+    "Plan",
+    "PlannedTrial",
+    "TrialResult",
+    "Validation",
+    "conclude",
+    "named",
+    "run",
+    "status_of",
+    "trials",
+    "verdict",
+]

@@ -1,0 +1,137 @@
+"""What a validation found: its trials, its findings, its verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Value, Verdict
+from scenario_kit.trial import TrialStatus
+
+
+class TrialResult(Value, frozen=True, kw_only=True):
+    """One finished trial, with its evidence. ``wall_seconds`` is what it cost."""
+
+    name: str
+    purpose: str
+    describe: str
+    seed: int
+    outcome: str
+    wall_seconds: float = 0.0
+    started_at: float | None = None
+    injected_at: float | None = None
+    steps: tuple[StepStatus, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    history: AlertHistory | None = None
+    message: str = ""
+
+
+class Validation(Value, frozen=True, kw_only=True):
+    """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them."""
+
+    scenario: str
+    path: str = ""
+    digest: str = ""
+    plan: str
+    verdict: Verdict
+    headline: str
+    findings: tuple[Finding, ...] = ()
+    trials: tuple[TrialResult, ...] = ()
+    n: int = 0
+    failures: int = 0
+    wall_seconds: float = 0.0
+    data_plane: str = "Twin"
+    next: str = ""
+
+
+def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = ()) -> Verdict:
+    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure kept us from judging."""
+    if any(f.severity == Severity.ERROR for f in static) or any(r.outcome == "Broken" for r in results):
+        return Verdict.FAIL
+    if not results or any(r.outcome != "Held" for r in results):
+        return Verdict.NOT_EVALUATED
+    return Verdict.PASS
+
+
+def conclude(
+    scenario: str,
+    path: str,
+    digest: str,
+    plan: str,
+    results: Sequence[TrialResult],
+    static: Sequence[Finding],
+    wall: float,
+) -> Validation:
+    """Sum a campaign up. Findings come once each, errors first."""
+    answer = verdict(results, static)
+    repeats = [r for r in results if r.purpose.startswith("repeat") and r.outcome in ("Held", "Broken")]
+    findings = merged([*static, *(f for r in results for f in r.findings)])
+    return Validation(
+        scenario=scenario,
+        path=path,
+        digest=digest,
+        plan=plan,
+        verdict=answer,
+        headline=headline(answer, results, findings),
+        findings=findings,
+        trials=tuple(results),
+        n=len(repeats),
+        failures=sum(r.outcome == "Broken" for r in repeats),
+        wall_seconds=wall,
+        next=next_command(answer, path, plan, findings),
+    )
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings without repetitions across trials, errors first, in order of their first appearance."""
+    unique: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        unique.setdefault((finding.code, finding.message), finding)
+    order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+    return tuple(sorted(unique.values(), key=lambda f: order[f.severity]))
+
+
+def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
+    """One sentence that says what the evidence is worth."""
+    held = sum(r.outcome == "Held" for r in results)
+    match answer:
+        case Verdict.PASS:
+            return f"{held} of {len(results)} trials held: it reproduces, its label is the cause, its fixes fix it (twin data plane)"
+        case Verdict.FAIL:
+            return findings[0].message if findings else "a trial broke"
+        case Verdict.NOT_EVALUATED:
+            infra = next((r.message for r in results if r.outcome == "Infra"), "no trial ended")
+            return f"infrastructure kept us from judging, nothing to change in the scenario: {infra}"
+        case _:
+            return str(answer)
+
+
+def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding]) -> str:
+    """The one command that a reader should run next."""
+    if answer == Verdict.PASS:
+        return f"scenario-kit report {path}" if plan != "try" else f"scenario-kit verify {path}"
+    if answer == Verdict.FAIL and findings:
+        return f"scenario-kit explain {findings[0].code}"
+    return "scenario-kit lab status"
+
+
+def from_status(
+    base: TrialResult,
+    status: TrialStatus,
+    history: AlertHistory | None,
+    injected_at: float | None,
+    trouble: str = "",
+) -> TrialResult:
+    """A planned trial completed with what its status says; ``trouble`` is why it did not end by itself."""
+    failed = next((s for s in status.steps if s.outcome in ("Broken", "Infra")), None)
+    return msgspec.structs.replace(
+        base,
+        outcome=status.outcome or "Infra",
+        started_at=status.started_at,
+        injected_at=injected_at,
+        steps=status.steps,
+        findings=status.findings,
+        history=history,
+        message=trouble or (failed.message if failed else ""),
+    )

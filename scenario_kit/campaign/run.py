@@ -1,0 +1,137 @@
+"""Running a campaign: create trials, watch them, collect the evidence. The operator executes; this only asks.
+
+An interrupted campaign continues: trial names are derived, so a second call finds what the first one created.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from scenario_kit.campaign.plans import PlannedTrial, Resolve, namespace, spec, trial_name
+from scenario_kit.campaign.result import TrialResult, from_status
+from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.errors import AlreadyExists, InfrastructureError
+from scenario_kit.model import AlertHistory, Object, Reference, Runbook
+from scenario_kit.model.scenario import API_VERSION
+from scenario_kit.ports import Cluster
+from scenario_kit.trial import TrialStatus
+
+MANAGEMENT_NAMESPACE: Final = "scenario-kit"
+_GROUP: Final = "scenariokit.io"
+_POLL: Final = 0.25
+#: Wall seconds without any progress of a trial after which it counts as not evaluated.
+_STALLED: Final = 180.0
+
+
+class Progress(Protocol):
+    """Whoever watches: told about every change of a trial's status."""
+
+    def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+        """``status`` is new since the last call for this trial."""
+
+
+def run(
+    planned: Sequence[PlannedTrial],
+    resolve: Resolve,
+    cluster: Cluster,
+    *,
+    plan: str,
+    app: str,
+    scenario: str,
+    digest: str,
+    parallel: int,
+    health: Callable[[], Sequence[str]],
+    progress: Progress,
+    keep: bool = False,
+    pause: Callable[[float], None] = time.sleep,
+) -> list[TrialResult]:
+    """Run trials, at most ``parallel`` at once, and return their results in the order of the plan.
+
+    Raises:
+        ClusterError: the API server is gone; whatever was started continues when the lab does.
+    """
+    waiting = [(p, trial_name(scenario, p, digest, plan)) for p in planned]
+    running: dict[str, _Running] = {}
+    finished: dict[str, TrialResult] = {}
+    while waiting or running:
+        while waiting and len(running) < parallel:
+            each, name = waiting.pop(0)
+            _create(cluster, each, name, resolve(namespace(app, name)), plan)
+            running[name] = _Running(each)
+        for name, entry in list(running.items()):
+            result = _look(cluster, name, entry, health, progress)
+            if result is not None:
+                finished[name] = result
+                del running[name]
+                if not keep:
+                    cluster.delete(_reference(name))
+        pause(_POLL)
+    return [finished[trial_name(scenario, p, digest, plan)] for p in planned]
+
+
+class _Running:
+    """A trial that was created: when, and when it last moved (wall time)."""
+
+    def __init__(self, planned: PlannedTrial) -> None:
+        self.planned = planned
+        self.started = self.moved = time.monotonic()
+        self.seen: Object = {}
+
+
+def _reference(name: str) -> Reference:
+    return Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP)
+
+
+def _create(cluster: Cluster, planned: PlannedTrial, name: str, runbook: Runbook, plan: str) -> None:
+    metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": {TRIAL_LABEL: name}}
+    body = spec(planned, runbook, plan).to_json()
+    try:
+        cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})
+    except AlreadyExists:
+        return  # an interrupted campaign created it; it is watched from where it stands
+
+
+def _look(
+    cluster: Cluster, name: str, entry: _Running, health: Callable[[], Sequence[str]], progress: Progress
+) -> TrialResult | None:
+    trial = cluster.get(_reference(name))
+    if trial is None:
+        raise InfrastructureError(f"the trial {name} was deleted while it ran")
+    raw = trial.get("status") or {}
+    if raw and raw != entry.seen:
+        entry.seen, entry.moved = raw, time.monotonic()
+        progress(entry.planned, name, status_of(trial))
+    status = status_of(trial)
+    base = TrialResult(
+        name=name,
+        purpose=entry.planned.purpose,
+        describe=entry.planned.describe,
+        seed=entry.planned.seed,
+        outcome="Infra",
+        wall_seconds=round(time.monotonic() - entry.started, 2),
+    )
+    if status.outcome:
+        history, injected = evidence(cluster, status)
+        return from_status(base, status, history, injected)
+    if problems := health():
+        return from_status(base, status, None, None, "; ".join(problems))
+    if time.monotonic() - entry.moved > _STALLED:
+        return from_status(base, status, None, None, f"no progress for {_STALLED:.0f} s; is the operator running?")
+    return None
+
+
+def status_of(trial: Object) -> TrialStatus:
+    """The status of a Trial object; empty while the operator has not seen it."""
+    return TrialStatus.from_json(trial.get("status") or {})
+
+
+def evidence(cluster: Cluster, status: TrialStatus) -> tuple[AlertHistory | None, float | None]:
+    """The alert history that a finished trial left, and when its faults were injected."""
+    found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
+    if found is None:
+        return None, None
+    document = json.loads(found["data"]["document"])
+    return AlertHistory.from_json(document["history"]), document.get("injectedAt")

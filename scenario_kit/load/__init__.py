@@ -1,0 +1,137 @@
+"""YAML to values: ``load_scenario``, ``load_fault``, ``load_app``. All mistakes at once, with line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.document import Document, Positions, read_document
+from scenario_kit.load.suggest import did_you_mean, suggest
+from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
+from scenario_kit.schema import authoring
+
+__all__ = [
+    "Loaded", "LoadedFault", "Position", "Positions", "did_you_mean", "load_app", "load_fault", "load_scenario",
+    "scenario_from_object", "suggest",
+]  # fmt: skip
+
+
+class Loaded(NamedTuple):
+    """A scenario, and where its fields stand in the file."""
+
+    scenario: Scenario
+    positions: Positions
+
+
+class LoadedFault(NamedTuple):
+    """A fault of the catalogue, and where its fields stand in the file."""
+
+    fault: FaultType
+    positions: Positions
+
+
+def load_scenario(path: Path) -> Loaded:
+    """The scenario in a file.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: with every mistake of the file as a finding.
+    """
+    document = read_document(path)
+    _is_a("Scenario", document)
+    data = _checked("Scenario", document)
+    return Loaded(
+        Scenario(name=data["metadata"]["name"], spec=ScenarioSpec.from_json(data["spec"])), document.positions
+    )
+
+
+def scenario_from_object(obj: Object) -> Scenario:
+    """The scenario in an object that the API server stored (its schema has judged it).
+
+    kubectl reads YAML 1.1 and sends an unquoted ``on`` as ``true``; the CRD accepts that, and here it is undone.
+
+    Raises:
+        AuthoringError: another version of the format wrote the object.
+    """
+    name = obj["metadata"]["name"]
+    try:
+        return Scenario(
+            name=name,
+            spec=ScenarioSpec.from_json(_spelled_on(obj["spec"], authoring("Scenario")["properties"]["spec"])),
+        )
+    except msgspec.ValidationError as error:
+        position = Position(path=f"Scenario/{name}")
+        raise AuthoringError(
+            f"Scenario/{name} cannot be read: {error}",
+            [_error("SK104", str(error), position, "apply it again, from a file that `scenario-kit lint` accepts")],
+        ) from error
+
+
+def _spelled_on(data: Any, schema: Object) -> Any:
+    if isinstance(data, list) and "items" in schema:
+        return [_spelled_on(item, schema["items"]) for item in data]
+    fields = schema.get("properties", {})
+    if not isinstance(data, dict) or not fields:
+        return data
+    renamed = {("on" if name == "true" and "on" in fields else name): part for name, part in data.items()}
+    return {name: _spelled_on(part, fields.get(name, {})) for name, part in renamed.items()}
+
+
+def load_fault(path: Path) -> LoadedFault:
+    """The fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
+    document = read_document(path)
+    data = _checked("Fault", document)
+    broken = list(_schema_mistakes(data.get("parameters", {}), document.positions))
+    _raise(document, broken)
+    return LoadedFault(FaultType.from_json(data), document.positions)
+
+
+def load_app(path: Path) -> Object:
+    """The document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
+    document = read_document(path)
+    return _checked("App", document)
+
+
+def _is_a(kind: str, document: Document) -> None:
+    """A file of another kind is told so, instead of as a pile of unknown fields."""
+    data = document.data
+    if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
+        message = f"the file holds a '{data['kind']}', not a '{kind}'"
+        _raise(document, [_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")])
+
+
+def _checked(kind: str, document: Document) -> Object:
+    from scenario_kit.load.mistakes import mistakes  # imported late: jsonschema is slow to import
+
+    _raise(document, mistakes(document.data, authoring(kind), document.positions))
+    data: Object = document.data
+    return data
+
+
+def _schema_mistakes(schema: Any, positions: Positions) -> Sequence[Finding]:
+    from jsonschema import Draft202012Validator
+
+    return [
+        _error(
+            "SK104",
+            f"`parameters` is not a JSON Schema: {e.message}",
+            positions.value("parameters", *e.absolute_path),
+            "",
+        )
+        for e in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
+    ]
+
+
+def _error(code: str, message: str, at: Position, fix: str) -> Finding:
+    return Finding(code=code, severity=Severity.ERROR, message=message, position=at, fix=fix)
+
+
+def _raise(document: Document, found: Sequence[Finding]) -> None:
+    findings = (*document.findings, *found)
+    if findings:
+        count = "1 mistake" if len(findings) == 1 else f"{len(findings)} mistakes"
+        raise AuthoringError(f"{document.positions.path}: {count}", findings)

@@ -1,0 +1,158 @@
+"""What is wrong with a document, judged by its schema: every mistake, each with code, position, suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from scenario_kit.load.document import Path_, Positions
+from scenario_kit.load.suggest import did_you_mean
+from scenario_kit.model import Finding, Position, Severity
+
+_WORDS = {
+    "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
+    "number": "a number", "null": "nothing",
+}  # fmt: skip
+_KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
+_PATTERNS = {
+    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": _KEBAB,
+    "^https?://": "a URL that starts with http:// or https://",
+    "^SK[0-9]{3}$": "a code such as 'SK210'",
+    "^[0-9]{4}-(0[1-9]|1[0-2])$": "a year and month such as '2027-01'",
+    "^[A-Z][A-Za-z0-9]*(\\.[a-z0-9][-a-z0-9.]*)?$": "a kind such as 'Deployment'",
+}
+
+
+def mistakes(data: Any, schema: dict[str, Any], positions: Positions) -> list[Finding]:
+    """All mistakes of ``data``, in the order of the file."""
+    found = [f for error in _leaves(Draft202012Validator(schema).iter_errors(data)) for f in _told(error, positions)]
+    found += _duplicates(data, schema, (), positions)
+    unique = {(f.code, f.message, str(f.position)): f for f in found}
+    return sorted(unique.values(), key=lambda f: (f.position.line, f.position.column) if f.position else (0, 0))
+
+
+def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+    """Alternatives for templates (``anyOf``) are told by their first, strict branch."""
+    for error in errors:
+        if error.validator == "anyOf" and error.context:
+            yield from _leaves(e for e in error.context if e.schema_path[0] == 0)
+        else:
+            yield error
+
+
+def _told(error: ValidationError, positions: Positions) -> Iterator[Finding]:
+    place: Path_ = tuple(error.absolute_path)
+    rule, wanted, got = str(error.validator), error.validator_value, error.instance
+    here = spelled(place)
+    if rule == "additionalProperties":
+        known = error.schema.get("properties", {})
+        for name in got:
+            if name not in known:
+                at = positions.key(*place, name)
+                yield _finding("SK102", f"`{name}` is not a field of {here}", at, fix=did_you_mean(name, known))
+    elif rule == "required":
+        for name in wanted:
+            if name not in got:
+                fix = f"add `{name}`: {_described(error.schema, name)}"
+                yield _finding("SK103", f"{here} lacks the required field `{name}`", positions.value(*place), fix=fix)
+    elif rule == "oneOf":
+        yield _alternatives(error, here, positions.value(*place))
+    elif rule == "type":
+        expected = _WORDS.get(wanted, str(wanted))
+        message = f"{here} must be {expected}, but is {_shown(got)}"
+        yield _finding("SK104", message, positions.value(*place), _shown(got), expected, f"write {expected}")
+    elif rule == "enum":
+        code = "SK105" if place == ("apiVersion",) else "SK104"
+        expected = " or ".join(f"'{value}'" for value in wanted)
+        fix = did_you_mean(str(got), [str(value) for value in wanted if value != ""])
+        yield _finding(
+            code,
+            f"{here} must be {expected}, but is {_shown(got)}",
+            positions.value(*place),
+            _shown(got),
+            expected,
+            fix,
+        )
+    elif rule == "pattern":
+        expected = _PATTERNS.get(
+            wanted, "a reference such as 'Deployment/cart'" if "[A-Z]" in wanted else f"text that matches {wanted}"
+        )
+        code = "SK106" if place[-1:] == ("name",) else "SK104"
+        message = f"{here} must be {expected}, but is {_shown(got)}"
+        yield _finding(code, message, positions.value(*place), _shown(got), expected, f"write {expected}")
+    else:
+        expected = _limit(rule, wanted)
+        yield _finding(
+            "SK104",
+            f"{here} must {expected}, but is {_shown(got)}",
+            positions.value(*place),
+            _shown(got),
+            expected,
+            f"it must {expected}",
+        )
+
+
+def _alternatives(error: ValidationError, here: str, at: Position) -> Finding:
+    names = [branch["required"][0] for branch in error.validator_value]
+    given = [name for name in names if name in error.instance]
+    expected = "exactly one of " + ", ".join(f"`{name}`" for name in names)
+    observed = " and ".join(f"`{name}`" for name in given) or "none of them"
+    fix = f"keep one of {observed}" if given else f"add one of {', '.join(f'`{name}`' for name in names)}"
+    return _finding("SK104", f"{here} must have {expected}, but has {observed}", at, observed, expected, fix)
+
+
+def _duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
+    """Entries of a keyed list that share their key (the API server refuses them, JSON Schema cannot say it)."""
+    if isinstance(data, dict):
+        for name, part in schema.get("properties", {}).items():
+            if name in data:
+                yield from _duplicates(data[name], part, (*place, name), positions)
+    elif isinstance(data, list) and "items" in schema:
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        seen: dict[tuple[str, ...], int] = {}
+        for i, item in enumerate(data):
+            yield from _duplicates(item, schema["items"], (*place, i), positions)
+            if keys and isinstance(item, dict):
+                key = tuple(str(item.get(k)) for k in keys)
+                if key in seen and None not in [item.get(k) for k in keys]:
+                    message = f"{spelled((*place, i))} has the same {keys[0]} as entry {seen[key]}: '{key[0]}'"
+                    yield _finding("SK106", message, positions.value(*place, i, keys[0]), fix="give it another name")
+                seen.setdefault(key, i)
+
+
+def spelled(place: Path_) -> str:
+    """A place as it is written in messages: ``spec.faults[0].target``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return f"`{text.lstrip('.')}`" if text else "the document"
+
+
+def _described(schema: dict[str, Any], name: str) -> str:
+    return str(schema.get("properties", {}).get(name, {}).get("description", "its value"))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return f"the text '{value if len(value) <= 60 else value[:57] + '…'}'"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "empty"}[value]
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return f"{value}"
+
+
+def _limit(rule: str, wanted: Any) -> str:
+    texts = {
+        "minimum": "be at least {}", "maximum": "be at most {}",
+        "minLength": "have at least {} characters", "maxLength": "have at most {} characters",
+        "minItems": "have at least {} entries", "maxItems": "have at most {} entries",
+    }  # fmt: skip
+    return texts.get(rule, rule + " {}").format(wanted)
+
+
+def _finding(code: str, message: str, at: Position, observed: str = "", expected: str = "", fix: str = "") -> Finding:
+    return Finding(
+        code=code, severity=Severity.ERROR, message=message, position=at, observed=observed, expected=expected, fix=fix
+    )

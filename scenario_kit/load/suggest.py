@@ -1,0 +1,32 @@
+"""Suggestions for misspelled words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
+    """The candidates that ``word`` may have meant, best first; none if nothing is close."""
+    from rapidfuzz import distance, process, utils  # imported late: only a file with mistakes needs it
+
+    found = process.extract(
+        word,
+        sorted(set(candidates)),
+        scorer=distance.JaroWinkler.normalized_similarity,
+        processor=utils.default_process,
+        limit=limit,
+        score_cutoff=0.8,
+    )
+    return tuple(name for name, _, _ in found)
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """A fix for a misspelled word: the best candidates, or the first of all that there are."""
+    known = sorted(set(candidates))
+    close = suggest(word, known)
+    if close:
+        return "did you mean " + " or ".join(f"`{name}`" for name in close) + "?"
+    if not known:
+        return "there is none to choose from"
+    shown = ", ".join(f"`{name}`" for name in known[:12])
+    return f"use one of {shown}" + (f" (and {len(known) - 12} more)" if len(known) > 12 else "")

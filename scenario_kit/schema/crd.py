@@ -1,0 +1,164 @@
+"""Custom resource definitions, derived from the schemas (structural, with list types and CEL rules)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenario_kit.schema.source import Schema, definitions, expand
+
+GROUP = "scenariokit.io"
+VERSION = "v1alpha1"
+CATEGORY = "scenario-kit"
+
+#: kind -> short name, printer columns (name, JSONPath, priority)
+KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
+    "Scenario": (
+        "scn",
+        (
+            ("App", ".spec.app.name", 0),
+            ("Ready", '.status.conditions[?(@.type=="Ready")].status', 0),
+            ("Symptoms", '.status.conditions[?(@.type=="SymptomsPresent")].status', 0),
+            ("Resolved", '.status.conditions[?(@.type=="Resolved")].status', 0),
+            ("Reason", '.status.conditions[?(@.type=="Ready")].reason', 0),
+            ("Namespace", ".status.namespace", 1),
+            ("Trial", ".status.trial", 1),
+            ("Message", '.status.conditions[?(@.type=="Ready")].message', 1),
+        ),
+    ),
+    "Trial": (
+        "trl",
+        (
+            ("Scenario", ".spec.scenario", 0),
+            ("Plan", ".spec.plan", 0),
+            ("Step", ".status.current", 0),
+            ("Outcome", ".status.outcome", 0),
+            ("Reason", '.status.conditions[?(@.type=="Succeeded")].reason', 0),
+            ("Namespace", ".status.namespace", 1),
+            ("Clock", ".spec.clock", 1),
+        ),
+    ),
+    "Validation": (
+        "vld",
+        (
+            ("Scenario", ".spec.scenario", 0),
+            ("Plan", ".spec.plan", 0),
+            ("Verdict", ".status.verdict", 0),
+            ("Held", ".status.held", 0),
+            ("Broken", ".status.broken", 0),
+            ("Report", ".status.report", 1),
+        ),
+    ),
+}
+
+_COPIED = (
+    "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+    "required", "oneOf", "x-kubernetes-validations", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
+)  # fmt: skip
+_INTEGER_COLUMNS = (".status.current", ".status.held", ".status.broken")
+
+
+def structural(schema: Schema) -> Schema:
+    """An expanded schema as the API server wants it: open objects are marked, defaults become words.
+
+    Defaults are not given to the server, so that a stored object stays what its author wrote.
+    """
+    result: Schema = {}
+    if "description" in schema:
+        result["description"] = _described(schema)
+    result.update({key: schema[key] for key in _COPIED if key in schema})
+    if "properties" in schema:
+        result["properties"] = {name: structural(part) for name, part in schema["properties"].items()}
+        if "on" in schema["properties"]:
+            _accept_unquoted_on(result)
+    elif isinstance(schema.get("additionalProperties"), dict):
+        result["additionalProperties"] = structural(schema["additionalProperties"])
+    elif schema.get("type", "object") == "object":
+        result["x-kubernetes-preserve-unknown-fields"] = True
+    if "items" in schema:
+        result["items"] = structural(schema["items"])
+        result.setdefault("x-kubernetes-list-type", "atomic")
+    return result
+
+
+def _accept_unquoted_on(schema: Schema) -> None:
+    """kubectl reads YAML 1.1, in which an unquoted ``on`` is true, and sends it as the field ``true``."""
+    schema["properties"]["true"] = {
+        **schema["properties"]["on"],
+        "description": "What kubectl makes of an unquoted `on`; write `on`.",
+    }
+    if "on" in schema.get("required", ()):
+        schema["required"] = [name for name in schema["required"] if name != "on"]
+        schema["oneOf"] = [{"required": ["on"]}, {"required": ["true"]}]
+
+
+def _described(schema: Schema) -> str:
+    default = schema.get("default")
+    text: str = schema["description"]
+    if default in (None, []):
+        return text
+    shown = (
+        ", ".join(default)
+        if isinstance(default, list)
+        else str(default).lower()
+        if isinstance(default, bool)
+        else default
+    )
+    return f"{text.rstrip('.')}. Defaults to {shown}."
+
+
+def crd(kind: str) -> dict[str, Any]:
+    """The CustomResourceDefinition of a kind."""
+    short, columns = KINDS[kind]
+    plural = f"{kind.lower()}s"
+    schema: Schema = {
+        "type": "object",
+        "description": definitions()[f"{kind}Spec"]["description"],
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": structural(expand({"$ref": f"{kind}Spec"})),
+            "status": structural(expand({"$ref": f"{kind}Status"})),
+        },
+    }
+    if kind == "Scenario":
+        schema["x-kubernetes-validations"] = [
+            {
+                "rule": "size(self.metadata.name) <= 52",
+                "message": "`metadata.name` must have at most 52 characters: names of trials are made from it",
+            }
+        ]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "names": {
+                "kind": kind,
+                "listKind": f"{kind}List",
+                "plural": plural,
+                "singular": kind.lower(),
+                "shortNames": [short],
+                "categories": [CATEGORY],
+            },
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": VERSION,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                    "subresources": {"status": {}},
+                    "additionalPrinterColumns": [_column(*c) for c in columns]
+                    + [{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
+                }
+            ],
+        },
+    }
+
+
+def _column(name: str, path: str, priority: int) -> dict[str, Any]:
+    column = {"name": name, "type": "integer" if path in _INTEGER_COLUMNS else "string", "jsonPath": path}
+    return {**column, "priority": priority} if priority else column

@@ -1,0 +1,37 @@
+"""Schemas for editors (yaml-language-server): JSON Schema draft 7, with the references kept."""
+
+from __future__ import annotations
+
+from scenario_kit.schema.source import Schema, definitions
+
+
+def editor_schema(name: str) -> Schema:
+    """The schema of one kind of file, complete in one document."""
+    used: dict[str, Schema] = {}
+    root = _portable(definitions()[name], used)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": f"https://scenariokit.io/schema/{name.lower()}.schema.json",
+        "title": name,
+        **root,
+        "definitions": dict(sorted(used.items())),
+    }
+
+
+def _portable(schema: Schema, used: dict[str, Schema]) -> Schema:
+    """Bare names become pointers; draft 7 ignores what stands beside a reference, so it is wrapped."""
+    if "$ref" in schema:
+        name = schema["$ref"]
+        if name not in used:
+            used[name] = {}
+            used[name] = _portable(definitions()[name], used)
+        pointer = {"$ref": f"#/definitions/{name}"}
+        beside = {k: v for k, v in schema.items() if k != "$ref"}
+        return {**beside, "allOf": [pointer]} if beside else pointer
+    result = {k: v for k, v in schema.items() if not k.startswith("x-kubernetes-")}
+    if "properties" in schema:
+        result["properties"] = {name: _portable(part, used) for name, part in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            result[key] = _portable(schema[key], used)
+    return result

@@ -1,0 +1,88 @@
+"""What else a cluster needs for the operator: its namespace, its rights, and the Deployment that runs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenario_kit.schema.crd import GROUP
+
+NAMESPACE = "scenario-kit"
+NAME = "scenario-kit-operator"
+_WRITE = ["create", "update", "patch", "delete"]
+_READ = ["get", "list", "watch"]
+
+#: (API groups, resources, verbs, reason)
+_RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
+    # Our own kinds, their status and finalizers.
+    ([GROUP], ["*"], [*_READ, *_WRITE]),
+    # The clean room compares everything that the API serves before and after a trial.
+    (["*"], ["*"], _READ),
+    # Apps are deployed, broken and repaired.
+    (
+        [""],
+        [
+            "namespaces", "pods", "services", "configmaps", "secrets", "serviceaccounts", "persistentvolumeclaims",
+            "resourcequotas", "limitranges", "events",
+        ],
+        _WRITE,
+    ),
+    ([""], ["nodes"], ["patch"]),
+    ([""], ["pods/eviction"], ["create"]),
+    (["apps", "batch", "autoscaling", "policy", "networking.k8s.io"], ["*"], _WRITE),
+    (["chaos-mesh.org"], ["*"], _WRITE),
+)  # fmt: skip
+
+
+def access() -> list[dict[str, Any]]:
+    """Namespace, ServiceAccount, ClusterRole and binding of the operator."""
+    rules = [{"apiGroups": groups, "resources": resources, "verbs": verbs} for groups, resources, verbs in _RULES]
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": NAME},
+            "rules": rules,
+        },
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": NAME},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
+            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
+        },
+    ]
+
+
+def deployment(image: str) -> list[dict[str, Any]]:
+    """The Deployment that runs the operator: one replica, never two at the same time."""
+    container = {
+        "name": "operator",
+        "image": image,
+        "command": ["scenario-kit", "operator", "run"],
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+    labels = {"app.kubernetes.io/name": NAME}
+    return [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": labels},
+            "spec": {
+                "replicas": 1,
+                "strategy": {"type": "Recreate"},
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {"serviceAccountName": NAME, "containers": [container]},
+                },
+            },
+        }
+    ]

@@ -1,0 +1,74 @@
+"""Reads the definitions and puts them together."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Schema = dict[str, Any]
+
+#: Parts of a fault that are templates until a target is known.
+_TEMPLATED = ("changes", "undo", "effect", "undone", "entities", "solutions", "decoys")
+_EXPRESSION: Schema = {"type": "string", "pattern": r"\{[{%]"}
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@cache
+def definitions() -> dict[str, Schema]:
+    """All definitions by name, as written."""
+    result: dict[str, Schema] = {}
+    for path in sorted(Path(__file__).parent.glob("*.yaml")):
+        # The loader is PyYAML's safe one, in C where that is there.
+        for name, schema in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER).items():
+            if name in result:
+                raise ValueError(f"{path.name} defines '{name}' a second time")
+            result[name] = schema
+    return result
+
+
+def expand(schema: Schema) -> Schema:
+    """``schema`` with every reference replaced by what it names; keywords beside a reference win."""
+    if "$ref" in schema:
+        base = definitions()[schema["$ref"]]
+        return expand({**base, **{k: v for k, v in schema.items() if k != "$ref"}})
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {name: expand(part) for name, part in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            result[key] = expand(schema[key])
+    return result
+
+
+def templated(schema: Schema) -> Schema:
+    """``schema`` (expanded) for a document whose values may be template expressions; changes may say ``when``."""
+    if schema.get("type") == "object" or "properties" in schema:
+        result = dict(schema)
+        properties = {name: templated(part) for name, part in schema.get("properties", {}).items()}
+        if "removeFault" in properties:
+            properties["when"] = {
+                "description": "An expression; where it is false the change is left out.",
+                "anyOf": [{"type": "boolean"}, _EXPRESSION],
+            }
+        if properties:
+            result["properties"] = properties
+        return result
+    if schema.get("type") == "array":
+        return {**schema, "items": templated(schema["items"])}
+    if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "boolean"):
+        described = {"description": schema["description"]} if "description" in schema else {}
+        return {**described, "anyOf": [schema, _EXPRESSION]}
+    return schema
+
+
+@cache
+def authoring(name: str) -> Schema:
+    """The closed schema that files of a kind are judged by: ``Scenario``, ``Fault`` or ``App``."""
+    schema = expand(definitions()[name])
+    if name == "Fault":
+        properties = schema["properties"]
+        schema["properties"] = {k: templated(v) if k in _TEMPLATED else v for k, v in properties.items()}
+    return schema

@@ -1,0 +1,12 @@
+"""Verb *observe*: alert timelines, checks and served traffic, from a cluster and its metrics. Changes nothing."""
+
+from scenario_kit.observe.checks import evaluate_check
+from scenario_kit.observe.entities import Owners, owned_pods
+from scenario_kit.observe.rules import inline, reach, scope
+from scenario_kit.observe.timeline import AlertEvaluator
+from scenario_kit.observe.traffic import Traffic, traffic
+
+__all__ = [
+    "AlertEvaluator", "Owners", "Traffic", "evaluate_check", "inline", "owned_pods", "reach", "scope",
+    "traffic",
+]  # fmt: skip

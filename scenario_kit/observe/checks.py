@@ -1,0 +1,161 @@
+"""Checks: proof that a fault bites, or is gone. True, false, or unknown where the evidence cannot be had."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+
+from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, NotFound
+from scenario_kit.model import Check, CheckResult, Reference
+from scenario_kit.model.check import EndpointsCheck, EventCheck, LogCheck, ObjectCheck, QueryCheck
+from scenario_kit.model.observation import Answer
+from scenario_kit.observe.compare import expectation, object_holds
+from scenario_kit.observe.entities import owned_pods
+from scenario_kit.observe.jsonpath import find
+from scenario_kit.observe.rules import scope
+from scenario_kit.ports import Cluster, Metrics
+
+_COMPARISONS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "GreaterThan": ("greater than", operator.gt),
+    "LessThan": ("less than", operator.lt),
+    "AtLeast": ("at least", operator.ge),
+    "AtMost": ("at most", operator.le),
+    "Equal": ("equal to", operator.eq),
+}
+_Outcome = tuple[Answer, str, str]  # answer, observed, expected
+
+
+def evaluate_check(
+    check: Check, cluster: Cluster, metrics: Metrics, namespace: str, now: float, *, since: float = 0.0
+) -> CheckResult:
+    """The answer at ``now``, for the app in ``namespace``; log lines before ``since`` do not count.
+
+    Infrastructure that does not answer makes it Unknown, with the reason under ``observed``.
+
+    Raises:
+        AuthoringError: the check's PromQL, reference, path or pattern cannot be read.
+    """
+    try:
+        answer, observed, expected = _answer(check, cluster, metrics, namespace, now, since)
+    except InfrastructureError as error:
+        answer, observed, expected = "Unknown", error.message, "an answer"
+    except (ValueError, re.error) as error:
+        raise AuthoringError(f"{describe(check)}: {error}", fix="correct the check in the fault or scenario") from error
+    return CheckResult(
+        answer=answer, at=now, observed=observed, expected=expected, describe=check.describe or describe(check)
+    )
+
+
+def describe(check: Check) -> str:
+    """A check in words, where its author gave none."""
+    if check.object:
+        return f"{check.object.ref}: {expectation(check.object)}"
+    if check.endpoints:
+        return f"endpoints of {check.endpoints.service}: {_bounds(check.endpoints)}"
+    if check.query:
+        return f"{check.query.expr} {_threshold(check.query)}"
+    if check.event:
+        return f"event {check.event.reason} on {check.event.on}"
+    if check.log:
+        return f"log line '{check.log.pattern}' of {check.log.on}"
+    raise KitError("a check without a condition")
+
+
+def _answer(check: Check, cluster: Cluster, metrics: Metrics, namespace: str, now: float, since: float) -> _Outcome:
+    if check.object:
+        return _object(check.object, cluster, namespace)
+    if check.endpoints:
+        return _endpoints(check.endpoints, cluster, namespace)
+    if check.query:
+        return _query(check.query, metrics, namespace, now)
+    if check.event:
+        return _event(check.event, cluster, namespace)
+    if check.log:
+        return _log(check.log, cluster, namespace, since)
+    raise KitError("a check without a condition")
+
+
+def _object(check: ObjectCheck, cluster: Cluster, namespace: str) -> _Outcome:
+    obj = cluster.get(Reference.parse(check.ref).within(namespace))
+    values = [] if obj is None else find(obj, check.path)
+    shown = ", ".join(repr(v) for v in values) if check.path else "it exists"
+    observed = f"{check.ref} does not exist" if obj is None else shown or f"no {check.path}"
+    return _yes(object_holds(check, obj)), observed[:500], expectation(check)
+
+
+def _endpoints(check: EndpointsCheck, cluster: Cluster, namespace: str) -> _Outcome:
+    text = check.service if "/" in check.service else f"Service/{check.service}"
+    ref = Reference.parse(text).within(namespace)
+    slices = cluster.list("EndpointSlice", ref.namespace, labels={"kubernetes.io/service-name": ref.name})
+    ready = {
+        address
+        for s in slices
+        for endpoint in s.get("endpoints") or ()
+        if (endpoint.get("conditions") or {}).get("ready") is not False
+        for address in endpoint.get("addresses", ())
+    }
+    low = check.at_least is None or len(ready) >= check.at_least
+    high = check.at_most is None or len(ready) <= check.at_most
+    return _yes(low and high), f"{len(ready)} ready addresses", _bounds(check)
+
+
+def _query(check: QueryCheck, metrics: Metrics, namespace: str, now: float) -> _Outcome:
+    result = metrics.instant(scope(check.expr, namespace), now)
+    values = [value for series in result for _, value in series.points if not math.isnan(value)]
+    if not values:
+        answer: Answer = "True" if check.empty == "True" else "False" if check.empty == "False" else "Unknown"
+        return answer, "no data", _threshold(check)
+    _, holds = _COMPARISONS[check.is_]
+    largest = max(values)
+    return _yes(holds(largest, check.value / check.scale)), f"{largest:g}", _threshold(check)
+
+
+def _event(check: EventCheck, cluster: Cluster, namespace: str) -> _Outcome:
+    ref = Reference.parse(check.on).within(namespace)
+    pods = {p["metadata"]["name"] for p in owned_pods(cluster, ref)}
+    with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
+    texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
+    hits = [text for text in texts if re.search(check.message_matches, text)]
+    expected = f"an event {check.reason}" + (f" matching '{check.message_matches}'" if check.message_matches else "")
+    return _yes(bool(hits)), (hits or texts or ["no such event"])[0][:300], expected
+
+
+def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
+    """Pods and ReplicaSets that are gone left events behind; their names begin with the workload's."""
+    kind, name = involved.get("kind", ""), involved.get("name", "")
+    if (kind, name) == (ref.kind, ref.name) or (kind == "Pod" and name in pods):
+        return True
+    generated = kind in ("Pod", "ReplicaSet", "Job") and ref.kind not in ("Pod", "Service")
+    return generated and re.fullmatch(rf"{re.escape(ref.name)}(-[a-z0-9]{{1,10}}){{1,2}}", name) is not None
+
+
+def _log(check: LogCheck, cluster: Cluster, namespace: str, since: float) -> _Outcome:
+    pattern = re.compile(check.pattern)
+    lines = 0
+    for pod in owned_pods(cluster, Reference.parse(check.on).within(namespace)):
+        try:
+            found = cluster.logs(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]), since=since)
+        except NotFound:
+            continue  # replaced between listing and reading; its successor is or will be in the list
+        lines += len(found)
+        for line in found:
+            if pattern.search(line.text):
+                return "True", line.text[:300], f"a line matching '{check.pattern}'"
+    return "False", f"none of {lines} lines", f"a line matching '{check.pattern}'"
+
+
+def _yes(holds: bool) -> Answer:
+    return "True" if holds else "False"
+
+
+def _bounds(check: EndpointsCheck) -> str:
+    low = f"at least {check.at_least}" if check.at_least is not None else ""
+    high = f"at most {check.at_most}" if check.at_most is not None else ""
+    return " and ".join(b for b in (low, high) if b)
+
+
+def _threshold(check: QueryCheck) -> str:
+    words, _ = _COMPARISONS[check.is_]
+    return f"{words} {check.value / check.scale:g}"

@@ -1,0 +1,82 @@
+"""The comparisons of object checks. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from scenario_kit.model.check import ObjectCheck
+from scenario_kit.observe.jsonpath import find
+
+
+def object_holds(check: ObjectCheck, obj: Any) -> bool:
+    """Whether an object (None: it does not exist) satisfies a check.
+
+    Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, and numeric
+    bounds, which read it as 0: the API leaves out counts that are zero.
+
+    Raises:
+        ValueError: the check's path or pattern is malformed.
+    """
+    values = [] if obj is None else find(obj, check.path)
+    if check.exists is not None:
+        return bool(values) is check.exists
+    if obj is not None and not values and (check.at_least is not None or check.at_most is not None):
+        values = [0]
+    compare = _comparison(check)
+    return bool(values) and all(compare(v) for v in values)
+
+
+def expectation(check: ObjectCheck) -> str:
+    """What the check asks for, in words."""
+    where = check.path or "it"
+    if check.exists is not None:
+        return f"{where} {'exists' if check.exists else 'does not exist'}"
+    bounds = [
+        ("is", check.equals), ("is not", check.not_equals), ("contains", check.contains),
+        ("is at least", check.at_least), ("is at most", check.at_most), ("matches", check.matches),
+    ]  # fmt: skip
+    wanted = [f"{words} {bound!r}" for words, bound in bounds if bound is not None]
+    return f"{where} {' and '.join(wanted) or 'exists'}"
+
+
+def _comparison(check: ObjectCheck) -> Callable[[Any], bool]:
+    def holds(value: Any) -> bool:
+        return (
+            (check.equals is None or _same(value, check.equals))
+            and (check.not_equals is None or not _same(value, check.not_equals))
+            and (check.contains is None or _contains(value, check.contains))
+            and (check.at_least is None or _number(value) >= check.at_least)
+            and (check.at_most is None or _number(value) <= check.at_most)
+            and (check.matches is None or re.search(check.matches, str(value)) is not None)
+        )
+
+    return holds
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    return type(value) is type(wanted) and bool(value == wanted)
+
+
+def _contains(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str):
+        return str(wanted) in value
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        return all(k in value and _contains_or_same(value[k], w) for k, w in wanted.items())
+    if isinstance(value, dict):
+        return wanted in value
+    return isinstance(value, list) and any(_contains_or_same(v, wanted) for v in value)
+
+
+def _contains_or_same(value: Any, wanted: Any) -> bool:
+    return _contains(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else _same(value, wanted)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, list | dict):
+        return len(value)
+    try:
+        return float(value)
+    except ValueError as error:
+        raise ValueError(f"'{value}' is not a number") from error

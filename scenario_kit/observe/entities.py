@@ -1,0 +1,97 @@
+"""From labels of alerts to workloads, and from workloads to their pods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from scenario_kit.model import AlertRule, App, Object, Reference
+from scenario_kit.ports import Cluster
+
+#: What controllers append to the name of a workload for its pods: ReplicaSet hash and suffix, ordinal, or suffix.
+_GENERATED = (
+    ("Deployment", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{1,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$")),
+    ("StatefulSet", re.compile(r"-\d+$")),
+    ("DaemonSet", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}$")),
+    ("Job", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}$")),
+)
+
+
+def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Callable[[str], Reference | None]) -> str:
+    """The reference of what an alert is about, in the app's namespace; empty where the rule names no entity.
+
+    A pod stands for the workload that owns it. One that has vanished is recognised by its name.
+    """
+    value = labels.get(rule.entity.label, "") if rule.entity else ""
+    if not rule.entity or not value:
+        return ""
+    kind = rule.entity.kind
+    if kind == "Component":
+        component = app.component(value)
+        return _spelled(component.workload) if component else ""
+    if kind == "Pod":
+        owner = owner_of(value)
+        return f"{owner.kind}/{owner.name}" if owner else by_name(value, app)
+    return f"{kind}/{value}"
+
+
+def by_name(pod: str, app: App) -> str:
+    """The workload of the app whose pods are named like this one; the pod itself where there is none."""
+    workloads = {_spelled(c.workload) for c in app.components}
+    for kind, suffix in _GENERATED:
+        candidate = f"{kind}/{suffix.sub('', pod)}"
+        if suffix.search(pod) and candidate in workloads:
+            return candidate
+    return f"Pod/{pod}"
+
+
+class Owners:
+    """Owners of pods by name, remembered after the pods are gone; the ``owner_of`` of an evaluator."""
+
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._known: dict[str, Reference] = {}
+
+    def __call__(self, pod: str) -> Reference | None:
+        """The top-most controller of the pod, None where neither it nor a memory of it exists."""
+        if pod not in self._known:
+            self._refresh()
+        return self._known.get(pod)
+
+    def _refresh(self) -> None:
+        replica_sets = {r["metadata"]["name"]: r for r in self._cluster.list("ReplicaSet", self._namespace)}
+        for obj in self._cluster.list("Pod", self._namespace):
+            if owner := _top(obj, replica_sets):
+                self._known[obj["metadata"]["name"]] = Reference(*owner, namespace=self._namespace)
+
+
+def owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
+    """The pods of a workload, of a Service (by its selector), or the pod itself; ``ref`` has a real namespace."""
+    pods = cluster.list("Pod", ref.namespace)
+    if ref.kind == "Pod":
+        return [p for p in pods if p["metadata"]["name"] == ref.name]
+    if ref.kind == "Service":
+        service = cluster.get(ref)
+        selector = (service or {}).get("spec", {}).get("selector") or {}
+        return [p for p in pods if selector and selector.items() <= p["metadata"].get("labels", {}).items()]
+    replica_sets = {r["metadata"]["name"]: r for r in cluster.list("ReplicaSet", ref.namespace)}
+    return [p for p in pods if (ref.kind, ref.name) in (_controller(p), _top(p, replica_sets))]
+
+
+def _controller(obj: Object) -> tuple[str, str] | None:
+    owners = obj["metadata"].get("ownerReferences", ())
+    return next(((o["kind"], o["name"]) for o in owners if o.get("controller")), None)
+
+
+def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
+    """The Deployment above the ReplicaSet above the pod, or whatever controls the pod directly."""
+    owner = _controller(pod)
+    if owner and owner[0] == "ReplicaSet" and owner[1] in replica_sets:
+        return _controller(replica_sets[owner[1]]) or owner
+    return owner
+
+
+def _spelled(workload: str) -> str:
+    ref = Reference.parse(workload)
+    return f"{ref.kind}/{ref.name}"

@@ -1,0 +1,81 @@
+"""What Prometheus makes of a rule's samples: inactive, pending, firing. Pure; the state is a value.
+
+Semantics of ``rules/alerting.go`` of Prometheus 3: an alert is pending from the first tick at which its label set is in
+the result, fires at the first tick that is ``for`` or more later, and is over at the first tick without it. A tick at
+which the evaluation fails leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from scenario_kit.model import Interval
+
+#: The identity of an alert of one rule: its labels as sorted pairs.
+LabelSet = tuple[tuple[str, str], ...]
+
+
+class Tick(NamedTuple):
+    """One evaluation: the label sets in the result, or None where it failed."""
+
+    at: float
+    active: frozenset[LabelSet] | None
+
+
+class Alert(NamedTuple):
+    """One alert: since when it is active and firing now, and what is over."""
+
+    active_at: float | None = None
+    fired_at: float | None = None
+    pending: tuple[Interval, ...] = ()
+    firing: tuple[Interval, ...] = ()
+
+    def begin(self, at: float) -> Alert:
+        """Active from now on."""
+        return self._replace(active_at=at)
+
+    def age(self, at: float, for_seconds: float) -> Alert:
+        """Still active; fires once it has been active long enough."""
+        assert self.active_at is not None
+        if self.fired_at is not None or at - self.active_at < for_seconds:
+            return self
+        return self._replace(fired_at=at, pending=self._pending_until(at))
+
+    def end(self, at: float) -> Alert:
+        """No longer active."""
+        if self.fired_at is None:
+            return Alert(pending=self._pending_until(at), firing=self.firing)
+        return Alert(pending=self.pending, firing=(*self.firing, Interval(start=self.fired_at, end=at)))
+
+    def _pending_until(self, at: float) -> tuple[Interval, ...]:
+        assert self.active_at is not None
+        return (*self.pending, Interval(start=self.active_at, end=at)) if at > self.active_at else self.pending
+
+    @property
+    def intervals(self) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
+        """Pending and firing, the open ones included."""
+        if self.fired_at is not None:
+            return self.pending, (*self.firing, Interval(start=self.fired_at))
+        if self.active_at is not None:
+            return (*self.pending, Interval(start=self.active_at)), self.firing
+        return self.pending, self.firing
+
+
+State = Mapping[LabelSet, Alert]
+
+
+def fire(state: State, ticks: Iterable[Tick], for_seconds: float) -> dict[LabelSet, Alert]:
+    """The state after some more ticks of one rule, in order."""
+    alerts = dict(state)
+    for at, active in ticks:
+        if active is None:
+            continue
+        for labels in active:
+            alert = alerts.get(labels, Alert())
+            if alert.active_at is None:
+                alert = alert.begin(at)
+            alerts[labels] = alert.age(at, for_seconds)
+        for labels in [k for k, a in alerts.items() if a.active_at is not None and k not in active]:
+            alerts[labels] = alerts[labels].end(at)
+    return alerts

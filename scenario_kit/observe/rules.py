@@ -1,0 +1,158 @@
+"""PromQL of rules, made to fit a trial: scoped to its namespace, recording rules inlined, its memory measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import promql_parser
+
+from scenario_kit.errors import AuthoringError, KitError
+from scenario_kit.observe.selectors import selectors
+
+#: Series about machines and cluster-wide objects; they carry no namespace of an app.
+CLUSTER_METRICS = (
+    "apiserver_", "etcd_", "kube_clusterrole", "kube_node_", "kube_persistentvolume_", "kube_storageclass_", "machine_",
+    "node_", "prometheus_", "scheduler_", "scrape_",
+)  # fmt: skip
+
+
+def scope(expr: str, namespace: str) -> str:
+    """``expr`` with ``namespace="<namespace>"`` in every selector of series that belong to a namespace.
+
+    Raises:
+        AuthoringError: ``expr`` is not PromQL, or uses a construct that cannot be scoped.
+    """
+    before = _selectors(expr)
+    places = selectors(expr)
+    if len(places) != len(before):
+        raise KitError(f"{expr}: {len(before)} selectors were parsed, {len(places)} were found in the text")
+    matcher = f'namespace="{namespace}"'
+    scoped = expr
+    for place, node in reversed(list(zip(places, before, strict=True))):
+        if not _namespaced(node):
+            continue
+        if place.brace < 0:
+            scoped = f"{scoped[: place.end]}{{{matcher}}}{scoped[place.end :]}"
+        else:
+            comma = "" if place.empty else ","
+            scoped = f"{scoped[: place.brace + 1]}{matcher}{comma}{scoped[place.brace + 1 :]}"
+    _verify(expr, scoped, before, namespace)
+    return scoped
+
+
+def reach(expr: str) -> int:
+    """How many seconds of the past ``expr`` depends on: its longest chain of ranges, subqueries and offsets.
+
+    Raises:
+        AuthoringError: ``expr`` is not PromQL.
+    """
+    return math.ceil(_reach(_parse(expr)))
+
+
+def inline(expr: str, recorded: Mapping[str, str]) -> str:
+    """``expr`` with each selector of a recorded series replaced by the expression that records it.
+
+    Args:
+        recorded: expressions of recording rules, by the name of the series that they record.
+
+    Raises:
+        AuthoringError: a recorded series is selected by labels or over a range, or rules record each other.
+    """
+    return _inline(expr, recorded, ())
+
+
+def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> str:
+    result = expr
+    nodes = _selectors(expr)
+    for place, node in reversed(list(zip(selectors(expr), nodes, strict=True))):
+        if node.name not in recorded:
+            continue
+        if node.name in open_:
+            raise AuthoringError(f"recording rules need each other: {' -> '.join((*open_, node.name))}")
+        after = expr[place.end :].lstrip()
+        if not place.empty or after.startswith(("[", "offset", "@")):
+            raise AuthoringError(
+                f"{expr}: the recorded series {node.name} is used with labels, a range or an offset",
+                fix="write the expression that it records into the rule",
+            )
+        body = _inline(recorded[node.name], recorded, (*open_, node.name))
+        result = f"{result[: place.start]}({body}){result[place.end :]}"
+    _parse(result)
+    return result
+
+
+def _parse(expr: str) -> Any:
+    try:
+        return promql_parser.parse(expr)
+    except ValueError as error:
+        raise AuthoringError(f"not PromQL: {expr}: {error}", fix="check it with: promtool promql format") from error
+
+
+def _selectors(expr: str) -> list[Any]:
+    found = [n for n in _nodes(_parse(expr)) if isinstance(n, promql_parser.VectorSelector)]
+    for node in found:
+        if node.matchers.or_matchers:
+            raise AuthoringError(f"{expr}: `or` between label matchers is not PromQL", fix="join two selectors by `or`")
+    return found
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """The node and all below it, in the order of the text."""
+    yield node
+    for child in _children(node):
+        yield from _nodes(child)
+
+
+def _children(node: Any) -> list[Any]:
+    p = promql_parser
+    if isinstance(node, p.BinaryExpr):
+        return [node.lhs, node.rhs]
+    if isinstance(node, p.AggregateExpr):
+        return [node.param, node.expr] if node.param is not None else [node.expr]
+    if isinstance(node, p.Call):
+        return list(node.args)
+    if isinstance(node, p.MatrixSelector):
+        return [node.vector_selector]
+    if isinstance(node, p.UnaryExpr | p.ParenExpr | p.SubqueryExpr):
+        return [node.expr]
+    return []
+
+
+def _reach(node: Any) -> float:
+    own = 0.0
+    if isinstance(node, promql_parser.MatrixSelector | promql_parser.SubqueryExpr):
+        own += _seconds(node.range)
+    if isinstance(node, promql_parser.VectorSelector | promql_parser.SubqueryExpr):
+        own += max(0.0, _seconds(node.offset))
+    return own + max((_reach(child) for child in _children(node)), default=0.0)
+
+
+def _seconds(duration: timedelta | None) -> float:
+    return duration.total_seconds() if duration else 0.0
+
+
+def _metric(node: Any) -> str:
+    name = node.name or next((m.value for m in node.matchers.matchers if m.name == "__name__"), "")
+    return str(name)
+
+
+def _namespaced(node: Any) -> bool:
+    return not _metric(node).startswith(CLUSTER_METRICS)
+
+
+def _matchers(node: Any) -> list[tuple[str, str, str]]:
+    return sorted((m.name, str(m.op), m.value) for m in node.matchers.matchers)
+
+
+def _verify(expr: str, scoped: str, before: list[Any], namespace: str) -> None:
+    """The parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
+    wanted = []
+    for node in before:
+        extra = [("namespace", str(promql_parser.MatchOp.Equal), namespace)] if _namespaced(node) else []
+        wanted.append((node.name, sorted([*_matchers(node), *extra])))
+    got = [(node.name, _matchers(node)) for node in _selectors(scoped)]
+    if got != wanted:
+        raise KitError(f"scoping {expr} to {namespace} gave {scoped}, which selects something else")

@@ -1,0 +1,81 @@
+"""Where the vector selectors of a PromQL text stand, so that it can be rewritten without being printed anew.
+
+Rewriting the text keeps what a printer would lose (escapes, number spellings, comments). The parser library has the
+last word: ``rules`` compares what it finds in the rewritten text with what it found in the original.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|\#[^\n]*)
+      | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)
+      | (?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[a-zA-Z]\w*)?)
+      | (?P<name>[a-zA-Z_:][\w:]*)
+      | (?P<mark>[^\s\w])""",
+    re.VERBOSE,
+)
+#: Words that are followed by a list of label names in parentheses.
+_LABEL_LISTS = frozenset({"by", "without", "on", "ignoring", "group_left", "group_right"})
+_OPERATORS = frozenset({"and", "or", "unless", "atan2", "bool", "offset", "inf", "nan"})
+
+
+class Selector(NamedTuple):
+    """One vector selector: its text is ``expr[start:end]``; ``brace`` is the position of its ``{``, or -1."""
+
+    start: int
+    end: int
+    brace: int
+    empty: bool  # nothing between the braces, or no braces
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+def selectors(expr: str) -> list[Selector]:
+    """All vector selectors, from left to right. ``expr`` must be valid PromQL."""
+    tokens = [_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(expr) if m.lastgroup != "space"]
+    found: list[Selector] = []
+    index = 0
+    while index < len(tokens):
+        token, after = tokens[index], _text(tokens, index + 1)
+        if token.text == "{":
+            found.append(_braced(tokens, index, token.start))
+            index = _closing(tokens, index, "}")
+        elif token.text == "[":
+            index = _closing(tokens, index, "]")
+        elif token.kind == "name":
+            if after == "{":
+                found.append(_braced(tokens, index + 1, token.start))
+                index = _closing(tokens, index + 1, "}")
+            elif after == "(":
+                if token.text.lower() in _LABEL_LISTS:
+                    index = _closing(tokens, index + 1, ")")
+            elif not _is_word(tokens, index):
+                found.append(Selector(token.start, token.start + len(token.text), -1, empty=True))
+        index += 1
+    return found
+
+
+def _is_word(tokens: list[_Token], index: int) -> bool:
+    """Whether a bare name is part of the syntax; an aggregation followed by its grouping counts as that."""
+    word = tokens[index].text.lower()
+    return word in _OPERATORS or word in _LABEL_LISTS or _text(tokens, index + 1).lower() in ("by", "without")
+
+
+def _braced(tokens: list[_Token], brace: int, start: int) -> Selector:
+    close = _closing(tokens, brace, "}")
+    return Selector(start, tokens[close].start + 1, tokens[brace].start, empty=close == brace + 1)
+
+
+def _closing(tokens: list[_Token], index: int, mark: str) -> int:
+    return next(i for i in range(index, len(tokens)) if tokens[i].text == mark)
+
+
+def _text(tokens: list[_Token], index: int) -> str:
+    return tokens[index].text if index < len(tokens) else ""

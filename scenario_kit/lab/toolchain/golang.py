@@ -21,18 +21,7 @@ from scenario_kit.lab.toolchain.parts import Part
 MINIMUM = (1, 26)
 _VERSION = re.compile(r"\bgo(\d+)\.(\d+)(\.\d+)?")
 #: Switches that would weaken or redirect verification, or pick another module, do not reach the build.
-_DROPPED = (
-    "GOFLAGS",
-    "GONOSUMDB",
-    "GONOSUMCHECK",
-    "GOSUMDB",
-    "GOINSECURE",
-    "GOWORK",
-    "GOOS",
-    "GOARCH",
-    "GOBIN",
-    "GOROOT",
-)
+_DROPPED = ("GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOINSECURE", "GOOS", "GOARCH", "GOBIN", "GOROOT")
 
 OnLine = Callable[[str], None]
 

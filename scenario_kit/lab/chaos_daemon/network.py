@@ -1,0 +1,134 @@
+"""What the network calls say, as rules: traffic control, packet filters, and the address sets that they name."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scenario_kit.lab.chaos_daemon.units import bytes_per_second, seconds
+from scenario_kit.model import NetworkEffect
+
+#: The device that the real daemon shapes when the request names none.
+DEFAULT_DEVICE = "eth0"
+
+
+class NotSimulated(ValueError):
+    """The request is sound, but asks for something that the simulated network does not know."""
+
+
+class AddressSet(NamedTuple):
+    """One ipset: addresses of its own (CIDRs), and the names of other sets that it holds."""
+
+    cidrs: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+
+
+class Rule(NamedTuple):
+    """An effect that applies to the members of ``sets``, or to every peer when it names none."""
+
+    effect: NetworkEffect
+    sets: tuple[str, ...] = ()
+
+
+def address_set(message: Any) -> AddressSet:
+    """The set that an ``IPSet`` message describes.
+
+    Raises:
+        ValueError: an unknown type, or an address that is none.
+        NotSimulated: addresses with ports, which the simulated network cannot tell apart.
+    """
+    if message.type == "list:set":
+        return AddressSet(sets=tuple(message.set_names))
+    if message.type == "hash:net":
+        return AddressSet(cidrs=tuple(str(ipaddress.ip_network(cidr, strict=False)) for cidr in message.cidrs))
+    if message.type == "hash:net,port":
+        if message.cidr_and_ports:
+            raise NotSimulated(f"ipset {message.name}: targets with a port are not simulated, name the address only")
+        return AddressSet()
+    raise ValueError(f"ipset {message.name}: unexpected type {message.type!r}")
+
+
+def traffic_rule(pod_uid: str, message: Any) -> Rule:
+    """The rule that a ``Tc`` message describes. It shapes what the pod sends.
+
+    Correlations, reordering, queue limits and burst sizes are left out: the simulated network has no packets.
+
+    Raises:
+        ValueError: the block that the type asks for is missing, or holds no duration or rate where one is due.
+        NotSimulated: a filter on protocol or ports.
+    """
+    _no_ports(message.protocol, *(getattr(message, name, "") for name in ("source_port", "egress_port")))
+    effect = NetworkEffect(pod_uid=pod_uid, direction="OUTPUT", device=message.device or DEFAULT_DEVICE)
+    if message.type == message.DESCRIPTOR.enum_types_by_name["Type"].values_by_name["BANDWIDTH"].number:
+        if not message.HasField("tbf"):
+            raise ValueError("tbf is missing while the type is BANDWIDTH")
+        effect = msgspec.structs.replace(effect, rate=bytes_per_second(message.tbf.rate))
+    else:
+        if not message.HasField("netem"):
+            raise ValueError("netem is missing while the type is NETEM")
+        netem = message.netem
+        delay = seconds(netem.time)
+        effect = msgspec.structs.replace(
+            effect,
+            delay=delay,
+            jitter=seconds(netem.jitter) if delay else 0.0,  # tc takes a jitter only after a delay
+            loss=_percent(netem.loss),
+            duplicate=_percent(netem.duplicate),
+            corrupt=_percent(netem.corrupt),
+            rate=bytes_per_second(netem.rate),
+        )
+    return Rule(effect, (message.ipset,) if message.ipset else ())
+
+
+def filter_rule(pod_uid: str, message: Any) -> Rule:
+    """The rule that a ``Chain`` message describes: packets from (INPUT) or to (OUTPUT) its sets are dropped.
+
+    Raises:
+        ValueError: a target other than DROP.
+        NotSimulated: a filter on protocol, ports or flags.
+    """
+    if message.target != "DROP":
+        raise ValueError(f"chain {message.name}: target {message.target!r}, expected DROP")
+    _no_ports(message.protocol, message.source_ports, message.destination_ports, message.tcp_flags)
+    values = message.DESCRIPTOR.enum_types_by_name["Direction"].values_by_number
+    if message.direction not in values:
+        raise ValueError(f"chain {message.name}: unknown direction {message.direction}")
+    direction = values[message.direction].name
+    effect = NetworkEffect(pod_uid=pod_uid, direction=direction, drop=True, device=message.device or DEFAULT_DEVICE)
+    return Rule(effect, tuple(message.ipsets))
+
+
+def resolved(rule: Rule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
+    """The effect with its peers filled in; None when it names sets and these are empty, for then it touches nobody."""
+    if not rule.sets:
+        return rule.effect
+    peers = members(rule.sets, sets)
+    return msgspec.structs.replace(rule.effect, peers=peers) if peers else None
+
+
+def members(names: tuple[str, ...], sets: Mapping[str, AddressSet]) -> tuple[str, ...]:
+    """The addresses in the named sets and in the sets they hold, sorted, each once."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            here = sets.get(name, AddressSet())
+            found.update(here.cidrs)
+            todo.extend(here.sets)
+    return tuple(sorted(found))
+
+
+def _percent(value: float) -> float:
+    # The wire carries 32-bit floats: 12.3 arrives as 12.30000019.
+    return round(float(value), 4)
+
+
+def _no_ports(*filters: str) -> None:
+    if any(filters):
+        raise NotSimulated(f"filters on protocol and ports are not simulated, found {[f for f in filters if f]}")

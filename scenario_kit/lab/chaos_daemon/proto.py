@@ -1,0 +1,270 @@
+"""Message classes of the installed ``chaosdaemon.proto``, built at run time.
+
+Field numbers differ between versions of Chaos Mesh, and a wrong number is no error in protobuf: the field arrives
+empty. So the file of the installed version is read, and nothing generated from it is kept. The reader knows the part of
+proto3 that the file uses and refuses everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from google.protobuf import descriptor_pb2, descriptor_pool, empty_pb2, message_factory
+
+from scenario_kit.errors import ToolchainError
+
+_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"|[A-Za-z_][\w.]*|\d+|[{}()\[\]<>=;,]|\S', re.DOTALL)
+_FIELD = descriptor_pb2.FieldDescriptorProto
+_SCALARS = {
+    name: getattr(_FIELD, f"TYPE_{name.upper()}")
+    for name in (
+        "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64",
+        "fixed32", "fixed64", "sfixed32", "sfixed64", "bool", "string", "bytes",
+    )
+}  # fmt: skip
+_EMPTY = empty_pb2.DESCRIPTOR
+
+
+class Call(NamedTuple):
+    """One unary call: the classes of its request and its reply."""
+
+    request: Any
+    reply: Any
+
+
+class Messages(NamedTuple):
+    """A gRPC service as classes: its full name and its calls by name."""
+
+    service: str
+    calls: Mapping[str, Call]
+
+
+def load_messages(path: Path, service: str = "ChaosDaemon") -> Messages:
+    """The message classes of one service of a ``.proto`` file.
+
+    Raises:
+        ToolchainError: the file is missing, uses a part of the language that is not read here, or lacks the service.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ToolchainError(
+            f"{path}: the protocol of the chaos daemon cannot be read: {error.strerror}",
+            fix="run `scenario-kit lab install`; it takes the file from the installed Chaos Mesh",
+        ) from error
+    file = describe(text, str(path))
+    # A pool of our own: two labs may run two versions, and the default pool takes each name only once.
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(_EMPTY.serialized_pb)
+    try:
+        pool.AddSerializedFile(file.SerializeToString())
+    except TypeError as error:
+        raise ToolchainError(f"{path}: the definitions contradict each other: {error}") from error
+    found = next((s for s in file.service if s.name == service), None)
+    if found is None:
+        raise ToolchainError(f"{path}: no service {service}; it defines {[s.name for s in file.service]}")
+
+    def message(type_name: str) -> Any:
+        return message_factory.GetMessageClass(pool.FindMessageTypeByName(type_name.lstrip(".")))
+
+    calls = {m.name: Call(message(m.input_type), message(m.output_type)) for m in found.method}
+    return Messages(f"{file.package}.{service}" if file.package else service, calls)
+
+
+def describe(text: str, where: str) -> descriptor_pb2.FileDescriptorProto:
+    """The descriptor of a proto3 file. Imports other than ``google/protobuf/empty.proto`` are refused."""
+    return _Reader(text, where).file()
+
+
+class _Reader:
+    """A recursive-descent reader: one method per construct, types resolved once everything is known."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._where = where
+        self._tokens = list(_tokens(text))
+        self._at = 0
+
+    def file(self) -> descriptor_pb2.FileDescriptorProto:
+        out = descriptor_pb2.FileDescriptorProto(name=Path(self._where).name)
+        while self._at < len(self._tokens):
+            word = self._next()
+            if word == "syntax":
+                self._expect("=")
+                out.syntax = self._next().strip('"')
+                if out.syntax != "proto3":
+                    raise self._error(f"syntax {out.syntax!r}, expected proto3")
+                self._expect(";")
+            elif word == "package":
+                out.package = self._next()
+                self._expect(";")
+            elif word == "import":
+                name = self._next().strip('"')
+                if name != _EMPTY.name:
+                    raise self._error(f"import of {name}, only {_EMPTY.name} is known")
+                out.dependency.append(name)
+                self._expect(";")
+            elif word == "option":
+                self._skip_to(";")
+            elif word == "message":
+                self._message(out.message_type.add())
+            elif word == "enum":
+                self._enum(out.enum_type.add())
+            elif word == "service":
+                self._service(out.service.add())
+            elif word != ";":
+                raise self._error(f"unexpected {word!r}")
+        _Resolver(out, self._where).run()
+        return out
+
+    def _message(self, out: descriptor_pb2.DescriptorProto) -> None:
+        out.name = self._next()
+        self._expect("{")
+        while (word := self._next()) != "}":
+            if word == "message":
+                self._message(out.nested_type.add())
+            elif word == "enum":
+                self._enum(out.enum_type.add())
+            elif word in ("reserved", "option"):
+                self._skip_to(";")
+            elif word in ("oneof", "map", "optional", "required", "extensions", "group"):
+                raise self._error(f"{word!r} in message {out.name} is not understood")
+            elif word != ";":
+                self._field(out.field.add(), word)
+
+    def _field(self, out: descriptor_pb2.FieldDescriptorProto, word: str) -> None:
+        out.label = _FIELD.LABEL_REPEATED if word == "repeated" else _FIELD.LABEL_OPTIONAL
+        kind = self._next() if word == "repeated" else word
+        if kind in _SCALARS:
+            out.type = _SCALARS[kind]
+        else:
+            out.type_name = kind
+        out.name = self._next()
+        self._expect("=")
+        out.number = self._number()
+        if self._peek() == "[":
+            self._skip_to("]")
+        self._expect(";")
+
+    def _enum(self, out: descriptor_pb2.EnumDescriptorProto) -> None:
+        out.name = self._next()
+        self._expect("{")
+        while (word := self._next()) != "}":
+            if word in ("option", "reserved"):
+                self._skip_to(";")
+            elif word != ";":
+                self._expect("=")
+                out.value.add(name=word, number=self._number())
+                self._expect(";")
+
+    def _service(self, out: descriptor_pb2.ServiceDescriptorProto) -> None:
+        out.name = self._next()
+        self._expect("{")
+        while (word := self._next()) != "}":
+            if word == ";":
+                continue
+            if word != "rpc":
+                raise self._error(f"unexpected {word!r} in service {out.name}")
+            method = out.method.add(name=self._next())
+            method.input_type = self._argument(method.name)
+            self._expect("returns")
+            method.output_type = self._argument(method.name)
+            if self._peek() == "{":
+                self._skip_to("}")
+
+    def _argument(self, method: str) -> str:
+        self._expect("(")
+        kind = self._next()
+        if kind == "stream":
+            raise self._error(f"{method} streams; only unary calls are known")
+        self._expect(")")
+        return kind
+
+    def _peek(self) -> str:
+        return self._tokens[self._at][0] if self._at < len(self._tokens) else ""
+
+    def _next(self) -> str:
+        if self._at >= len(self._tokens):
+            raise self._error("unexpected end of file")
+        word, _ = self._tokens[self._at]
+        self._at += 1
+        return word
+
+    def _number(self) -> int:
+        word = self._next()
+        if not word.isdecimal():
+            raise self._error(f"expected a number, found {word!r}")
+        return int(word)
+
+    def _expect(self, word: str) -> None:
+        found = self._next()
+        if found != word:
+            raise self._error(f"expected {word!r}, found {found!r}")
+
+    def _skip_to(self, word: str) -> None:
+        while self._next() != word:
+            pass
+
+    def _error(self, what: str) -> ToolchainError:
+        line = self._tokens[self._at - 1][1] if self._tokens else 1
+        return ToolchainError(
+            f"{self._where}:{line}: {what}", fix="install the version of Chaos Mesh that this release pins"
+        )
+
+
+class _Resolver:
+    """Turns type names as written into full names, innermost scope first, and tells messages from enums."""
+
+    def __init__(self, file: descriptor_pb2.FileDescriptorProto, where: str) -> None:
+        self._file = file
+        self._where = where
+        self._root = f".{file.package}" if file.package else ""
+        self._kinds: dict[str, int] = {}
+        if file.dependency:
+            self._kinds.update({f".{m.full_name}": _FIELD.TYPE_MESSAGE for m in _EMPTY.message_types_by_name.values()})
+
+    def run(self) -> None:
+        self._collect(self._root, self._file.message_type, self._file.enum_type)
+        for message in self._file.message_type:
+            self._fields(f"{self._root}.{message.name}", message)
+        for service in self._file.service:
+            for method in service.method:
+                method.input_type = self._find(method.input_type, self._root)
+                method.output_type = self._find(method.output_type, self._root)
+
+    def _collect(self, scope: str, messages: Any, enums: Any) -> None:
+        for enum in enums:
+            self._kinds[f"{scope}.{enum.name}"] = _FIELD.TYPE_ENUM
+        for message in messages:
+            name = f"{scope}.{message.name}"
+            self._kinds[name] = _FIELD.TYPE_MESSAGE
+            self._collect(name, message.nested_type, message.enum_type)
+
+    def _fields(self, scope: str, message: descriptor_pb2.DescriptorProto) -> None:
+        for field in message.field:
+            if field.type_name:
+                field.type_name = self._find(field.type_name, scope)
+                field.type = self._kinds[field.type_name]  # type: ignore[assignment,unused-ignore]
+        for nested in message.nested_type:
+            self._fields(f"{scope}.{nested.name}", nested)
+
+    def _find(self, name: str, scope: str) -> str:
+        while True:
+            candidate = f"{scope}.{name}"
+            if candidate in self._kinds:
+                return candidate
+            if not scope:
+                raise ToolchainError(f"{self._where}: type {name} is not defined")
+            scope = scope.rpartition(".")[0]
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    line, seen = 1, 0
+    for match in _TOKEN.finditer(text):
+        word = match.group()
+        if not word.startswith(("//", "/*")):
+            line += text.count("\n", seen, match.start())
+            seen = match.start()
+            yield word, line

@@ -1,0 +1,186 @@
+"""The gRPC server in front of the ledger: mutual TLS, generic handlers, knobs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import grpc
+
+from scenario_kit.errors import LabError, ToolchainError
+from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Target
+from scenario_kit.lab.chaos_daemon.knobs import Knobs
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.network import NotSimulated
+from scenario_kit.lab.chaos_daemon.proto import Call, Messages
+
+#: The name that the manager expects in the server's certificate.
+SERVER_NAME = "chaos-daemon.chaos-mesh.org"
+
+#: Calls that act on a pod's network namespace: any container will do, and the pod's UID where none answers.
+_NETWORK_CALLS = frozenset({"FlushIPSets", "SetIptablesChains", "SetTcs"})
+
+#: Calls that name a process or an injection, no container.
+_UNTARGETED_CALLS = frozenset({"CancelStressors", "RecoverBlockChaos"})
+
+
+class ServerTls(NamedTuple):
+    """Contents of PEM files: the certificate for ``SERVER_NAME`` with its key, and the authority of the clients."""
+
+    certificate: bytes
+    key: bytes
+    client_authority: bytes
+
+
+class CallRecord(NamedTuple):
+    """One call. ``about`` is its metadata ``namespaced-name``; ``answer`` is ok, or why it was refused."""
+
+    at: float
+    call: str
+    about: str
+    pod_uid: str
+    container_id: str
+    answer: str
+
+
+class ChaosDaemon:
+    """The daemon of all simulated nodes of one lab.
+
+    ``pod_of`` tells the UID of the pod of a container id (as in the pod's status), None if no running container has it.
+    ``kill`` ends a container's process (container-kill).
+    """
+
+    def __init__(
+        self,
+        messages: Messages,
+        book: LedgerBook,
+        tls: ServerTls,
+        *,
+        pod_of: Callable[[str], str | None],
+        kill: Callable[[str, str], None],
+        knobs: Knobs | None = None,
+    ) -> None:
+        handlers = Calls(book, kill).handlers()
+        if missing := sorted(set(handlers) - set(messages.calls)):
+            raise ToolchainError(
+                f"the installed Chaos Mesh does not know the calls {', '.join(missing)}",
+                fix="install the version of Chaos Mesh that this release pins",
+            )
+        self.knobs = knobs or Knobs()
+        self._pod_of = pod_of
+        self._tls = tls
+        self._records: deque[CallRecord] = deque(maxlen=1000)
+        self._lock = threading.Lock()
+        self._server: Any = None
+        methods = {
+            name: self._method(name, call, handlers[name]) for name, call in messages.calls.items() if name in handlers
+        }
+        self._service = grpc.method_handlers_generic_handler(messages.service, methods)
+
+    def start(self, address: str, port: int = 0) -> int:
+        """Listen on ``address`` (the manager needs one that is not loopback); returns the port.
+
+        Raises:
+            LabError: the address cannot be bound, or the certificate is none.
+        """
+        # One worker for each kind of the manager, with room for a call that hangs in each.
+        workers = ThreadPoolExecutor(max_workers=16, thread_name_prefix="chaos-daemon")
+        # Without this a second lab would silently share the port, and get every other call.
+        server = grpc.server(workers, handlers=[self._service], options=[("grpc.so_reuseport", 0)])
+        credentials = grpc.ssl_server_credentials(
+            [(self._tls.key, self._tls.certificate)],
+            root_certificates=self._tls.client_authority,
+            require_client_auth=True,
+        )
+        try:
+            bound = server.add_secure_port(f"{address}:{port}", credentials)
+        except RuntimeError as error:
+            where = f"chaos daemon: {address}:{port} cannot be bound"
+            raise LabError(f"{where}: {error}", fix="stop what listens there, or choose another port") from error
+        server.start()
+        self._server = server
+        return int(bound)
+
+    def stop(self) -> None:
+        """Stop listening, let hanging calls go, and wait for the calls under way."""
+        self.knobs.reset()
+        if self._server is not None:
+            self._server.stop(grace=2.0).wait()
+            self._server = None
+
+    @property
+    def records(self) -> Sequence[CallRecord]:
+        """The last calls, oldest first."""
+        with self._lock:
+            return tuple(self._records)
+
+    def _method(self, name: str, call: Call, handler: Handler) -> Any:
+        def serve(request: Any, context: Any) -> Any:
+            target = Target()
+            about = next((value for key, value in context.invocation_metadata() if key == "namespaced-name"), "")
+            code, answer = grpc.StatusCode.OK, "ok"
+            reply: Any = None
+            try:
+                _demand_tls13(context)
+                target = self._target(name, request)
+                reply = call.reply(**self._carry_out(name, target, request, handler))
+            except _Refused as error:
+                code, answer = error.code, str(error)
+            except NotSimulated as error:
+                code, answer = grpc.StatusCode.UNIMPLEMENTED, str(error)
+            except ValueError as error:
+                code, answer = grpc.StatusCode.INVALID_ARGUMENT, str(error)
+            with self._lock:
+                self._records.append(CallRecord(time.time(), name, about, target.pod_uid, target.container_id, answer))
+            if code is not grpc.StatusCode.OK:
+                context.abort(code, answer)
+            return reply
+
+        return grpc.unary_unary_rpc_method_handler(
+            serve, request_deserializer=call.request.FromString, response_serializer=call.reply.SerializeToString
+        )
+
+    def _target(self, name: str, request: Any) -> Target:
+        if name in _UNTARGETED_CALLS:
+            return Target()
+        container_id = request.target if name == "ExecStressors" else request.container_id
+        pod_uid = self._pod_of(container_id) if container_id else None
+        if pod_uid is None and name in _NETWORK_CALLS:
+            pod_uid = request.pod_uid
+        if not pod_uid:
+            raise _Refused(grpc.StatusCode.NOT_FOUND, f"no running container {container_id!r} on this node")
+        return Target(pod_uid, container_id)
+
+    def _carry_out(self, name: str, target: Target, request: Any, handler: Handler) -> dict[str, Any]:
+        outcome = handler(target, request)
+        knob = self.knobs.take(name, target.pod_uid, outcome.intent)
+        if knob is None:
+            outcome.change()
+        elif knob.act == "Error":
+            raise _Refused(grpc.StatusCode.UNKNOWN, knob.message)
+        elif knob.act == "Hang":
+            self.knobs.hang(knob.seconds)
+            raise _Refused(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer within {knob.seconds} s")
+        return outcome.reply
+
+
+class _Refused(Exception):
+    """A call that is answered with an error."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _demand_tls13(context: Any) -> None:
+    """The library negotiates TLS 1.2, too, and has no switch for it; the manager speaks 1.3, so nobody else may call.
+
+    Older releases of the library do not tell the version; a client certificate was demanded all the same.
+    """
+    spoken = [version.decode() for version in context.auth_context().get("ssl_tls_version", [])]
+    if spoken not in ([], ["TLSv1.3"]):
+        raise _Refused(grpc.StatusCode.UNAUTHENTICATED, f"{spoken[0]} was negotiated, expected TLSv1.3")

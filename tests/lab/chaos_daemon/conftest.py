@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, Messages, ServerTls, load_messages
+from scenario_kit.lab.chaos_daemon.server import SERVER_NAME
+
+
+class Pair(NamedTuple):
+    certificate: bytes
+    key: bytes
+
+
+class Authority:
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "authority")])
+        self._certificate = self._builder(name, self._key).add_extension(x509.BasicConstraints(True, None), True)
+        self._signed = self._certificate.issuer_name(name).sign(self._key, hashes.SHA256())
+
+    @property
+    def pem(self) -> bytes:
+        return self._signed.public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, name: str) -> Pair:
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        builder = self._builder(subject, key).issuer_name(self._signed.subject)
+        signed = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), False).sign(
+            self._key, hashes.SHA256()
+        )
+        private = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        return Pair(signed.public_bytes(serialization.Encoding.PEM), private)
+
+    @staticmethod
+    def _builder(subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(hours=1))
+        )
+
+
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    return Authority()
+
+
+@pytest.fixture(scope="session")
+def messages() -> Messages:
+    path = installed_proto()
+    if path is None:
+        pytest.skip("Chaos Mesh is not installed: run `scenario-kit lab install`")
+    return load_messages(path)
+
+
+def installed_proto() -> Path | None:
+    """The protocol of the newest installed Chaos Mesh: in the toolchain's cache, or among Go's modules."""
+    home = Path.home()
+    cache = (
+        os.environ.get("SCENARIO_KIT_CACHE") or f"{os.environ.get('XDG_CACHE_HOME') or home / '.cache'}/scenario-kit"
+    )
+    modules = os.environ.get("GOMODCACHE") or f"{os.environ.get('GOPATH') or home / 'go'}/pkg/mod"
+    found = [
+        *Path(cache).glob("toolchain/**/chaosdaemon.proto"),
+        *Path(modules).glob("github.com/chaos-mesh/chaos-mesh@*/pkg/chaosdaemon/pb/chaosdaemon.proto"),
+    ]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+class Client:
+    """Calls the daemon like the manager does: keyword arguments are fields of the request."""
+
+    def __init__(self, channel: grpc.Channel, messages: Messages) -> None:
+        self._channel = channel
+        self.messages = messages
+
+    def __call__(self, name: str, about: str = "shop/cart", **fields: object) -> object:
+        call = self.messages.calls[name]
+        method = self._channel.unary_unary(
+            f"/{self.messages.service}/{name}",
+            request_serializer=call.request.SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        return method(call.request(**fields), timeout=20, metadata=(("namespaced-name", about),))
+
+
+class Running(NamedTuple):
+    daemon: ChaosDaemon
+    book: LedgerBook
+    call: Client
+    killed: list[tuple[str, str]]
+    port: int
+
+
+CONTAINERS = {"containerd://c1": "pod-1", "containerd://c2": "pod-2"}
+
+
+@pytest.fixture
+def connect(authority: Authority) -> Iterator[Callable[[int, Pair | None], grpc.Channel]]:
+    channels = []
+
+    def open_channel(port: int, pair: Pair | None) -> grpc.Channel:
+        credentials = grpc.ssl_channel_credentials(
+            authority.pem, pair.key if pair else None, pair.certificate if pair else None
+        )
+        options = [("grpc.ssl_target_name_override", SERVER_NAME)]
+        channels.append(grpc.secure_channel(f"127.0.0.1:{port}", credentials, options))
+        return channels[-1]
+
+    yield open_channel
+    for channel in channels:
+        channel.close()
+
+
+@pytest.fixture
+def running(
+    authority: Authority, messages: Messages, connect: Callable[[int, Pair | None], grpc.Channel]
+) -> Iterator[Running]:
+    book = LedgerBook()
+    killed: list[tuple[str, str]] = []
+    server = authority.issue(SERVER_NAME)
+    daemon = ChaosDaemon(
+        messages,
+        book,
+        ServerTls(server.certificate, server.key, authority.pem),
+        pod_of=CONTAINERS.get,
+        kill=lambda pod, container: killed.append((pod, container)),
+    )
+    port = daemon.start("127.0.0.1")
+    yield Running(daemon, book, Client(connect(port, authority.issue("manager")), messages), killed, port)
+    daemon.stop()

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.lab.chaos_daemon import LedgerBook, daemon_endpoints
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey
+from scenario_kit.lab.chaos_daemon.network import AddressSet, Rule, members
+from scenario_kit.lab.chaos_daemon.units import bytes_per_second, seconds
+from scenario_kit.model import ContainerEffect, NetworkEffect
+
+
+def delay(pod: str, amount: float = 1.0) -> Rule:
+    return Rule(NetworkEffect(pod_uid=pod, delay=amount))
+
+
+def effect(pod: str, container: str, kind: str = "Stress") -> ContainerEffect:
+    return ContainerEffect(pod_uid=pod, container_id=container, kind=kind)
+
+
+def filled() -> LedgerBook:
+    book = LedgerBook()
+    book.set_traffic("p1", [delay("p1")])
+    book.put(EffectKey("Stress", "1"), effect("p1", "containerd://a"))
+    book.put(EffectKey("DNS", "b"), effect("p1", "containerd://b", "DNS"))
+    book.put(EffectKey("Stress", "2"), effect("p2", "containerd://c"))
+    return book
+
+
+def test_a_snapshot_holds_the_pods_asked_for() -> None:
+    book = filled()
+    assert [e.container_id for e in book.snapshot(["p2"]).containers] == ["containerd://c"]
+    assert book.snapshot(["p2"]).network == ()
+    assert len(book.snapshot(["p2", "p1"]).containers) == 3
+
+
+@pytest.mark.parametrize("name", ["a", "containerd://a"])
+def test_a_restarted_container_loses_its_effects_and_keeps_the_network(name: str) -> None:
+    book = filled()
+    book.forget_container("p1", name)
+    ledger = book.snapshot(["p1"])
+    assert [e.kind for e in ledger.containers] == ["DNS"]
+    assert len(ledger.network) == 1
+
+
+def test_a_pod_takes_everything_with_it() -> None:
+    book = filled()
+    book.forget_pod("p1")
+    ledger = book.snapshot(["p1", "p2"])
+    assert ledger.network == ()
+    assert [e.pod_uid for e in ledger.containers] == ["p2"]
+
+
+def test_the_version_grows_with_what_is_in_force_and_only_then() -> None:
+    changed: list[str] = []
+    book = LedgerBook(changed.append)
+    steps = [
+        (lambda: book.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))}), 0),
+        (lambda: book.set_traffic("p", []), 0),
+        (lambda: book.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
+        (lambda: book.set_traffic("p", [delay("p")._replace(sets=("s",))]), 1),
+        (lambda: book.set_address_sets("p", {"s": AddressSet(("10.0.0.2/32",))}), 2),
+        (lambda: book.put(EffectKey("IO", "c"), effect("p", "c", "IO")), 3),
+        (lambda: book.remove(EffectKey("IO", "unknown")), 3),
+        (lambda: book.remove(EffectKey("IO", "c")), 4),
+        (lambda: book.forget_container("p", "c"), 4),
+        (lambda: book.forget_pod("p"), 5),
+    ]
+    for number, (step, expected) in enumerate(steps):
+        step()
+        assert book.snapshot([]).version == expected, number
+    assert changed == ["p"] * 5
+
+
+def test_the_order_does_not_tell_who_came_first() -> None:
+    one, two = LedgerBook(), LedgerBook()
+    for book, order in ((one, ["a", "b"]), (two, ["b", "a"])):
+        for name in order:
+            book.put(EffectKey("Stress", name), effect("p", name))
+    assert one.snapshot(["p"]) == two.snapshot(["p"])
+
+
+def test_sets_stay_while_rules_name_them() -> None:
+    book = LedgerBook()
+    book.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))})
+    book.set_filters("p", [Rule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+    book.set_address_sets("p", {})
+    assert book.snapshot(["p"]).network[0].peers == ("10.0.0.1/32",)
+    book.set_filters("p", [])
+    book.set_address_sets("p", {})
+    with pytest.raises(ValueError, match="no ipset s"):
+        book.set_filters("p", [Rule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+
+
+def test_sets_of_sets_that_hold_each_other() -> None:
+    sets = {"a": AddressSet(("10.0.0.2/32",), ("b",)), "b": AddressSet(("10.0.0.1/32",), ("a", "missing"))}
+    assert members(("a",), sets) == ("10.0.0.1/32", "10.0.0.2/32")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", 0),
+        ("0", 0),
+        ("250ms", 0.25),
+        ("1m30s", 90),
+        ("0.5s", 0.5),
+        ("1.5h", 5400),
+        ("3us", 3e-6),
+        ("7µs", 7e-6),
+        ("9ns", 9e-9),
+    ],
+)
+def test_durations(text: str, value: float) -> None:
+    assert seconds(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["-1s", "1", "1d", "ms", "1s x", "1 s", "s1"])
+def test_no_durations(text: str) -> None:
+    with pytest.raises(ValueError, match="is no duration"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", 0),
+        ("8bit", 1),
+        ("1kbit", 125),
+        ("1mbps", 1e6),
+        ("2Gbit", 2.5e8),
+        ("1tbps", 1e12),
+        ("1kibit", 128),
+        ("1.5kbps", 1500),
+        ("80", 10),
+    ],
+)
+def test_rates(text: str, value: float) -> None:
+    assert bytes_per_second(text) == value
+
+
+@pytest.mark.parametrize("text", ["fast", "1mb", "1k", "-1mbit", "mbit", "1ibit x"])
+def test_no_rates(text: str) -> None:
+    with pytest.raises(ValueError, match="is no rate"):
+        bytes_per_second(text)
+
+
+def test_one_endpoint_for_every_node_but_those_left_out() -> None:
+    slice_ = daemon_endpoints(["n2", "n1", "n3"], "192.0.2.7", 31767, without=["n3"])
+    assert slice_["metadata"]["name"].startswith("chaos-daemon-")
+    assert slice_["metadata"]["namespace"] == "chaos-mesh"
+    assert [(e["nodeName"], e["addresses"]) for e in slice_["endpoints"]] == [
+        ("n1", ["192.0.2.7"]),
+        ("n2", ["192.0.2.7"]),
+    ]
+    assert slice_["ports"][0]["port"] == 31767

@@ -1,1 +1,24 @@
 """The simulated kubelet: a pure core that decides a pod's next status and events, and a thin loop that writes them."""
+
+from scenario_kit.lab.kubelet.context import Lookup, PodEvent
+from scenario_kit.lab.kubelet.logs import LogFolder
+from scenario_kit.lab.kubelet.loop import Kubelet
+from scenario_kit.lab.kubelet.memory import Memory
+from scenario_kit.lab.kubelet.processes import START_ERROR, PlainProcesses, Processes
+from scenario_kit.lab.kubelet.status import PodTransition, pod_status
+from scenario_kit.lab.kubelet.writer import ClusterWriter, Writer
+
+__all__ = [
+    "START_ERROR",
+    "ClusterWriter",
+    "Kubelet",
+    "LogFolder",
+    "Lookup",
+    "Memory",
+    "PlainProcesses",
+    "PodEvent",
+    "PodTransition",
+    "Processes",
+    "Writer",
+    "pod_status",
+]

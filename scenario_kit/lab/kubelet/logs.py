@@ -1,0 +1,119 @@
+"""Container logs as files in CRI format, and the KWOK objects through which ``kubectl logs`` finds them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from scenario_kit.lab.kubelet import times
+from scenario_kit.model.base import Object
+
+#: A log is cut to its newer half when it grows beyond this.
+LIMIT_BYTES = 1 << 20
+_CURRENT, _PREVIOUS = "current.log", "previous.log"
+
+
+class LogFolder:
+    """The logs of a lab: ``<root>/<namespace>_<pod>_<uid>/<container>/{current,previous}.log``. Safe for threads.
+
+    Args:
+        root: an absolute folder, created when missing; KWOK reads the files under this path.
+        limit_bytes: the size of one file.
+    """
+
+    def __init__(self, root: Path, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._root = root.resolve()
+        self._limit = limit_bytes
+        self._folders: dict[tuple[str, str], Path] = {}
+        self._lock = threading.Lock()
+
+    def add(self, pod: Object) -> Object:
+        """Make room for a pod's logs; returns the ClusterLogs object that shows them."""
+        meta, spec = pod["metadata"], pod["spec"]
+        folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        names = [c["name"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]]
+        with self._lock:
+            self._folders[(meta["namespace"], meta["name"])] = folder
+            for name in names:
+                (folder / name).mkdir(parents=True, exist_ok=True)
+                (folder / name / _CURRENT).touch()
+        return {
+            "apiVersion": "kwok.x-k8s.io/v1alpha1",
+            "kind": "ClusterLogs",
+            "metadata": {"name": object_name(meta["uid"])},
+            "spec": {
+                "selector": {"matchNamespaces": [meta["namespace"]], "matchNames": [meta["name"]]},
+                "logs": [
+                    {
+                        "containers": [name],
+                        "logsFile": str(folder / name / _CURRENT),
+                        "previousLogsFile": str(folder / name / _PREVIOUS),
+                        "follow": True,
+                    }
+                    for name in names
+                ],
+            },
+        }
+
+    def begin(self, namespace: str, pod: str, container: str, attempt: int) -> None:
+        """A container instance starts: its log is empty, the one before becomes the previous one."""
+        with self._lock:
+            folder = self._folders.get((namespace, pod))
+            if folder is None:
+                return
+            current = folder / container / _CURRENT
+            if attempt > 0 and current.exists():
+                current.replace(folder / container / _PREVIOUS)
+            current.write_bytes(b"")
+
+    def append(self, namespace: str, pod: str, container: str, lines: Iterable[tuple[float, str]]) -> bool:
+        """Add lines (seconds since the epoch, text) to a container's log; False when the pod is gone."""
+        with self._lock:
+            folder = self._folders.get((namespace, pod))
+            if folder is None or not (folder / container).is_dir():
+                return False
+            data = b"".join(
+                f"{times.rfc3339_nano(at)} stdout F {part}\n".encode()
+                for at, text in lines
+                for part in text.split("\n")
+            )
+            file = folder / container / _CURRENT
+            with file.open("ab") as stream:
+                stream.write(data)
+                size = stream.tell()
+            if size > self._limit:
+                _halve(file, self._limit // 2)
+        return True
+
+    def remove(self, pod: Object) -> str:
+        """Drop the logs of a pod that is gone; returns the name of its ClusterLogs object."""
+        meta = pod["metadata"]
+        folder = self._root / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        with self._lock:
+            if self._folders.get((meta["namespace"], meta["name"])) == folder:
+                del self._folders[(meta["namespace"], meta["name"])]
+            if folder.exists():
+                shutil.rmtree(folder)
+        return object_name(meta["uid"])
+
+
+def object_name(uid: str) -> str:
+    """The name of the ClusterLogs object of a pod."""
+    return f"pod-{uid}"
+
+
+def _halve(file: Path, keep: int) -> None:
+    """Keep the last whole lines that fit; readers that have the file open go on with the old one."""
+    lines: deque[bytes] = deque()
+    size = 0
+    for line in reversed(file.read_bytes().splitlines(keepends=True)):
+        size += len(line)
+        if size > keep:
+            break
+        lines.appendleft(line)
+    shorter = file.with_suffix(".new")
+    shorter.write_bytes(b"".join(lines))
+    shorter.replace(file)

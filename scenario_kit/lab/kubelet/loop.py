@@ -1,0 +1,337 @@
+"""The thin loop: which pods are due, what is decided about them, who writes it. Decisions are in ``status``."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
+from scenario_kit.errors import Conflict, NotFound
+from scenario_kit.lab.kubelet import conditions, times
+from scenario_kit.lab.kubelet.addresses import Addresses
+from scenario_kit.lab.kubelet.context import Line, Lookup, Restarted
+from scenario_kit.lab.kubelet.events import Recorder
+from scenario_kit.lab.kubelet.images import ImageCache
+from scenario_kit.lab.kubelet.logs import LogFolder
+from scenario_kit.lab.kubelet.memory import Memory, recall
+from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.status import PodTransition, pod_status
+from scenario_kit.lab.kubelet.writer import Writer
+from scenario_kit.model.base import Object
+from scenario_kit.model.process import Exit, LogRecord
+
+_LOG = logging.getLogger(__name__)
+_KILLED = 137
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+@dataclass
+class _Record:
+    """A pod that is bound to a node. ``status`` is what we wrote last; None until then."""
+
+    pod: Object
+    dirty: bool = True
+    status: Object | None = None
+    memory: Memory | None = None
+    ip: str = ""
+    deaths: list[tuple[float, Exit]] = field(default_factory=list)
+
+    @property
+    def wakeup(self) -> float | None:
+        return self.memory.wakeup if self.memory else None
+
+    def current(self) -> Object:
+        """The pod as observed, with our status, which may be ahead of the watch."""
+        if self.status is None:
+            return self.pod
+        foreign = [c for c in _conditions(self.pod) if c["type"] not in conditions.OWN]
+        own = [c for c in self.status["conditions"] if c["type"] in conditions.OWN]
+        return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
+
+
+class Kubelet:
+    """All kubelets of a lab in one.
+
+    Args:
+        writer: where status, events and deletions go; called from several threads.
+        clock_of: the time of a namespace.
+        processes_of: the processes of a namespace.
+        lookup_of: the ConfigMaps, Secrets and claims of a namespace; must be authoritative.
+        node_of: a simulated node by name; None for nodes that are gone or not ours.
+        logs: the folder for container logs; None keeps none.
+        workers: threads that write.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        clock_of: Callable[[str], float],
+        processes_of: Callable[[str], Processes],
+        lookup_of: Callable[[str], Lookup],
+        node_of: Callable[[str], Object | None],
+        logs: LogFolder | None = None,
+        workers: int = 8,
+    ) -> None:
+        self._writer = writer
+        self._clock_of = clock_of
+        self._processes_of = processes_of
+        self._lookup_of = lookup_of
+        self._node_of = node_of
+        self._logs = logs
+        self._images = ImageCache()
+        self._addresses = Addresses()
+        self._recorder = Recorder()
+        self._records: dict[str, _Record] = {}
+        self._lock = threading.RLock()
+        self._running: dict[str, threading.Lock] = {}
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="kubelet")
+        self._later: queue.Queue[Callable[[], None] | None] = queue.Queue()
+        self._failure: Exception | None = None
+        self._background = threading.Thread(target=self._work, name="kubelet-events", daemon=True)
+        self._background.start()
+
+    def close(self) -> None:
+        """Finish what is queued and end the threads."""
+        self._later.put(None)
+        self._background.join()
+        self._pool.shutdown()
+
+    def observe(self, event_type: EventType, pod: Object) -> None:
+        """A pod was added, changed or deleted. Only pods that are bound to a node matter."""
+        uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
+        if not node:
+            return
+        with self._lock:
+            record = self._records.get(uid)
+            if event_type == "DELETED":
+                self._forget(uid, pod)
+            elif record is None:
+                self._records[uid] = self._admit(pod, node)
+            else:
+                record.dirty = record.dirty or _essence(pod) != _essence(record.pod)
+                record.pod = pod
+
+    def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
+        """Decide about every pod that changed or is due, and write it; returns how many statuses and deletions were sent.
+
+        Args:
+            namespace: only this one; None means all.
+            now: the time; None means each namespace's clock.
+
+        Raises:
+            ClusterError: a write failed for another reason than that the pod is gone; its pod stays due.
+        """
+        self._raise_failure()
+        with self._lock:
+            spaces = {_namespace(r.pod) for r in self._records.values()} if namespace is None else {namespace}
+        return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
+
+    def next_wakeup(self, namespace: str) -> float | None:
+        """When the next pod of the namespace is due by itself; the present when one has changed; None when none is."""
+        with self._lock:
+            records = [r for r in self._records.values() if _namespace(r.pod) == namespace]
+            if any(r.dirty or r.deaths for r in records):
+                return self._clock_of(namespace)
+            return min((r.wakeup for r in records if r.wakeup is not None), default=None)
+
+    def flush(self) -> None:
+        """Wait until queued events and log objects are written.
+
+        Raises:
+            ClusterError: one of them could not be.
+        """
+        self._later.join()
+        self._raise_failure()
+
+    def exited(self, exits: Iterable[Exit], now: float) -> None:
+        """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
+        with self._lock:
+            for exit in exits:
+                record = self._records.get(exit.pod_uid)
+                if record is not None:
+                    record.deaths.append((now, exit))
+
+    def container_killed(self, pod_uid: str, container_id: str, now: float) -> bool:
+        """A container was killed from outside (SIGKILL); False when no running container has that id."""
+        with self._lock:
+            record = self._records.get(pod_uid)
+            status = (record.current().get("status") or {}) if record else {}
+            for entry in status.get("containerStatuses") or ():
+                if entry.get("containerID") == container_id and "running" in entry["state"]:
+                    self.exited([Exit(pod_uid, entry["name"], _KILLED, "Error")], now)
+                    return True
+        return False
+
+    def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
+        """Add what containers of the namespace printed to their logs; lines of pods that are gone are dropped."""
+        if self._logs is None:
+            return
+        grouped: dict[tuple[str, str], list[tuple[float, str]]] = {}
+        for record in records:
+            grouped.setdefault((record.pod, record.container), []).append((record.t, record.text))
+        for (pod, container), lines in grouped.items():
+            self._logs.append(namespace, pod, container, lines)
+
+    def forget_images(self, namespace: str) -> None:
+        """The world of that namespace is gone: the next one by this name pulls anew."""
+        self._images.forget(namespace)
+
+    def _admit(self, pod: Object, node: str) -> _Record:
+        status = pod.get("status") or {}
+        address = status.get("podIP", "")
+        if address and not pod["spec"].get("hostNetwork"):
+            self._addresses.reserve(node, address)
+        for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
+            if entry.get("imageID"):
+                started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
+                self._images.add(_namespace(pod), entry["image"], times.parse(started) if started else 0.0)
+        if self._logs is not None and self._node_of(node) is not None:
+            published = self._logs.add(pod)
+            self._later.put(lambda: self._writer.publish_logs(published))
+        return _Record(pod, ip=address)
+
+    def _forget(self, uid: str, pod: Object) -> None:
+        record = self._records.pop(uid, None)
+        self._recorder.forget(uid)
+        if record is None:
+            return
+        self._addresses.release(record.ip)
+        if self._logs is not None:
+            name = self._logs.remove(pod)
+            self._later.put(lambda: self._writer.withdraw_logs(name))
+
+    def _run(self, namespace: str, now: float) -> int:
+        with self._lock:
+            turn = self._running.setdefault(namespace, threading.Lock())
+        with turn:
+            pending: list[tuple[_Record, Future[int]]] = []
+            for record in self._due(namespace, now):
+                transition, patch = self._decide(record, namespace, now)
+                pending.append((record, self._pool.submit(self._write, record, transition, patch)))
+            writes, failure = 0, None
+            for record, future in pending:
+                try:
+                    writes += future.result()
+                except Exception as error:  # noqa: BLE001 - raised below, once every pod had its turn
+                    failure = error
+                    record.dirty = True
+            if failure is not None:
+                raise failure
+            return writes
+
+    def _due(self, namespace: str, now: float) -> list[_Record]:
+        with self._lock:
+            due = [
+                record
+                for record in self._records.values()
+                if _namespace(record.pod) == namespace
+                and (record.dirty or record.deaths or (record.wakeup is not None and record.wakeup <= now))
+            ]
+            for record in due:
+                record.dirty = False
+        return due
+
+    def _decide(self, record: _Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
+        processes = self._processes_of(namespace)
+        pod = record.current()
+        node_name = pod["spec"]["nodeName"]
+        with self._lock:
+            deaths, record.deaths = record.deaths, []
+            if not record.ip and not pod["spec"].get("hostNetwork"):
+                record.ip = self._addresses.allocate(node_name)
+        memory = record.memory
+        if deaths:
+            memory = memory or recall(pod, processes, now)
+            for at, exit in deaths:
+                own = memory.of(exit.container)
+                own.exit, own.exit_at = exit, min(at, now)
+                memory.wakeup = min(memory.wakeup or now, own.exit_at)
+            record.memory = memory
+        transition = pod_status(
+            pod,
+            self._node_of(node_name),
+            self._lookup_of(namespace),
+            processes,
+            now,
+            images=self._images.of(namespace),
+            ip=record.ip,
+            memory=memory,
+        )
+        for image, at in transition.pulled:
+            self._images.add(namespace, image, at)
+        return transition, _difference(pod.get("status") or {}, transition.status)
+
+    def _write(self, record: _Record, transition: PodTransition, patch: Object) -> int:
+        writes = 0
+        try:
+            if patch:
+                self._writer.write_status(record.pod, patch)
+                writes += 1
+            record.status, record.memory = transition.status, transition.memory
+            if transition.gone and record.pod["metadata"].get("deletionGracePeriodSeconds") != 0:
+                self._writer.delete_pod(record.pod)
+                writes += 1
+        except (NotFound, Conflict):
+            return writes  # this very pod is gone; the watch will say so
+        self._publish(record.pod, transition)
+        return writes
+
+    def _publish(self, pod: Object, transition: PodTransition) -> None:
+        meta = pod["metadata"]
+        if self._logs is not None:
+            for item in transition.output:
+                if isinstance(item, Restarted):
+                    self._logs.begin(meta["namespace"], meta["name"], item.container, item.attempt)
+                elif isinstance(item, Line):
+                    self._logs.append(meta["namespace"], meta["name"], item.container, [(item.at, item.text)])
+        for event in transition.events:
+            obj = self._recorder.record(pod, event)
+            if obj is not None:
+                self._later.put(_emission(self._writer, obj))
+
+    def _work(self) -> None:
+        while (task := self._later.get()) is not None:
+            try:
+                task()
+            except Exception as error:  # noqa: BLE001 - raised to the next caller; the thread serves all pods
+                _LOG.exception("the kubelet could not write an event or a log object")
+                self._failure = error
+            finally:
+                self._later.task_done()
+        self._later.task_done()
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+
+def _emission(writer: Writer, event: Object) -> Callable[[], None]:
+    return lambda: writer.emit_event(event)
+
+
+def _namespace(pod: Object) -> str:
+    return str(pod["metadata"]["namespace"])
+
+
+def _conditions(pod: Object) -> list[Object]:
+    return list((pod.get("status") or {}).get("conditions") or ())
+
+
+def _essence(pod: Object) -> tuple[object, ...]:
+    """What others may change about a pod and the kubelet must look at."""
+    meta = pod["metadata"]
+    foreign = [(c["type"], c["status"]) for c in _conditions(pod) if c["type"] not in conditions.OWN]
+    return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
+
+
+def _difference(before: Object, after: Object) -> Object:
+    """The merge patch from one status to another, at the level of its fields."""
+    patch = {key: value for key, value in after.items() if before.get(key) != value}
+    return {**patch, **{key: None for key in before if key not in after}}

@@ -70,7 +70,8 @@ def labelled(runbook: Runbook) -> tuple[list[Procedure], list[Procedure]]:
 
     A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``.
     """
-    ours, others = [], []
+    ours: list[Procedure] = []
+    others: list[Procedure] = []
     for fault in runbook.faults:
         if fault.role == "Distractor":
             continue

@@ -34,7 +34,8 @@ class Baseline(Value, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Context:
-    """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early.
+    """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early,
+    ``idle`` lets wall seconds pass.
 
     ``tell`` is called as time passes, with the present time and the alert history, for whoever watches.
     """
@@ -50,6 +51,7 @@ class Context:
     management: str
     health: Callable[[], Sequence[str]]
     stopping: Callable[[], bool]
+    idle: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
     _seen: dict[str, Any] = field(default_factory=dict)
 

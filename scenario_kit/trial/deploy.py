@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -127,7 +127,7 @@ def _remember(context: Context) -> None:
     context.save_baseline(msgspec.structs.replace(baseline, namespace_uid=uid, guards=guarded))
 
 
-def snapshot(cluster: Cluster) -> Mapping[str, str]:
+def snapshot(cluster: Cluster) -> dict[str, str]:
     """Fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
     kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
     kinds = [k for k in kinds if k.kind not in residue.IGNORED_KINDS and k.kind != "Namespace"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from scenario_kit.model import Step, StepStatus
 
@@ -11,20 +12,23 @@ from scenario_kit.model import Step, StepStatus
 ALWAYS: Final = ("teardown", "expectClean")
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Run:
     """Execute (or continue) the step of this index."""
 
     index: int
 
 
-class Skip(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Skip:
     """Leave this step out, because an earlier one did not hold."""
 
     index: int
     because: int
 
 
-class Finish(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Finish:
     """The program has ended."""
 
     outcome: Literal["Held", "Broken", "Infra"]

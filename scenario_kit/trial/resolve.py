@@ -71,7 +71,7 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
     """Resolved before the deadline of the resolve window; a live scenario has none."""
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
-    if context.virtual:
+    if context.virtual and not step.forever:
         context.wait(min(start + windows.clear, deadline))
     while True:
         answer = resolution(context, start)
@@ -79,7 +79,18 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
             return []
         if not step.forever and context.clock.now() >= deadline:
             return [_unresolved(step, answer, deadline - start)]
+        _pass_time(context, step, start)
+
+
+def _pass_time(context: Context, step: Step, start: float) -> None:
+    """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
+    if not (step.forever and context.virtual):
         context.wait(next_look(context, start))
+        return
+    before = context.clock.now()
+    while context.clock.now() == before:
+        context.idle(0.3)
+        context.settle()
 
 
 def _unresolved(step: Step, answer: Resolution, seconds: float) -> Finding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -138,7 +138,7 @@ def _proven(status: TrialStatus, step: Step, done: StepStatus) -> TrialStatus:
         return status
     if done.outcome == "Held":
         return status.with_condition(condition, "True", f"{step.kind[0].upper()}{step.kind[1:]}Held", "")
-    answer = "Unknown" if done.outcome == "Infra" else "False"
+    answer: Literal["False", "Unknown"] = "Unknown" if done.outcome == "Infra" else "False"
     reason = "InfrastructureFailed" if done.outcome == "Infra" else done.findings[0].code if done.findings else "Broken"
     return status.with_condition(condition, answer, reason, done.message[:1000])
 

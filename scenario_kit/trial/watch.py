@@ -9,6 +9,7 @@ import msgspec
 from scenario_kit.judge import alerts
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, Finding, Step
+from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.trial.context import TICK, Baseline, Context
 
@@ -63,10 +64,11 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     due = deadlines(context)
     while True:
         history = context.history()
+        now = context.clock.now()
         waiting = [
             e
             for e in due
-            if alerts.pending_must_fire(history, _only(expect, e), injected[e]) and _open(context, injected[e] + due[e])
+            if now < injected[e] + due[e] and alerts.pending_must_fire(history, _only(expect, e), injected[e])
         ]
         if not waiting:
             break
@@ -84,7 +86,7 @@ def next_look(context: Context, start: float) -> float:
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
 
 
-def _only(expect: alerts.Expect, expectation: AlertExpectation) -> alerts.Expect:
+def _only(expect: Expect, expectation: AlertExpectation) -> Expect:
     return msgspec.structs.replace(expect, alerts=(expectation,))
 
 

@@ -1,0 +1,1 @@
+"""Kopf operators of scenario-kit."""

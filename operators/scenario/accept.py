@@ -1,0 +1,70 @@
+"""Whether a Scenario is accepted, and what it resolves to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Refusal, Wanted
+from scenario_kit.campaign import programs
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import lint_scenario
+from scenario_kit.load import from_object
+from scenario_kit.model import Finding, Object, Runbook, Severity, Step, TrialSpec
+from scenario_kit.render import resolve
+
+#: The reason that a finding gives its condition; everything else is an invalid spec.
+_REASONS: Final = {
+    "SK107": "UnknownApp",
+    "SK108": "UnknownFault",
+    "SK109": "InvalidParameters",
+    "SK110": "UnknownTarget",
+}
+#: Seconds without alerts that a live incident waits for on a wall clock; a validation waits for the full window.
+_LIVE_QUIET: Final = 90
+
+
+def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wanted | None, Runbook | None]:
+    """Judge a Scenario object: refused with a reason, or wanted with the runbook that it resolves to."""
+    namespace = obj["metadata"]["namespace"]
+    management = environment.settings.management_namespace
+    if namespace != management:
+        message = (
+            f"a solver could read the namespace '{namespace}', and the Scenario is the answer;"
+            f" apply it in '{management}': kubectl apply -n {management} -f …"
+        )
+        return Refusal("NamespaceVisible", message), None, None
+    try:
+        scenario = from_object(obj)
+        findings = lint_scenario(scenario, environment.catalog)
+        if errors := [f for f in findings if f.severity == Severity.ERROR]:
+            return _refusal(errors), None, None
+        app = environment.catalog.app(scenario.spec.app.name, scenario.spec.app.version)
+        runbook = resolve(scenario, environment.catalog, app.namespace)
+    except AuthoringError as problem:
+        return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
+    return None, Wanted(digest=runbook.digest, suspended=scenario.spec.suspend), runbook
+
+
+def _refusal(findings: Sequence[Finding]) -> Refusal:
+    first = findings[0]
+    text = "; ".join(f"{f.code}: {f.message}" + (f" ({f.fix})" if f.fix else "") for f in findings)
+    return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
+
+
+def live_spec(environment: Environment, scenario: str, runbook: Runbook) -> TrialSpec:
+    """The trial of a live Scenario, in the time that this operator gives to live scenarios."""
+    clock = environment.settings.clock
+    steps = programs.live()
+    if clock == "Wall":
+        steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)
+    return TrialSpec(
+        scenario=scenario,
+        digest=runbook.digest,
+        plan="live",
+        clock=clock,
+        namespace=runbook.namespace,
+        steps=steps,
+        resolved=runbook.to_json(),
+    )

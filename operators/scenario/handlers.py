@@ -1,0 +1,88 @@
+"""Kopf wiring: which object calls what. No decision is made here.
+
+Rules followed (docs/architecture.md): handlers are registered explicitly, return nothing, and raise temporary errors
+only, because a permanent one on deletion would drop the finalizer with a fault still in force.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import kopf
+
+from operators.scenario.environment import Environment
+from operators.scenario.reconcile import reconcile, release
+from operators.scenario.runner import TrialRun, show_blocked
+from scenario_kit.errors import ScenarioKitError
+
+log = logging.getLogger(__name__)
+_GROUP: Final = ("scenariokit.io", "v1alpha1")
+_RETRY_SECONDS: Final = 3.0
+
+
+class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
+    """Remembers a Trial without its runbook: annotations are limited to 256 KiB, and its spec is immutable anyway."""
+
+    def build(self, *, body: kopf.Body, extra_fields: Any = None) -> kopf.BodyEssence:
+        """The part of an object whose changes matter to handlers."""
+        essence = super().build(body=body, extra_fields=extra_fields)
+        spec = dict(essence.get("spec") or {})
+        spec.pop("resolved", None)
+        essence["spec"] = spec  # type: ignore[typeddict-unknown-key]
+        return essence
+
+
+def configure(settings: kopf.OperatorSettings) -> None:
+    """Our own names for what Kopf keeps on objects, and threads enough for parallel trials."""
+    settings.persistence.finalizer = "scenariokit.io/undo"
+    settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix="kopf.scenariokit.io")
+    settings.persistence.diffbase_storage = LeanDiffBase(prefix="kopf.scenariokit.io", key="last-handled")
+    settings.execution.max_workers = 64
+    settings.networking.request_timeout = 30
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.background.cancellation_polling = 1.0
+
+
+def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
+    """Attach the handlers for both kinds to a registry."""
+
+    @kopf.on.startup(registry=registry)
+    def startup(settings: kopf.OperatorSettings, **_: Any) -> None:
+        configure(settings)
+
+    @kopf.on.login(registry=registry)
+    def login(**kwargs: Any) -> Any:
+        return kopf.login_via_client(**kwargs)
+
+    @kopf.timer(*_GROUP, "scenarios", id="reconcile", interval=1.0, registry=registry)
+    def scenario(name: str, namespace: str, **_: Any) -> None:
+        _temporary(lambda: reconcile(environment, name, namespace))
+
+    @kopf.on.delete(*_GROUP, "scenarios", id="release", registry=registry)
+    def scenario_deleted(name: str, namespace: str, **_: Any) -> None:
+        if namespace != environment.settings.management_namespace:
+            return
+        if not _temporary(lambda: release(environment, name)):
+            raise kopf.TemporaryError("its trials are being undone", delay=1.0)
+
+    @kopf.daemon(*_GROUP, "trials", id="run", registry=registry, cancellation_backoff=30, cancellation_polling=1)
+    def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
+        _temporary(TrialRun(environment, name, lambda: bool(stopped)).execute)
+
+    @kopf.on.delete(*_GROUP, "trials", id="undo", registry=registry)
+    def trial_deleted(name: str, **_: Any) -> None:
+        blocked = _temporary(TrialRun(environment, name, lambda: False).clean)
+        if blocked:
+            show_blocked(environment, name, blocked)
+            raise kopf.TemporaryError(f"the undo is blocked: {'; '.join(blocked)}", delay=_RETRY_SECONDS)
+
+
+def _temporary(call: Any) -> Any:
+    """Translate our errors into Kopf's: everything is tried again, nothing is given up."""
+    try:
+        return call()
+    except ScenarioKitError as problem:
+        log.warning("%s", problem)
+        raise kopf.TemporaryError(str(problem), delay=_RETRY_SECONDS) from problem

@@ -1,0 +1,135 @@
+"""What a Scenario needs next. Pure: object × its trial → action and status (design §5, §6.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from scenario_kit.model import Object
+from scenario_kit.trial import Condition, TrialStatus, set_condition
+
+#: Conditions of a Scenario; all of them appear at first contact.
+CONDITIONS: Final = (
+    "Accepted",
+    "AppReady",
+    "BaselineQuiet",
+    "FaultsInjected",
+    "SymptomsPresent",
+    "Resolved",
+    "Ready",
+)
+#: Conditions that a Scenario takes over from its trial.
+MIRRORED: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved")
+Truth = Literal["True", "False", "Unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a Scenario is not accepted."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the accepted Scenario asks for: the digest of its causal parts, and whether it is only stored."""
+
+    digest: str
+    suspended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create the trial of this generation."""
+
+    trial: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Delete a trial that no longer is what the Scenario asks for; the next one comes when it is gone."""
+
+    trial: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Nothing to do but to show what the trial says."""
+
+
+Action = Create | Remove | Watch
+
+
+def plan(name: str, generation: int, wanted: Wanted | None, trials: Sequence[Object]) -> Action:
+    """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not."""
+    current = [t for t in trials if wanted and not wanted.suspended and t["spec"]["digest"] == wanted.digest]
+    stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
+    if stale:
+        return Remove(stale[0]["metadata"]["name"])
+    if wanted is None or wanted.suspended or current:
+        return Watch()
+    return Create(f"{name}-g{generation}")
+
+
+def conditions(
+    before: Sequence[Condition],
+    generation: int,
+    refusal: Refusal | None,
+    wanted: Wanted | None,
+    trial: TrialStatus | None,
+) -> tuple[Condition, ...]:
+    """The conditions of a Scenario, from what is known of its trial."""
+    result = tuple(before)
+
+    def put(type: str, status: Truth, reason: str, message: str = "") -> None:
+        nonlocal result
+        result = set_condition(result, type, status, reason, message, generation)
+
+    if refusal is not None:
+        put("Accepted", "False", refusal.reason, refusal.message)
+    else:
+        put("Accepted", "True", "Valid")
+    mirrored = {c.type: c for c in trial.conditions} if trial else {}
+    waiting = "NotAccepted" if refusal else "Suspended" if wanted and wanted.suspended else "Pending"
+    for type in MIRRORED:
+        found = mirrored.get(type)
+        if found is not None:
+            put(type, found.status, found.reason, found.message)
+        else:
+            put(type, "Unknown", waiting)
+    put("Ready", *_ready(refusal, wanted, trial, mirrored))
+    order = {c: i for i, c in enumerate(CONDITIONS)}
+    return tuple(sorted(result, key=lambda c: order[c.type]))
+
+
+def _ready(
+    refusal: Refusal | None, wanted: Wanted | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
+) -> tuple[Truth, str, str]:
+    """The summary: True while the incident is there to be investigated, and once it is resolved."""
+    if refusal is not None:
+        return "False", refusal.reason, refusal.message
+    if wanted and wanted.suspended:
+        return "False", "Suspended", "stored only, because spec.suspend is true"
+    if trial is None:
+        return "Unknown", "Pending", "waiting for the trial"
+    for type in MIRRORED[:-1]:
+        found = mirrored.get(type)
+        if found is not None and found.status != "True":
+            return found.status, found.reason, found.message
+        if found is None:
+            step = trial.step(trial.current)
+            return "Unknown", _PROGRESS[type], f"step {step.step}" if step else ""
+    resolved = mirrored.get("Resolved")
+    if resolved is not None and resolved.status == "True":
+        return "True", "IncidentResolved", "the alerts are clear and the app serves its load again"
+    return "True", "IncidentActive", "the symptoms are there; waiting for somebody to resolve them"
+
+
+_PROGRESS: Final = {
+    "AppReady": "DeployingApp",
+    "BaselineQuiet": "WaitingForQuiet",
+    "FaultsInjected": "Injecting",
+    "SymptomsPresent": "WaitingForSymptoms",
+}

@@ -1,0 +1,97 @@
+"""Carrying out what the plan of a Scenario says; the one writer of its status."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from operators.scenario.accept import accept, live_spec
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Create, Remove, conditions, plan
+from operators.scenario.runner import GROUP, read, reference
+from scenario_kit.errors import AlreadyExists, NotFound
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.scenario import API_VERSION
+from scenario_kit.trial import Condition, TrialStatus
+
+log = logging.getLogger(__name__)
+SCENARIO_LABEL: Final = "scenariokit.io/scenario"
+
+
+def reconcile(environment: Environment, name: str, namespace: str) -> None:
+    """Bring one Scenario a step further and show where it stands.
+
+    Raises:
+        ClusterError: the API server refused or did not answer; try again later.
+    """
+    ref = Reference("Scenario", name, namespace, GROUP)
+    obj = environment.cluster.get(ref)
+    if obj is None or obj["metadata"].get("deletionTimestamp"):
+        return
+    refusal, wanted, runbook = accept(environment, obj)
+    generation = obj["metadata"]["generation"]
+    trials = _trials(environment, name) if namespace == environment.settings.management_namespace else []
+    action = plan(name, generation, wanted, trials)
+    if isinstance(action, Remove):
+        environment.cluster.delete(reference(action.trial, namespace))
+    elif isinstance(action, Create) and runbook is not None:
+        _create(environment, obj, action.trial, live_spec(environment, name, runbook).to_json())
+    # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
+    shown = [t for t in trials if wanted and t["spec"]["digest"] == wanted.digest]
+    trial = read(shown[0])[1] if shown else None
+    _show(environment, ref, obj, conditions(_conditions(obj), generation, refusal, wanted, trial), shown, trial)
+
+
+def _trials(environment: Environment, scenario: str) -> list[Object]:
+    return environment.cluster.list(
+        "Trial", environment.settings.management_namespace, group=GROUP, labels={SCENARIO_LABEL: scenario}
+    )
+
+
+def _create(environment: Environment, scenario: Object, name: str, spec: Object) -> None:
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"]}
+    metadata = {"name": name, "namespace": scenario["metadata"]["namespace"], "labels": labels}
+    try:
+        environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})
+    except AlreadyExists:
+        log.info("%s exists already", name)
+
+
+def _conditions(obj: Object) -> list[Condition]:
+    return [Condition.from_json(c) for c in (obj.get("status") or {}).get("conditions") or []]
+
+
+def _show(
+    environment: Environment,
+    ref: Reference,
+    obj: Object,
+    now: tuple[Condition, ...],
+    trials: list[Object],
+    trial: TrialStatus | None,
+) -> None:
+    status: dict[str, Any] = {
+        "observedGeneration": obj["metadata"]["generation"],
+        "conditions": [c.to_json() for c in now],
+    }
+    if trials:
+        status["trial"] = trials[0]["metadata"]["name"]
+        status["namespace"] = trials[0]["spec"]["namespace"]
+    if trial is not None and trial.alerts:
+        status["firing"] = sorted({a.name for a in trial.alerts if a.state == "Firing"})
+    if status == obj.get("status"):
+        return
+    try:
+        environment.cluster.patch(
+            ref, [{"op": "add", "path": "/status", "value": status}], "Json", subresource="status"
+        )
+    except NotFound:
+        log.info("%s was deleted meanwhile", ref.name)
+
+
+def release(environment: Environment, name: str) -> bool:
+    """Delete every trial of a Scenario that is going; True once none is left."""
+    trials = _trials(environment, name)
+    for trial in trials:
+        if not trial["metadata"].get("deletionTimestamp"):
+            environment.cluster.delete(reference(trial["metadata"]["name"], environment.settings.management_namespace))
+    return not trials

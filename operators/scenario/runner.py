@@ -1,0 +1,190 @@
+"""Running one Trial object: everything is read from it, everything is written to it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from operators.scenario.environment import Environment
+from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
+from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
+from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
+from scenario_kit.observe import AlertEvaluator, Owners
+from scenario_kit.ports import Clock
+from scenario_kit.trial import Context, Stopped, TrialStatus, alerts_now, run
+from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
+
+log = logging.getLogger(__name__)
+GROUP: Final = "scenariokit.io"
+#: Wall seconds between two reports of progress; a virtual hour may pass between them.
+_TELL_SECONDS: Final = 0.4
+
+#: One run per trial at a time: the clean-up of a deleted trial waits for its last step.
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+def reference(name: str, namespace: str) -> Reference:
+    """The reference of a Trial."""
+    return Reference("Trial", name, namespace, GROUP)
+
+
+class TrialRun:
+    """One Trial object, bound to the environment."""
+
+    def __init__(self, environment: Environment, name: str, stopping: Callable[[], bool]) -> None:
+        self._environment = environment
+        self._name = name
+        self._stopping = stopping
+        self._ref = reference(name, environment.settings.management_namespace)
+        self._status = TrialStatus()
+        self._told = 0.0
+
+    def execute(self) -> None:
+        """Run the trial from wherever it stands to its end, or until it is to stop.
+
+        Raises:
+            InfrastructureError: the API server or the lab server is gone; try again later.
+        """
+        with _locks[self._name]:
+            trial = self._environment.cluster.get(self._ref)
+            if trial is None:
+                return
+            spec, self._status = read(trial)
+            if self._status.outcome:
+                return
+            self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
+            context = self._context(spec, self._environment.open_clock(self._name, spec))
+            try:
+                self._status = run(context, self._status, self._save, self._pause)
+            except Stopped:
+                log.info("%s stops at step %d", self._name, self._status.current)
+                return
+            self._conclude(context)
+
+    def _context(self, spec: TrialSpec, clock: Clock) -> Context:
+        environment = self._environment
+        runbook = Runbook.from_json(spec.resolved)
+        management = environment.settings.management_namespace
+        scene = Scene(cluster=environment.cluster, namespace=spec.namespace, app=runbook.app, now=clock.now)
+        store = ClusterStore(environment.cluster, management, self._name)
+        evaluator = AlertEvaluator(
+            environment.metrics,
+            runbook.rules,
+            spec.namespace,
+            runbook.app,
+            Owners(environment.cluster, spec.namespace),
+            start=self._status.started_at if self._status.started_at is not None else clock.now(),
+            lag=0.0 if spec.clock == "Virtual" else 15.0,
+        )
+        return Context(
+            name=self._name,
+            spec=spec,
+            runbook=runbook,
+            cluster=environment.cluster,
+            metrics=environment.metrics,
+            clock=clock,
+            engine=Engine(scene, clock, store, self._name),
+            evaluator=evaluator,
+            management=management,
+            health=environment.health,
+            stopping=self._stopping,
+            idle=self._pause,
+            tell=self._tell,
+        )
+
+    def _conclude(self, context: Context) -> None:
+        """Leave the evidence, then say how it ended; the world of an app that stays goes on."""
+        try:
+            history = context.history()
+        except InfrastructureError as problem:
+            log.warning("%s ends without its alert history: %s", self._name, problem)
+            history = AlertHistory(start=self._status.started_at or 0.0, end=self._status.now or 0.0)
+        document: Object = {"history": history.to_json(), "injectedAt": self._injected}
+        name = context.save_evidence(document)
+        self._status = msgspec.structs.replace(self._status, evidence=name)
+        self._save(self._status)
+        if any(s.kind == "teardown" for s in context.spec.steps):
+            self._environment.close_clock(self._name)
+
+    @property
+    def _injected(self) -> float | None:
+        return next((s.started_at for s in self._status.steps if s.step.startswith("inject")), None)
+
+    def _save(self, status: TrialStatus) -> None:
+        """The only place that writes a Trial's status. An outcome is held back until the evidence is there."""
+        self._status = status
+        shown = status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome="")
+        patch = [{"op": "add", "path": "/status", "value": shown.to_json()}]
+        try:
+            self._environment.cluster.patch(self._ref, patch, "Json", subresource="status")
+        except NotFound as gone:
+            raise Stopped from gone
+
+    def _tell(self, now: float, history: AlertHistory) -> None:
+        if time.monotonic() - self._told > _TELL_SECONDS:
+            self._told = time.monotonic()
+            self._save(msgspec.structs.replace(self._status, now=now, alerts=alerts_now(history)))
+
+    def _pause(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._stopping() and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, 0.2))
+        if self._stopping():
+            raise Stopped
+
+    def clean(self) -> list[str]:
+        """Undo everything, remove the app and what was written down; what is still blocked, or nothing.
+
+        Raises:
+            InfrastructureError: the cluster does not let us; try again later.
+        """
+        with _locks[self._name]:
+            trial = self._environment.cluster.get(self._ref)
+            if trial is None:
+                return []
+            spec, self._status = read(trial)
+            clock = self._environment.open_clock(self._name, spec)
+            context = self._context(spec, clock)
+            blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
+            if blocked:
+                return blocked
+            if context.baseline() is not None:
+                remove(context, clock.now() + CLEAN_DEADLINE)
+            self._environment.close_clock(self._name)
+            forget(self._environment, self._name)
+            return []
+
+
+def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:
+    """Spec and status of a Trial object."""
+    return TrialSpec.from_json(trial["spec"]), TrialStatus.from_json(trial.get("status") or {})
+
+
+def forget(environment: Environment, name: str) -> None:
+    """Delete receipts, baseline and evidence of a trial whose changes are all undone."""
+    namespace = environment.settings.management_namespace
+    for kind in ("ConfigMap", "Secret"):
+        for obj in environment.cluster.list(kind, namespace, labels={TRIAL_LABEL: name}):
+            environment.cluster.delete(Reference(kind, obj["metadata"]["name"], namespace))
+
+
+def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
+    """Say in the status that the clean-up does not get through; the finalizer stays."""
+    ref = reference(name, environment.settings.management_namespace)
+    trial = environment.cluster.get(ref)
+    if trial is None:
+        return
+    _, status = read(trial)
+    status = status.with_condition("Clean", "False", "UndoBlocked", "; ".join(blocked)[:1000])
+    try:
+        environment.cluster.patch(
+            ref, [{"op": "add", "path": "/status", "value": status.to_json()}], "Json", subresource="status"
+        )
+    except ClusterError as problem:
+        log.warning("%s: the blocked clean-up could not be shown: %s", name, problem)

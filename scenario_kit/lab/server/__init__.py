@@ -1,0 +1,1 @@
+"""The lab server: the data plane of a lab in one process, driven over HTTP."""

@@ -1,0 +1,45 @@
+"""The settled predicate: nothing that the cluster would still do by itself, at this instant of the trial's clock.
+
+Pure: objects in, reasons out. Each part is the fixed point of one controller, written as "status and children say what
+the specs and pods say", so whatever a controller has left to do shows as a difference, however slow it is. Silence is
+never taken for an answer. Parts: specs observed, counts consistent, pods placed or refused, deletions finished, garbage
+collected, EndpointSlices as the pods, rollouts unable to go on, chaos records stationary, namespace complete or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from scenario_kit.lab.server.settled import chaos, endpoints, pods, rollouts, workloads
+from scenario_kit.lab.server.settled.facts import Facts, Reason
+
+_PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
+    workloads.observed,
+    pods.deleting,
+    pods.orphaned,
+    pods.unplaced,
+    workloads.replica_sets,
+    workloads.stateful_sets,
+    workloads.daemon_sets,
+    workloads.jobs,
+    workloads.quotas,
+    rollouts.deployments,
+    endpoints.endpoint_slices,
+    chaos.experiments,
+    chaos.children,
+)
+
+
+def unsettled(facts: Facts) -> list[Reason]:
+    """Why the namespace is not settled; empty when it is."""
+    ending = facts.namespace is None or "deletionTimestamp" in facts.namespace["metadata"]
+    reasons = list(pods.namespace(facts))
+    if not ending:
+        for part in _PARTS:
+            reasons += part(facts)
+    else:
+        reasons += chaos.experiments(facts)
+    return reasons
+
+
+__all__ = ["Facts", "Reason", "unsettled"]

@@ -1,0 +1,60 @@
+"""Pods are placed or refused; deletions are done; what has lost its owner is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lab.server.settled.facts import Facts, Reason, condition
+
+#: Kinds whose deletion somebody has to finish, and that may own others.
+_OWNERS = frozenset({"Pod", "Service", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
+
+
+def unplaced(facts: Facts) -> Iterator[Reason]:
+    """Pods that the scheduler has not judged yet."""
+    for name, pod in facts.of("Pod").items():
+        if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
+            continue
+        verdict = condition(pod, "PodScheduled")
+        if verdict is None or verdict.get("status") != "False":
+            yield Reason("Unscheduled", "Pod", name, "waits for the scheduler")
+
+
+def deleting(facts: Facts) -> Iterator[Reason]:
+    """Deletions under way, except pods whose grace period runs on the trial's clock."""
+    for kind in sorted(_OWNERS):
+        for name, obj in facts.of(kind).items():
+            meta = obj["metadata"]
+            if "deletionTimestamp" in meta and meta["uid"] not in facts.stopping:
+                finalizers = meta.get("finalizers")
+                text = f"is being deleted, finalizers {', '.join(finalizers)}" if finalizers else "is being deleted"
+                yield Reason("Deleting", kind, name, text)
+
+
+def orphaned(facts: Facts) -> Iterator[Reason]:
+    """Objects whose every owner is gone: the garbage collector has not come by yet."""
+    alive = {obj["metadata"]["uid"] for kind in _OWNERS for obj in facts.of(kind).values()}
+    for kind in sorted(facts.kinds):
+        for name, obj in facts.of(kind).items():
+            owners = obj["metadata"].get("ownerReferences") or ()
+            if owners and all(o["kind"] in _OWNERS and o["uid"] not in alive for o in owners):
+                lost = f"{owners[0]['kind']}/{owners[0]['name']}"
+                yield Reason("Orphaned", kind, name, f"awaits garbage collection: its owner {lost} is gone")
+
+
+def namespace(facts: Facts) -> Iterator[Reason]:
+    """A namespace has what every namespace gets; one that ends is empty."""
+    own = facts.namespace
+    if own is None or "deletionTimestamp" in own["metadata"]:
+        state = "gone" if own is None else "Terminating"
+        for kind in sorted(facts.kinds):
+            names = sorted(facts.of(kind))
+            if names:
+                text = f"the namespace is {state} and still holds {len(names)} of this kind"
+                yield Reason("Ending", kind, names[0], text)
+        return
+    name = own["metadata"]["name"]
+    if "default" not in facts.of("ServiceAccount"):
+        yield Reason("Beginning", "Namespace", name, "its ServiceAccount default does not exist yet")
+    if "kube-root-ca.crt" not in facts.of("ConfigMap"):
+        yield Reason("Beginning", "Namespace", name, "its ConfigMap kube-root-ca.crt does not exist yet")

@@ -1,0 +1,105 @@
+"""Deployments: would the real controller scale anything? The arithmetic of a rolling update, and nothing else of it.
+
+Source: ``pkg/controller/deployment`` of Kubernetes 1.34 (``rolling.go``, ``recreate.go``, ``sync.go``). A rollout
+that is stuck, because its new pods never become ready, is settled: the controller has nothing left to do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from scenario_kit.lab.server.settled.facts import Facts, Reason
+from scenario_kit.model.base import Object
+
+_REVISION = "deployment.kubernetes.io/revision"
+_DESIRED = "deployment.kubernetes.io/desired-replicas"
+
+
+def deployments(facts: Facts) -> Iterator[Reason]:
+    """Counts agree with the ReplicaSets, and no scaling is due."""
+    for name, deployment in facts.of("Deployment").items():
+        sets = facts.owned("ReplicaSet", deployment)
+        current = newest(deployment, sets)
+        if current is None:
+            if not deployment["spec"].get("paused"):
+                yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
+            continue
+        yield from _counts(name, deployment, sets, current)
+        due = scaling_due(deployment, current, [rs for rs in sets if rs is not current])
+        if due:
+            yield Reason("Rollout", "Deployment", name, due)
+
+
+def newest(deployment: Object, sets: list[Object]) -> Object | None:
+    """The ReplicaSet of the current template: the one with the Deployment's own revision."""
+    revision = _annotation(deployment, _REVISION)
+    return next((rs for rs in sets if revision and _annotation(rs, _REVISION) == revision), None)
+
+
+def scaling_due(deployment: Object, new: Object, old: list[Object]) -> str:
+    """What the controller would scale next; empty when nothing."""
+    wanted = int(deployment["spec"].get("replicas", 1))
+    for rs in (new, *old):
+        if _spec(rs) > 0 and _annotation(rs, _DESIRED) not in ("", str(wanted)):
+            return f"ReplicaSet {rs['metadata']['name']} is scaled for another number of replicas than {wanted}"
+    if deployment["spec"].get("paused"):
+        return ""
+    strategy = deployment["spec"].get("strategy") or {}
+    old_total = sum(map(_spec, old))
+    if strategy.get("type") == "Recreate":
+        if old_total:
+            return f"{old_total} old replicas are to go"
+        return "" if _spec(new) == wanted else f"the new ReplicaSet wants {_spec(new)} replicas, expected {wanted}"
+    surge, unavailable = fenceposts(strategy.get("rollingUpdate") or {}, wanted)
+    total = _spec(new) + old_total
+    if _spec(new) > wanted or (_spec(new) < wanted and total < wanted + surge):
+        return f"the new ReplicaSet wants {_spec(new)} replicas, expected {wanted}"
+    if not old_total:
+        return ""
+    minimum = wanted - min(unavailable, wanted)
+    if total - minimum - (_spec(new) - _available(new)) <= 0:
+        return ""
+    unhealthy = sum(max(_spec(rs) - _available(rs), 0) for rs in old)
+    spare = _available(new) + sum(map(_available, old)) - minimum
+    return f"{old_total} old replicas are to go" if unhealthy or spare > 0 else ""
+
+
+def fenceposts(rolling: Object, wanted: int) -> tuple[int, int]:
+    """maxSurge (rounded up) and maxUnavailable (rounded down); never both zero."""
+    surge = _resolve(rolling.get("maxSurge", "25%"), wanted, up=True)
+    unavailable = _resolve(rolling.get("maxUnavailable", "25%"), wanted, up=False)
+    return (surge, unavailable) if surge or unavailable else (0, 1)
+
+
+def _resolve(value: int | str, wanted: int, *, up: bool) -> int:
+    if isinstance(value, int):
+        return value
+    share = int(value.rstrip("%")) * wanted / 100
+    return math.ceil(share) if up else math.floor(share)
+
+
+def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> Iterator[Reason]:
+    status = deployment.get("status") or {}
+    summed = ("replicas", "readyReplicas", "availableReplicas")
+    expected = {field: sum(_status(rs, field) for rs in sets) for field in summed}
+    expected["updatedReplicas"] = _status(new, "replicas")
+    for field, number in expected.items():
+        if int(status.get(field, 0)) != number:
+            yield Reason("Counts", "Deployment", name, f"{field} is {status.get(field, 0)}, expected {number}")
+
+
+def _spec(rs: Object) -> int:
+    return int(rs["spec"].get("replicas", 1))
+
+
+def _available(rs: Object) -> int:
+    return _status(rs, "availableReplicas")
+
+
+def _status(rs: Object, field: str) -> int:
+    return int((rs.get("status") or {}).get(field, 0))
+
+
+def _annotation(obj: Object, name: str) -> str:
+    return str((obj["metadata"].get("annotations") or {}).get(name, ""))

@@ -1,0 +1,122 @@
+"""Controllers of pods have done what they can: status says what the pods say, and no pod is missing unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lab.server.settled.facts import Facts, Reason, holds, is_active
+from scenario_kit.model.base import Object
+
+#: A ReplicaSet retries a refused pod when one of these changes in our favour, but only after a wall-clock back-off.
+REFUSERS = ("ResourceQuota", "ServiceAccount", "PersistentVolumeClaim")
+
+
+def observed(facts: Facts) -> Iterator[Reason]:
+    """Every controller has seen the latest spec."""
+    for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"):
+        for name, obj in facts.of(kind).items():
+            generation = obj["metadata"].get("generation", 0)
+            seen = (obj.get("status") or {}).get("observedGeneration", 0)
+            if seen < generation:
+                yield Reason("Generation", kind, name, f"generation {generation} is not observed, but {seen}")
+
+
+def replica_sets(facts: Facts) -> Iterator[Reason]:
+    """Counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
+    lifted = max((_revision(o) for kind in REFUSERS for o in facts.of(kind).values()), default=0)
+    for name, rs in facts.of("ReplicaSet").items():
+        pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
+        yield from _counts("ReplicaSet", name, rs, pods)
+        wanted = int(rs["spec"].get("replicas", 1))
+        if len(pods) > wanted:
+            yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
+        elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
+            yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
+        elif len(pods) < wanted and _revision(rs) < lifted:
+            text = "was refused pods before the last change of a quota, claim or service account"
+            yield Reason("StaleRefusal", "ReplicaSet", name, text)
+
+
+def stateful_sets(facts: Facts) -> Iterator[Reason]:
+    """Pods exist in order as far as their predecessors allow, in the wanted revision."""
+    for name, owner in facts.of("StatefulSet").items():
+        own = facts.owned("Pod", owner)
+        pods = [p for p in own if is_active(p)]
+        yield from _counts("StatefulSet", name, owner, pods, available=False)
+        wanted = int(owner["spec"].get("replicas", 1))
+        blocked = len(own) > len(pods) or any(not holds(p, "Ready") for p in pods)
+        parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
+        if len(pods) != wanted and (parallel or not blocked):
+            yield Reason("Missing", "StatefulSet", name, f"has {len(pods)} pods, expected {wanted}")
+        strategy = owner["spec"].get("updateStrategy") or {}
+        revision = (owner.get("status") or {}).get("updateRevision")
+        partition = int((strategy.get("rollingUpdate") or {}).get("partition", 0))
+        old = [p for p in pods if _label(p, "controller-revision-hash") != revision and _ordinal(p) >= partition]
+        if old and strategy.get("type", "RollingUpdate") == "RollingUpdate" and not blocked:
+            yield Reason("Rollout", "StatefulSet", name, f"{len(old)} pods are of an old revision")
+
+
+def daemon_sets(facts: Facts) -> Iterator[Reason]:
+    """As many pods as nodes that want one, and the status says what the pods say."""
+    for name, owner in facts.of("DaemonSet").items():
+        status = owner.get("status") or {}
+        pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
+        wanted, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
+        if len(pods) != wanted:
+            yield Reason("Missing", "DaemonSet", name, f"has {len(pods)} pods, expected {wanted}")
+        if int(status.get("numberReady", 0)) != ready:
+            text = f"numberReady is {status.get('numberReady', 0)}, expected {ready}"
+            yield Reason("Counts", "DaemonSet", name, text)
+
+
+def jobs(facts: Facts) -> Iterator[Reason]:
+    """Unfinished jobs run as many pods as they want."""
+    for name, job in facts.of("Job").items():
+        spec, status = job["spec"], job.get("status") or {}
+        if holds(job, "Complete") or holds(job, "Failed") or spec.get("suspend"):
+            continue
+        pods = facts.owned("Pod", job)
+        active = sum(is_active(p) for p in pods)
+        if int(status.get("active", 0)) != active:
+            yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
+        left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
+        wanted = min(int(spec.get("parallelism", 1)), left)
+        if active < wanted:
+            yield Reason("Missing", "Job", name, f"has {active} running pods, expected {wanted}")
+
+
+def quotas(facts: Facts) -> Iterator[Reason]:
+    """The status repeats the limits, and counts the pods that exist."""
+    pods = sum((p.get("status") or {}).get("phase") not in ("Succeeded", "Failed") for p in facts.of("Pod").values())
+    for name, quota in facts.of("ResourceQuota").items():
+        spec, status = quota.get("spec") or {}, quota.get("status") or {}
+        if (status.get("hard") or {}) != (spec.get("hard") or {}):
+            yield Reason("Generation", "ResourceQuota", name, "its limits are not observed yet")
+        scoped = spec.get("scopes") or spec.get("scopeSelector")
+        used = (status.get("used") or {}).get("pods")
+        if used is not None and not scoped and used != str(pods):
+            yield Reason("Counts", "ResourceQuota", name, f"used.pods is {used}, expected {pods}")
+
+
+def _counts(kind: str, name: str, owner: Object, pods: list[Object], *, available: bool = True) -> Iterator[Reason]:
+    status = owner.get("status") or {}
+    ready = sum(holds(p, "Ready") for p in pods)
+    expected = {"replicas": len(pods), "readyReplicas": ready}
+    if available and not owner["spec"].get("minReadySeconds"):
+        expected["availableReplicas"] = ready
+    for field, number in expected.items():
+        if int(status.get(field, 0)) != number:
+            yield Reason("Counts", kind, name, f"{field} is {status.get(field, 0)}, expected {number}")
+
+
+def _revision(obj: Object) -> int:
+    return int(obj["metadata"].get("resourceVersion", 0))
+
+
+def _label(obj: Object, name: str) -> str:
+    return str((obj["metadata"].get("labels") or {}).get(name, ""))
+
+
+def _ordinal(pod: Object) -> int:
+    tail = pod["metadata"]["name"].rpartition("-")[2]
+    return int(tail) if tail.isdecimal() else 0

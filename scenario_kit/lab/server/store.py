@@ -1,0 +1,185 @@
+"""What the API server holds, in memory: kept by informers, read without copying.
+
+Maps are copied on write and never changed afterwards, so a reader may keep what it was given. Objects are shared:
+nobody may modify them. Names are kept in order, so that what iterates over them does not depend on arrival.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from scenario_kit.lab.server.kinds import EXPERIMENT_KINDS, VIEW_KINDS
+from scenario_kit.model.base import Object
+
+Names = Mapping[str, Object]
+_NONE: Names = {}
+#: Revisions of the cluster's store that are remembered as seen.
+_REVISIONS = 200_000
+
+
+class Version(NamedTuple):
+    """What a decision about a namespace rests on; differs whenever any of it changed."""
+
+    namespace: int
+    chaos: int
+
+
+class Store:
+    """Objects by namespace, kind and name; cluster-scoped ones are in the namespace ``""``. Safe to share."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._namespaces: dict[str, dict[str, Names]] = {}
+        self._versions: dict[str, int] = {}
+        self._view_versions: dict[str, int] = {}
+        self._chaos = 0
+        self._touched: dict[str, tuple[str, float]] = {}
+        self._seen: set[int] = set()
+        self._listeners: list[Callable[[str, str, Object], None]] = []
+
+    def listen(self, listener: Callable[[str, str, Object], None]) -> None:
+        """Call ``listener(type, kind, object)`` after every change, in the informer's thread; it must be quick."""
+        self._listeners.append(listener)
+
+    def put(self, kind: str, obj: Object) -> None:
+        """An object is there, or has changed. An older version than the one held is ignored."""
+        obj = _lean(obj)
+        meta = obj["metadata"]
+        namespace, name = meta.get("namespace", ""), meta["name"]
+        with self._changed:
+            held = self._namespaces.get(namespace, {}).get(kind, _NONE)
+            before = held.get(name)
+            self._saw(obj)
+            if before is not None and before["metadata"]["uid"] == meta["uid"] and revision(before) >= revision(obj):
+                return
+            names = {**held, name: obj} if before is not None else dict(sorted([*held.items(), (name, obj)]))
+            self._replace(namespace, kind, name, names)
+            self._touched[meta["uid"]] = (meta["resourceVersion"], time.monotonic())
+            self._changed.notify_all()
+        self._tell("MODIFIED" if before is not None else "ADDED", kind, obj)
+
+    def drop(self, kind: str, obj: Object) -> None:
+        """An object is gone; one of the same name that is not the same object stays."""
+        meta = obj["metadata"]
+        namespace, name = meta.get("namespace", ""), meta["name"]
+        with self._changed:
+            held = self._namespaces.get(namespace, {}).get(kind, _NONE)
+            before = held.get(name)
+            self._saw(obj)
+            self._touched.pop(meta["uid"], None)
+            if before is None or before["metadata"]["uid"] != meta["uid"]:
+                return
+            self._replace(namespace, kind, name, {n: o for n, o in held.items() if n != name})
+            self._changed.notify_all()
+        self._tell("DELETED", kind, obj)
+
+    def pass_by(self, obj: Object) -> None:
+        """A revision was seen whose object is of no interest."""
+        with self._changed:
+            self._saw(obj)
+            self._changed.notify_all()
+
+    def kinds(self, namespace: str) -> Mapping[str, Names]:
+        """Everything in a namespace, by kind and name."""
+        with self._changed:
+            return self._namespaces.get(namespace, {})
+
+    def names(self, namespace: str, kind: str) -> Names:
+        """The objects of one kind in a namespace, by name."""
+        return self.kinds(namespace).get(kind, _NONE)
+
+    def get(self, namespace: str, kind: str, name: str) -> Object | None:
+        """One object, or None."""
+        return self.names(namespace, kind).get(name)
+
+    def held(self, kind: str, namespace: str) -> dict[tuple[str, str], int]:
+        """Revisions of the objects of a kind by (namespace, name), in one namespace or (empty) in all."""
+        with self._changed:
+            scopes = [namespace] if namespace else list(self._namespaces)
+            return {
+                (scope, name): revision(obj)
+                for scope in scopes
+                for name, obj in self._namespaces.get(scope, {}).get(kind, _NONE).items()
+            }
+
+    def experiments(self) -> Iterator[Object]:
+        """The chaos experiments of all namespaces."""
+        with self._changed:
+            namespaces = list(self._namespaces.items())
+        for _, kinds in sorted(namespaces):
+            for kind in sorted(EXPERIMENT_KINDS & kinds.keys()):
+                yield from kinds[kind].values()
+
+    def version(self, namespace: str) -> Version:
+        """The version of a namespace, its Namespace object and all chaos included."""
+        with self._changed:
+            return Version(self._versions.get(namespace, 0), self._chaos)
+
+    def view(self, namespace: str) -> tuple[Mapping[str, Names], int]:
+        """What the twin may see of a namespace, and a number that grows whenever that changes."""
+        with self._changed:
+            kinds = self._namespaces.get(namespace, {})
+            own = self._namespaces.get("", {}).get("Namespace", _NONE).get(namespace)
+            version = self._view_versions.get(namespace, 0)
+        visible: dict[str, Names] = {kind: kinds[kind] for kind in sorted(VIEW_KINDS & kinds.keys())}
+        if own is not None:
+            visible["Namespace"] = {namespace: own}
+        return visible, version
+
+    def quiet_seconds(self, obj: Object) -> float:
+        """For how long (wall clock) this very version of an object has been the latest one known."""
+        with self._changed:
+            version, since = self._touched.get(obj["metadata"]["uid"], ("", time.monotonic()))
+        return time.monotonic() - since if version == obj["metadata"]["resourceVersion"] else 0.0
+
+    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Wait until ``condition`` holds, judged after every change; False when time is up. It must not block."""
+        with self._changed:
+            return self._changed.wait_for(condition, seconds)
+
+    def wake(self) -> None:
+        """Let everybody who waits judge again."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def saw_all(self, after: int, upto: int) -> bool:
+        """Whether every single revision in (after, upto] was delivered to this store."""
+        with self._changed:
+            return all(number in self._seen for number in range(after + 1, upto + 1))
+
+    def _saw(self, obj: Object) -> None:
+        self._seen.add(revision(obj))
+        if len(self._seen) > _REVISIONS:
+            newest = max(self._seen)
+            self._seen = {number for number in self._seen if number > newest - _REVISIONS // 2}
+
+    def _replace(self, namespace: str, kind: str, name: str, names: Names) -> None:
+        kinds = {**self._namespaces.get(namespace, {}), kind: names}
+        if not names:
+            del kinds[kind]
+        self._namespaces[namespace] = kinds
+        if kind in EXPERIMENT_KINDS:
+            self._chaos += 1
+        for counted in (namespace, name) if kind == "Namespace" else (namespace,):
+            self._versions[counted] = self._versions.get(counted, 0) + 1
+            if kind in VIEW_KINDS:
+                self._view_versions[counted] = self._view_versions.get(counted, 0) + 1
+
+    def _tell(self, type_: str, kind: str, obj: Object) -> None:
+        for listener in self._listeners:
+            listener(type_, kind, obj)
+
+
+def revision(obj: Object) -> int:
+    """The revision of the cluster's store that wrote this version of an object: one sequence for all kinds."""
+    return int(obj["metadata"]["resourceVersion"])
+
+
+def _lean(obj: Object) -> Object:
+    meta = obj["metadata"]
+    if "managedFields" not in meta:
+        return obj
+    return {**obj, "metadata": {k: v for k, v in meta.items() if k != "managedFields"}}

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from scenario_kit.lab.clock import close_world, open_world
@@ -52,7 +53,7 @@ class Environment:
         """
         lab = LabState.load(name)
         return cls(
-            cluster=KubeCluster(kubeconfig=lab.kubeconfig),
+            cluster=KubeCluster(kubeconfig=Path(lab.kubeconfig)),
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
             settings=settings,

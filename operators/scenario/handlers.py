@@ -29,7 +29,7 @@ class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
         essence = super().build(body=body, extra_fields=extra_fields)
         spec = dict(essence.get("spec") or {})
         spec.pop("resolved", None)
-        essence["spec"] = spec  # type: ignore[typeddict-unknown-key]
+        essence["spec"] = spec
         return essence
 
 
@@ -57,11 +57,11 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
         return kopf.login_via_client(**kwargs)
 
     @kopf.timer(*_GROUP, "scenarios", id="reconcile", interval=1.0, registry=registry)
-    def scenario(name: str, namespace: str, **_: Any) -> None:
-        _temporary(lambda: reconcile(environment, name, namespace))
+    def scenario(name: str, namespace: str | None, **_: Any) -> None:
+        _temporary(lambda: reconcile(environment, name, namespace or ""))
 
     @kopf.on.delete(*_GROUP, "scenarios", id="release", registry=registry)
-    def scenario_deleted(name: str, namespace: str, **_: Any) -> None:
+    def scenario_deleted(name: str, namespace: str | None, **_: Any) -> None:
         if namespace != environment.settings.management_namespace:
             return
         if not _temporary(lambda: release(environment, name)):

@@ -113,7 +113,8 @@ def _length(runbook: Runbook) -> int:
 
 def trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
     """A derived name: an interrupted validation finds its trials again."""
-    return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{_short(f'{scenario}{digest}{plan}{planned.purpose}{planned.seed}')}"
+    identity = _short(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
+    return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 
 
 def namespace(app: str, trial: str) -> str:

@@ -97,7 +97,9 @@ def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence
     held = sum(r.outcome == "Held" for r in results)
     match answer:
         case Verdict.PASS:
-            return f"{held} of {len(results)} trials held: it reproduces, its label is the cause, its fixes fix it (twin data plane)"
+            return (
+                f"{held} of {len(results)} trials held: it reproduces, the label is the cause, the fixes fix it (twin)"
+            )
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:

@@ -104,8 +104,8 @@ class ClusterStore:
         text = msgspec.json.encode(receipt)
         if len(text) > LIMIT_BYTES:
             raise AuthoringError(
-                f"the change '{receipt.change.operation}' of {receipt.group} needs a receipt of {len(text) // 1024} KiB;"
-                f" the limit is {LIMIT_BYTES // 1024} KiB",
+                f"the change '{receipt.change.operation}' of {receipt.group} needs a receipt of {len(text) // 1024} KiB"
+                f"; the limit is {LIMIT_BYTES // 1024} KiB",
                 fix="change a smaller object, or split the change",
             )
         kind = "Secret" if receipt.secret else "ConfigMap"

@@ -62,7 +62,8 @@ def _scale_back(scene: Scene, receipt: Receipt, entry: Entry, live: Object | Non
 
 def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
     """Only the one flag returns to its variant; others may have been set meanwhile."""
-    assert receipt.change.set_flag is not None and scene.app.flags is not None
+    assert receipt.change.set_flag is not None
+    assert scene.app.flags is not None
     if scene.cluster.get(Reference.parse(entry.ref)) is None:
         return
     flag = receipt.change.set_flag.flag

@@ -25,7 +25,7 @@ def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> li
                 observed=f"firing {_since(timeline, start, start)}",
                 expected="no alert in the quiet window",
                 why="an alert that is on anyway says nothing about the fault",
-                fix="choose an alert that the healthy app does not raise, or list it under expect.background with a reason",
+                fix="choose an alert that the healthy app does not raise, or list it under expect.background",
             )
         )
     return findings

@@ -196,7 +196,7 @@ def _undone(context: Context) -> list[Finding]:
 
 
 def remove(context: Context, deadline: float) -> None:
-    """Delete the contents first: an emptied namespace goes by itself, a full one waits for its controller's back-off."""
+    """Delete the contents first: an emptied namespace goes by itself, a full one waits for a back-off."""
     if context.cluster.get(Reference("Namespace", context.namespace)) is None:
         return
     while rest := [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:

@@ -1,0 +1,6 @@
+"""Verb *report*: ``report.json`` and its renderings."""
+
+from scenario_kit.report.document import FILE, Report, newest, read, write
+from scenario_kit.report.markdown import alert_lines, minutes
+
+__all__ = ["FILE", "Report", "alert_lines", "minutes", "newest", "read", "write"]

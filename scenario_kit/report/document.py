@@ -1,0 +1,65 @@
+"""``report.json``: the only source of every rendering (design §8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from scenario_kit import __version__
+from scenario_kit.campaign import Validation
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Value
+
+SCHEMA_VERSION: Final = 1
+FILE: Final = "report.json"
+
+
+class Report(Value, frozen=True, kw_only=True):
+    """A validation with the circumstances under which it was made. ``created`` is wall time."""
+
+    schema_version: int = SCHEMA_VERSION
+    kit: str = __version__
+    created: str = ""
+    validation: Validation
+
+
+def write(validation: Validation, folder: Path) -> Path:
+    """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns that folder."""
+    now = datetime.now(UTC)
+    run = folder / validation.scenario / now.strftime("%Y%m%dT%H%M%S%fZ")
+    run.mkdir(parents=True)
+    report = Report(created=now.isoformat(timespec="seconds"), validation=validation)
+    (run / FILE).write_text(
+        json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=2)
+    )
+    return run
+
+
+def read(path: Path) -> Report:
+    """The report in a run's folder, in the newest run below a folder, or in the file itself.
+
+    Raises:
+        UsageError: there is none, or another version of the kit wrote it.
+    """
+    file = path if path.is_file() else newest(path)
+    try:
+        return Report.from_json(json.loads(file.read_text()))
+    except (ValueError, msgspec.ValidationError) as problem:
+        raise UsageError(
+            f"{file} is not a report of this version: {problem}", fix="run `scenario-kit verify` again"
+        ) from problem
+
+
+def newest(folder: Path) -> Path:
+    """The newest ``report.json`` in or below a folder."""
+    found: Sequence[Path] = sorted(folder.glob(f"**/{FILE}")) if folder.is_dir() else []
+    if not found:
+        raise UsageError(
+            f"there is no {FILE} in {folder}", fix="name a run, e.g. one that `scenario-kit verify` printed"
+        )
+    return max(found, key=lambda f: (f.parent.name, f.stat().st_mtime))

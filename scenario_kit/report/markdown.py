@@ -1,0 +1,115 @@
+"""A validation as Markdown: one headline, the trials, the findings, one next command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.judge.expectations import label
+from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.report.document import Report
+
+_MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
+_WORD: Final = {
+    Verdict.PASS: "PASS",
+    Verdict.FAIL: "FAIL",
+    Verdict.NOT_EVALUATED: "NOT EVALUATED",
+    Verdict.KIT_ERROR: "KIT ERROR",
+    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
+}
+#: A pull-request comment may hold 65,536 characters; findings are cut before that.
+LIMIT: Final = 60_000
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    validation = report.validation
+    parts = [
+        f"# {_WORD[validation.verdict]}: {validation.scenario}",
+        escape(validation.headline) + ".",
+        _facts(validation),
+        *(_findings(validation.findings) if validation.findings else []),
+        "## Trials",
+        _trials(validation.trials),
+        *(_trial(t) for t in validation.trials),
+        f"Next: `{validation.next}`" if validation.next else "",
+        f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>",
+    ]
+    text = "\n\n".join(p for p in parts if p)
+    return text if len(text) <= LIMIT else text[:LIMIT] + "\n\n… cut; the rest is in report.json\n"
+
+
+def _facts(validation: Validation) -> str:
+    return (
+        f"Plan `{validation.plan}`; paired repeats n = {validation.n}, failures = {validation.failures}; "
+        f"data plane: {validation.data_plane}; {validation.wall_seconds:.0f} s of wall time."
+    )
+
+
+def _findings(findings: Iterable[Finding]) -> list[str]:
+    return ["## Findings", *(_finding(f) for f in findings)]
+
+
+def _finding(finding: Finding) -> str:
+    word = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}[finding.severity]
+    where = f" at `{finding.position}`" if finding.position else f" in step *{finding.step}*" if finding.step else ""
+    lines = [f"**{finding.code}** {word}{where}: {escape(finding.message)}"]
+    rows = (("observed", finding.observed), ("expected", finding.expected), ("why", finding.why), ("fix", finding.fix))
+    lines += [f"- {name}: {escape(text)}" for name, text in rows if text]
+    return "\n".join(lines)
+
+
+def _trials(trials: Iterable[TrialResult]) -> str:
+    rows = ["| trial | shows that | outcome | virtual | wall | seed |", "|---|---|---|---|---|---|"]
+    for trial in trials:
+        rows.append(
+            f"| {trial.purpose} | {escape(trial.describe)} | {_MARK.get(trial.outcome, trial.outcome)} | "
+            f"{minutes(trial)} | {trial.wall_seconds:.1f} s | {trial.seed} |"
+        )
+    return "\n".join(rows)
+
+
+def minutes(trial: TrialResult) -> str:
+    """How long a trial took on its own clock."""
+    ends = [s.finished_at for s in trial.steps if s.finished_at is not None]
+    if not ends or trial.started_at is None:
+        return "–"
+    return f"{(max(ends) - trial.started_at) / 60:.0f} min"
+
+
+def _trial(trial: TrialResult) -> str:
+    rows = [f"<details><summary>{trial.purpose}: {_MARK.get(trial.outcome, trial.outcome)}</summary>", ""]
+    rows += ["| step | at | took | outcome | |", "|---|---|---|---|---|"]
+    start = trial.started_at or 0.0
+    for step in trial.steps:
+        took = f"{step.finished_at - step.started_at:.0f} s" if step.finished_at is not None else "–"
+        text = escape(step.message[:300])
+        rows.append(
+            f"| {escape(step.step)} | {step.started_at - start:.0f} s | {took} | {_MARK.get(step.outcome, step.outcome)} | {text} |"
+        )
+    if trial.history and trial.injected_at is not None:
+        rows += ["", "Alerts, in seconds after injection:", ""]
+        rows += [f"- {line}" for line in alert_lines(trial)] or ["- none"]
+    return "\n".join([*rows, "", "</details>"])
+
+
+def alert_lines(trial: TrialResult) -> list[str]:
+    """Each alert that fired: from when to when, counted from injection."""
+    if trial.history is None or trial.injected_at is None:
+        return []
+    lines = []
+    for timeline in trial.history.timelines:
+        spans = [
+            f"+{i.start - trial.injected_at:.0f} s to "
+            + (f"+{i.end - trial.injected_at:.0f} s" if i.end else "the end")
+            for i in timeline.firing
+        ]
+        if spans:
+            lines.append(f"{label(timeline)}: {', '.join(spans)}")
+    return lines
+
+
+def escape(text: str) -> str:
+    """Text from scenarios and clusters, made harmless inside Markdown tables and HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")

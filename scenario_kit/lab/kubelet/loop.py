@@ -118,7 +118,7 @@ class Kubelet:
                 record.pod = pod
 
     def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
-        """Decide about every pod that changed or is due, and write it; returns how many statuses and deletions were sent.
+        """Decide about every pod that changed or is due; returns how many statuses and deletions were written.
 
         Args:
             namespace: only this one; None means all.

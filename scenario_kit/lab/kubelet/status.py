@@ -138,11 +138,11 @@ def _step(ctx: Context, now: float, *, changes: bool) -> bool:
         gone = _terminate(ctx, now)
     elif not terminal and _sandbox(ctx, now):
         _run(ctx, now, changes=changes)
+    if not gone and _finished(ctx):
+        _stop_sidecars(ctx, now)
     ctx.status["phase"] = conditions.phase(ctx)
     if gone and ctx.status["phase"] not in conditions.TERMINAL:
         ctx.status["phase"] = "Failed"
-    if ctx.status["phase"] in conditions.TERMINAL:
-        _stop_sidecars(ctx, now)
     sandbox = bool(ctx.status.get("podIP")) and ctx.status["phase"] not in conditions.TERMINAL
     ctx.status["conditions"] = conditions.conditions(ctx, sandbox, now)
     ctx.status["observedGeneration"] = ctx.pod["metadata"].get("generation", 1)
@@ -214,6 +214,12 @@ def _terminate(ctx: Context, now: float) -> bool:
 def _pre_stop(container: Object) -> int:
     hook = (container.get("lifecycle") or {}).get("preStop") or {}
     return int((hook.get("sleep") or {}).get("seconds", 0))
+
+
+def _finished(ctx: Context) -> bool:
+    """Whether no regular container runs or will run again."""
+    ended = [(c, ctx.entry(c["name"])["state"].get("terminated")) for c in ctx.mains]
+    return all(state is not None and not ctx.should_restart(c, state["exitCode"]) for c, state in ended)
 
 
 def _stop_sidecars(ctx: Context, now: float) -> None:

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+T0 = 1_767_225_600.0
+REFUSED = "dial tcp 10.244.0.7:{port}: connect: connection refused"
+
+
+class TestReadiness:
+    def test_ready_after_the_first_success(self, bench: Any, make_container: Any) -> None:
+        b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 10}))
+        b.processes.answering = lambda _c, _p, _path, now: now >= T0 + 15
+        b.to(0)
+        assert b.container()["ready"] is False
+        assert b.container()["started"] is True
+        assert b.condition("Ready")["status"] == "False"
+        b.to(30)
+        assert b.container()["ready"] is True
+        assert b.condition("Ready")["lastTransitionTime"] == "2026-01-01T00:00:20Z"
+        assert [e.at - T0 for e in b.events if e.reason == "Unhealthy"] == [0, 10]
+
+    def test_unready_after_the_threshold_and_never_restarted(self, bench: Any, make_container: Any) -> None:
+        b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}))
+        b.processes.answering = lambda _c, _p, _path, now: now < T0 + 20
+        b.to(0)
+        b.to(29)
+        assert b.container()["ready"] is True
+        b.to(30)
+        assert b.container()["ready"] is False
+        b.to(300)
+        assert b.container()["restartCount"] == 0
+
+    def test_a_restarted_kubelet_keeps_what_the_probe_found(self, bench: Any, make_container: Any) -> None:
+        b = bench(make_container(readinessProbe={"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}))
+        b.to(0)
+        b.restart_kubelet()
+        b.processes.answering = lambda *_: False
+        b.to(5)
+        assert b.container()["ready"] is True
+        b.to(20)
+        assert b.container()["ready"] is False
+
+
+class TestLiveness:
+    def test_failures_restart_the_container(self, bench: Any, make_container: Any) -> None:
+        probe = {"httpGet": {"path": "/nope", "port": "http"}, "periodSeconds": 10, "failureThreshold": 3}
+        b = bench(make_container(livenessProbe=probe, ports=[{"name": "http", "containerPort": 8080}]))
+        b.processes.answering = lambda _c, _port, path, _now: path is None
+        b.to(0)
+        b.to(19)
+        assert b.container()["restartCount"] == 0
+        b.to(20)
+        assert b.container()["restartCount"] == 1
+        assert b.container()["lastState"]["terminated"]["exitCode"] == 143
+        assert "Liveness probe failed: HTTP probe failed with statuscode: 404" in [e.message for e in b.events]
+        assert "Container main failed liveness probe, will be restarted" in [e.message for e in b.events]
+        b.to(41)
+        assert b.waiting() == "CrashLoopBackOff"
+
+
+class TestStartup:
+    PROBE = {"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 3}
+
+    def test_other_probes_wait_for_it(self, bench: Any, make_container: Any) -> None:
+        asked: list[str | None] = []
+        b = bench(make_container(startupProbe=self.PROBE, livenessProbe={"httpGet": {"path": "/live", "port": 80}}))
+
+        def answering(_c: str, _port: int, path: str | None, now: float) -> bool:
+            asked.append(path)
+            return path == "/live" or now >= T0 + 10
+
+        b.processes.answering = answering
+        b.to(0)
+        b.to(6)
+        assert b.container()["started"] is False
+        assert "/live" not in asked
+        b.to(10)
+        assert b.container()["started"] is True
+        assert b.container()["ready"] is True
+        assert "/live" in asked
+
+    def test_a_budget_below_the_start_time_kills(self, bench: Any, make_container: Any) -> None:
+        b = bench(make_container(startupProbe=self.PROBE))
+        b.processes.answering = lambda *_: False
+        b.to(0)
+        b.to(10)
+        assert b.container()["restartCount"] == 1
+        assert "Container main failed startup probe, will be restarted" in [e.message for e in b.events]
+
+
+@pytest.mark.parametrize(
+    ("probe", "open_port", "message"),
+    [
+        ({"tcpSocket": {"port": 81}}, False, REFUSED.format(port=81)),
+        ({"httpGet": {"path": "/ready", "port": 40}}, False,
+         'Get "http://10.244.0.7:40/ready": ' + REFUSED.format(port=40)),
+        ({"httpGet": {"path": "/ready", "port": 40}}, True, "HTTP probe failed with statuscode: 404"),
+        ({"grpc": {"port": 8080}}, True, 'service unhealthy (responded with "NOT_SERVING")'),
+        ({"grpc": {"port": 8080}}, False, 'error: failed to connect service at "10.244.0.7:8080": connection error: '
+         f'desc = "transport: Error while dialing: {REFUSED.format(port=8080)}"'),
+        ({"exec": {"command": ["cat", "/x"]}}, False, "command terminated with exit code 1"),
+    ],
+)  # fmt: skip
+def test_wording(bench: Any, make_container: Any, probe: Any, open_port: bool, message: str) -> None:
+    b = bench(make_container(readinessProbe=probe))
+    b.processes.answering = lambda _c, _p, path, _now: open_port and path is None
+    b.to(0)
+    assert (b.events[-1].type, b.events[-1].reason) == ("Warning", "Unhealthy")
+    assert b.events[-1].message == f"Readiness probe failed: {message}"
+
+
+def test_the_initial_delay_and_the_question(bench: Any, make_container: Any) -> None:
+    asked: list[tuple[int, str | None, float]] = []
+    probe = {"grpc": {"port": 8080, "service": "cart"}, "initialDelaySeconds": 7, "periodSeconds": 10}
+    b = bench(make_container(readinessProbe=probe))
+
+    def answering(_c: str, port: int, path: str | None, now: float) -> bool:
+        asked.append((port, path, now - T0))
+        return True
+
+    b.processes.answering = answering
+    b.to(0)
+    b.to(20)
+    assert asked == [(8080, "grpc:cart", 7), (8080, "grpc:cart", 17)]

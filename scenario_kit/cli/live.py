@@ -1,0 +1,118 @@
+"""The live timeline: what every trial is doing, and which alerts it sees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from scenario_kit.campaign import PlannedTrial
+from scenario_kit.model import StepStatus
+from scenario_kit.trial import AlertNow, TrialStatus
+
+_STYLE: Final = {"Held": "green", "Broken": "bold red", "Infra": "yellow", "Running": "cyan", "Skipped": "dim"}
+_SIGN: Final = {"Held": "✓", "Broken": "✗", "Infra": "?", "Running": "…", "Skipped": "·"}
+
+
+class Timeline:
+    """Shows trials while they run: a live table on a terminal, one line per finished step elsewhere."""
+
+    def __init__(self, title: str, planned: Sequence[PlannedTrial], console: Console | None = None) -> None:
+        self._title = title
+        self._planned = list(planned)
+        self._console = console or Console(file=sys.stderr)
+        self._statuses: dict[str, TrialStatus] = {}
+        self._printed: dict[str, int] = {}
+        self._live = Live(console=self._console, refresh_per_second=8, transient=False)
+
+    def __enter__(self) -> Timeline:
+        if self._console.is_terminal:
+            self._live.start()
+            self._live.update(self._table())
+        else:
+            self._console.print(self._title, highlight=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.update(self._table())
+            self._live.stop()
+
+    def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+        """A trial moved on."""
+        self._statuses[planned.purpose] = status
+        if self._console.is_terminal:
+            self._live.update(self._table())
+        else:
+            self._lines(planned, status)
+
+    def _lines(self, planned: PlannedTrial, status: TrialStatus) -> None:
+        done = [s for s in status.steps if s.outcome != "Running"]
+        for step in done[self._printed.get(planned.purpose, 0) :]:
+            at = _offset(status, step.finished_at if step.finished_at is not None else step.started_at)
+            self._console.print(
+                f"  {planned.purpose:<12} {at:>7}  {_SIGN[step.outcome]} {step.step}{_told(step)}",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
+        self._printed[planned.purpose] = len(done)
+
+    def _table(self) -> RenderableType:
+        table = Table(title=self._title, title_justify="left", box=None, padding=(0, 2, 0, 0), show_edge=False)
+        for heading in ("trial", "time", "steps", "now", "alerts"):
+            table.add_column(heading, overflow="fold" if heading in ("alerts", "now") else "ellipsis")
+        for planned in self._planned:
+            status = self._statuses.get(planned.purpose)
+            if status is None:
+                table.add_row(planned.purpose, "", Text("waiting", style="dim"), "", "")
+            else:
+                table.add_row(*_row(planned, status))
+        return Group(table)
+
+
+def _row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ...]:
+    steps = Text()
+    for index, _ in enumerate(planned.steps):
+        known = status.step(index)
+        outcome = known.outcome if known else ""
+        steps.append(_SIGN.get(outcome, "·"), style=_STYLE.get(outcome, "dim"))
+    current = status.step(status.current)
+    return (
+        planned.purpose,
+        _offset(status, status.now),
+        steps,
+        Text(status.outcome or (current.step if current else ""), style=_STYLE.get(status.outcome, "")),
+        _alerts(status.alerts),
+    )
+
+
+def _alerts(alerts: Sequence[AlertNow]) -> Text:
+    text = Text()
+    for alert in alerts[:8]:
+        entity = alert.entity.partition("/")[2]
+        name = f"{alert.name}({entity})" if entity else alert.name
+        text.append(f"{name} ", style="bold red" if alert.state == "Firing" else "yellow")
+    if len(alerts) > 8:
+        text.append(f"+{len(alerts) - 8}", style="dim")
+    return text
+
+
+def _offset(status: TrialStatus, at: float | None) -> str:
+    """Time since the trial began, as minutes and seconds of its own clock."""
+    if at is None or status.started_at is None:
+        return ""
+    minutes, seconds = divmod(round(at - status.started_at), 60)
+    return f"{minutes}:{seconds:02d}"
+
+
+def _told(step: StepStatus) -> str:
+    return f": {step.message}" if step.message else ""

@@ -1,0 +1,187 @@
+"""``try`` and ``verify``: scenarios through the lab, to a verdict."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.cli.output import show_findings, show_json
+from scenario_kit.errors import AuthoringError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.campaign import Validation
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.lab.state import LabState
+    from scenario_kit.model import Finding, Scenario
+
+RUNS = Path("runs")
+Lab = Annotated[str, typer.Option("--name", help="Name of the lab.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that varies: load, placement, chance.")]
+Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+
+    @app.command("try", rich_help_panel="Prove it")
+    def try_(
+        path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
+        seed: Seed = 1,
+        name: Lab = "default",
+        keep: Annotated[bool, typer.Option("--keep", help="Leave the trial object for inspection.")] = False,
+        format: Format = "text",
+        runs: Runs = RUNS,
+    ) -> int:
+        """Run one paired repeat: quiet, broken, held, decoys, solved, clean.
+
+        Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
+        """
+        return validate([path], "try", seed, name, 1, keep=keep, as_json=format == "json", runs=runs)
+
+    @app.command(rich_help_panel="Prove it")
+    def verify(
+        paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
+        plan: Annotated[str, typer.Option(help="How much evidence: quick.")] = "quick",
+        cluster: Annotated[str, typer.Option(help="Where: lab.")] = "lab",
+        seed: Seed = 1,
+        name: Lab = "default",
+        parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials at the same time.")] = 2,
+        keep: Annotated[bool, typer.Option("--keep", help="Leave the trial objects for inspection.")] = False,
+        format: Format = "text",
+        runs: Runs = RUNS,
+    ) -> int:
+        """Prove that scenarios reproduce, that their labels are true and their solutions work.
+
+        Exit codes: 0 pass, 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+
+        Example: scenario-kit verify catalog/scenarios --plan quick
+        """
+        if cluster != "lab":
+            raise UsageError(f"--cluster {cluster} is not supported by this version", fix="--cluster lab")
+        return validate(paths, plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+
+
+def validate(
+    paths: list[Path], plan: str, seed: int, name: str, parallel: int, *, keep: bool, as_json: bool, runs: Path
+) -> int:
+    """Validate scenarios one after another; the worst verdict decides the exit code."""
+    from scenario_kit.campaign import named
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.load import scenario_files
+
+    if plan != "try":
+        named(plan)
+    files = scenario_files(paths)
+    catalog = Catalog()
+    results = [_one(file, plan, seed, name, parallel, catalog, keep=keep) for file in files]
+    for validation in results:
+        _conclude(validation, runs, as_json=as_json)
+    if len(results) > 1 and not as_json:
+        _table(results)
+    codes = [v.verdict.exit_code for v in results]
+    return next((c for c in (1, 3, 2, 4) if c in codes), 0)
+
+
+def _one(file: Path, plan: str, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool) -> Validation:
+    """Static rules first; the lab is started only for a scenario that passes them."""
+    from scenario_kit.campaign import conclude
+    from scenario_kit.model import Severity
+
+    started = time.monotonic()
+    try:
+        scenario, static = _lint(file, catalog)
+    except AuthoringError as problem:
+        scenario_name = file.parent.name
+        return conclude(scenario_name, str(file), "", plan, [], problem.findings, time.monotonic() - started)
+    if any(f.severity == Severity.ERROR for f in static):
+        return conclude(scenario.name, str(file), "", plan, [], static, time.monotonic() - started)
+    return _campaign(scenario, static, file, plan, seed, name, parallel, catalog, keep=keep)
+
+
+def _lint(file: Path, catalog: Catalog) -> tuple[Scenario, list[Finding]]:
+    from scenario_kit.lint import lint_file
+    from scenario_kit.load import load_scenario
+
+    findings = list(lint_file(file, catalog))
+    loaded = load_scenario(file)
+    return loaded.scenario, findings
+
+
+def _campaign(
+    scenario: Scenario,
+    static: list[Finding],
+    file: Path,
+    plan: str,
+    seed: int,
+    name: str,
+    parallel: int,
+    catalog: Catalog,
+    *,
+    keep: bool,
+) -> Validation:
+    from scenario_kit.campaign import conclude, named, run, trials
+    from scenario_kit.cli.live import Timeline
+    from scenario_kit.clients.kube import KubeCluster
+    from scenario_kit.lab.lifecycle import ensure
+    from scenario_kit.render import resolve
+
+    started = time.monotonic()
+    lab = ensure(name)
+
+    def resolved(namespace: str):  # type: ignore[no-untyped-def]
+        return resolve(scenario, catalog, namespace, beside=file.parent)
+
+    sample = resolved("app")
+    planned = trials(named(plan), sample, seed)
+    title = f"{scenario.name}: plan {plan}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
+    with Timeline(title, planned) as timeline:
+        results = run(
+            planned,
+            resolved,
+            KubeCluster(kubeconfig=Path(lab.kubeconfig)),
+            plan=plan,
+            app=sample.app.name,
+            scenario=scenario.name,
+            digest=sample.digest,
+            parallel=parallel,
+            health=lambda: _dead(lab),
+            progress=timeline,
+            keep=keep,
+        )
+    return conclude(scenario.name, str(file), sample.digest, plan, results, static, time.monotonic() - started)
+
+
+def _dead(lab: LabState) -> list[str]:
+    return [str(p) for p in type(lab).load(lab.name).dead_parts()]
+
+
+def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
+    from scenario_kit.report import Report, write
+    from scenario_kit.report.markdown import render
+
+    folder = write(validation, runs)
+    (folder / "report.md").write_text(render(Report(validation=validation)))
+    if as_json:
+        show_json(validation.to_json() | {"report": str(folder / "report.json")})
+        return
+    show_findings(validation.findings)
+    colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
+    word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
+    typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{validation.scenario}: {validation.headline}")
+    typer.echo(
+        f"  n = {validation.n}, failures = {validation.failures}, {validation.wall_seconds:.0f} s; {folder}/report.md"
+    )
+    if validation.next:
+        typer.echo(f"  next: {validation.next}")
+
+
+def _table(results: list[Validation]) -> None:
+    from scenario_kit.cli.output import show_table
+
+    typer.echo()
+    rows = [(v.scenario, str(v.verdict), f"{len(v.trials)}", f"{v.wall_seconds:.0f} s") for v in results]
+    show_table(("scenario", "verdict", "trials", "wall"), rows)

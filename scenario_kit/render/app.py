@@ -1,0 +1,160 @@
+"""Apps to Kubernetes objects.
+
+``templates/apps/<app>/<version>/manifests.yaml.j2`` is rendered as text and read as YAML documents; it may include
+other files of ``templates/apps/<app>``. It sees
+
+* ``app``: name, version, entry and conventional namespace; ``namespace``: the real one;
+* ``options``: every option of the app, defaults filled in; ``load.users``;
+* ``data``: ``data.yaml`` beside it, as it stands there;
+* ``enabled(entry)``: whether the options have the values of ``entry.when``.
+
+Namespaced objects get the namespace here, not in the templates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from jinja2 import FileSystemLoader, TemplateError
+
+from scenario_kit.catalog import data_root
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object
+from scenario_kit.render.engine import Sandbox, sandbox
+from scenario_kit.render.mistake import did_you_mean, joined, mistake
+
+#: Kinds without a namespace that an app may bring.
+CLUSTER_KINDS: Final = frozenset(
+    {
+        "Namespace", "Node", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass", "PersistentVolume",
+        "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "IngressClass",
+    }
+)  # fmt: skip
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
+    """Every option of the app: the schema's defaults, then those of the load profile, then the chosen ones.
+
+    Raises:
+        AuthoringError: an unknown load profile or option, or a value that the app's schema refuses.
+    """
+    if profile and profile not in app.loads:
+        raise mistake(
+            "SK104",
+            f"{app.name} has no load profile '{profile}'",
+            expected=" | ".join(app.loads),
+            fix=did_you_mean(profile, app.loads),
+        )
+    properties = app.options.get("properties", {})
+    options = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+    options |= (app.loads[profile].options if profile else {}) | dict(chosen)
+    if problem := joined(_violations(app, options)):
+        raise problem
+    return options
+
+
+def _violations(app: App, options: Object) -> list[AuthoringError]:
+    if not app.options:
+        return []
+    from jsonschema import Draft202012Validator  # slow to import
+
+    found = []
+    properties = app.options.get("properties", {})
+    for name in options:
+        if name not in properties:
+            found.append(mistake("SK102", f"{app.name} has no option '{name}'", fix=did_you_mean(name, properties)))
+    known = {k: v for k, v in options.items() if k in properties}
+    for error in Draft202012Validator(app.options).iter_errors(known):
+        place = ".".join(str(p) for p in error.absolute_path)
+        found.append(mistake("SK104", f"option '{place}' of {app.name}: {error.message}"))
+    return found
+
+
+def app_objects(
+    app: App, options: Mapping[str, Any], users: int, namespace: str, *, templates: Path | None = None
+) -> tuple[Object, ...]:
+    """All objects of the app, in the order in which they are to be created.
+
+    Args:
+        app: the app in one version.
+        options: chosen options; the others take their defaults.
+        users: the load.
+        namespace: the real namespace.
+        templates: the folder of the app's templates; by default that of this installation.
+
+    Raises:
+        AuthoringError: options that the app does not have, or templates that do not yield objects.
+    """
+    folder = templates or data_root() / "templates" / "apps" / app.name
+    filled = options_of(app, options)
+    text = _rendered(app, filled, users, namespace, folder)
+    try:
+        documents = [d for d in yaml.load_all(text, Loader=_LOADER) if d is not None]
+    except yaml.YAMLError as error:
+        raise AuthoringError(f"the templates of {app.name} {app.version} do not yield YAML: {error}") from error
+    objects = tuple(_placed(app, document, namespace) for document in documents)
+    names = [(o["kind"], o["metadata"]["name"]) for o in objects]
+    if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
+        raise AuthoringError(f"the templates of {app.name} yield twice: {', '.join(sorted(twice))}")
+    return objects
+
+
+def templates_digest(app: App, folder: Path) -> str:
+    """sha256 over the template files that can shape this version of the app."""
+    sums = hashlib.sha256()
+    files = [*folder.glob("*"), *(folder / app.version).rglob("*")]
+    for path in sorted(p for p in files if p.is_file()):
+        sums.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return sums.hexdigest()
+
+
+def _rendered(app: App, options: Object, users: int, namespace: str, folder: Path) -> str:
+    data = folder / app.version / "data.yaml"
+    app_variables = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
+    try:
+        return (
+            _environment(folder)
+            .get_template(f"{app.version}/manifests.yaml.j2")
+            .render(
+                app=app_variables,
+                namespace=namespace,
+                options=options,
+                load={"users": users},
+                data=_data(data) if data.is_file() else {},
+                enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
+            )
+        )
+    except (TemplateError, TypeError, ValueError, LookupError) as error:
+        raise AuthoringError(
+            f"the templates of {app.name} {app.version} in {folder} cannot be rendered: {type(error).__name__}: {error}"
+        ) from error
+
+
+@lru_cache(maxsize=8)
+def _environment(folder: Path) -> Sandbox:
+    return sandbox(FileSystemLoader(folder))
+
+
+@lru_cache(maxsize=8)
+def _data(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+
+
+def _placed(app: App, document: Any, namespace: str) -> Object:
+    try:
+        metadata = document["metadata"]
+        kind, _, _ = document["kind"], document["apiVersion"], metadata["name"]
+    except (KeyError, TypeError) as error:
+        raise AuthoringError(
+            f"the templates of {app.name} yield a document without {error}: {document!r:.200}"
+        ) from error
+    if kind not in CLUSTER_KINDS:
+        document["metadata"] = {"name": metadata["name"], "namespace": namespace, **metadata}
+    result: Object = document
+    return result

@@ -1,0 +1,149 @@
+"""What a change does to rendered objects, without a cluster: the check that finds faults which change nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import jsonpatch
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Reference, Severity
+from scenario_kit.model.change import Patch, SetFlag
+from scenario_kit.render.mistake import did_you_mean, mistake
+from scenario_kit.render.objects import found, position, spelled
+from scenario_kit.render.strategic import merge, strategic
+
+#: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
+_ELSEWHERE: Final = ("cordon", "uncordon", "drain", "run", "removeFault")
+
+
+class NoChange(AuthoringError):
+    """The change would leave every object as it is."""
+
+    def __init__(self, what: str, target: str) -> None:
+        finding = Finding(
+            code="SK304",
+            severity=Severity.ERROR,
+            message=f"{what} of {target} changes nothing",
+            observed="the object already has these values",
+            expected="values that differ from those of the app",
+            why="a change that changes nothing cannot break or repair anything",
+            fix="choose other parameters",
+        )
+        super().__init__(finding.message, [finding], fix=finding.fix)
+
+
+def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -> tuple[Object, ...]:
+    """The objects once the change is made.
+
+    Objects outside the app's namespace are not known here; changes of them leave the objects as they are, and so do
+    restarts and everything else that touches no spec.
+
+    Raises:
+        NoChange: every object would stay as it is.
+        AuthoringError: its target does not exist, what it creates exists, or the patch does not apply.
+    """
+    operation = change.operation
+    if manifest := change.create or change.chaos:
+        return _created(objects, manifest, namespace, operation)
+    if change.apply:
+        return _applied(objects, change.apply, namespace)
+    if change.set_flag:
+        return _flagged(objects, change.set_flag, app, namespace)
+    if operation in _ELSEWHERE or change.target is None:
+        return tuple(objects)
+    ref = Reference.parse(change.target)
+    if ref.namespace not in (APP_NAMESPACE, namespace):
+        return tuple(objects)
+    obj = found(objects, ref, namespace, operation, "SK121")
+    if operation in ("restart", "undoRollout"):
+        return tuple(objects)
+    if change.delete:
+        return tuple(o for o in objects if o is not obj)
+    if change.scale:
+        new = merge(obj, {"spec": {"replicas": change.scale.replicas}})
+    else:
+        assert change.patch is not None
+        new = _patched(obj, change.patch)
+    return _replaced(objects, obj, new, operation, change.target)
+
+
+def _replaced(objects: Sequence[Object], old: Object, new: Object, operation: str, target: str) -> tuple[Object, ...]:
+    if new == old:
+        raise NoChange(operation, target)
+    return tuple(new if o is old else o for o in objects)
+
+
+def _created(objects: Sequence[Object], manifest: Object, namespace: str, operation: str) -> tuple[Object, ...]:
+    placed = _placed(manifest, namespace)
+    if position(objects, _reference(placed), namespace) is not None:
+        raise mistake(
+            "SK121",
+            f"{operation}: {spelled(placed)} exists already",
+            fix="patch it, or choose another name",
+        )
+    return (*objects, placed)
+
+
+def _applied(objects: Sequence[Object], manifest: Object, namespace: str) -> tuple[Object, ...]:
+    placed = _placed(manifest, namespace)
+    index = position(objects, _reference(placed), namespace)
+    if index is None:
+        return (*objects, placed)
+    return _replaced(objects, objects[index], strategic(objects[index], placed), "apply", spelled(placed))
+
+
+def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: str) -> tuple[Object, ...]:
+    store = app.flags
+    if store is None:
+        raise mistake("SK121", f"setFlag: {app.name} has no feature flags")
+    obj = found(objects, Reference("ConfigMap", store.config_map), namespace, "setFlag", "SK121")
+    document: dict[str, Any] = json.loads(obj["data"][store.key])
+    flags = document["flags"]
+    if change.flag not in flags:
+        raise mistake("SK120", f"setFlag: there is no flag '{change.flag}'", fix=did_you_mean(change.flag, flags))
+    flag = flags[change.flag]
+    if change.variant not in flag["variants"]:
+        variants = [str(v) for v in flag["variants"]]
+        raise mistake(
+            "SK120",
+            f"setFlag: flag '{change.flag}' has no variant '{change.variant}'",
+            expected=" | ".join(variants),
+            fix=did_you_mean(change.variant, variants),
+        )
+    if flag["defaultVariant"] == change.variant:
+        raise NoChange("setFlag", f"flag {change.flag}")
+    flag["defaultVariant"] = change.variant
+    return tuple(merge(o, {"data": {store.key: json.dumps(document, indent=2)}}) if o is obj else o for o in objects)
+
+
+def _patched(obj: Object, change: Patch) -> Object:
+    if change.type == "Strategic":
+        result = strategic(obj, change.patch)
+    elif change.type == "Merge":
+        result = merge(obj, change.patch)
+    else:
+        try:
+            result = jsonpatch.apply_patch(obj, change.patch)
+        except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError) as error:
+            raise mistake(
+                "SK121",
+                f"the patch of {change.target} does not apply: {error}",
+                observed=json.dumps(change.patch)[:300],
+                expected="paths that exist in the rendered object",
+                fix="`scenario-kit render` shows the object",
+            ) from error
+    patched: Object = result
+    return patched
+
+
+def _placed(manifest: Object, namespace: str) -> Object:
+    return {**manifest, "metadata": {"namespace": namespace, **manifest["metadata"]}}
+
+
+def _reference(manifest: Object) -> Reference:
+    group = manifest["apiVersion"].rpartition("/")[0]
+    metadata = manifest["metadata"]
+    return Reference(manifest["kind"], metadata["name"], metadata["namespace"], group)

@@ -1,0 +1,165 @@
+"""Renders documents whose values are Jinja2 expressions, in a sandbox.
+
+A value that is exactly one ``{{ expression }}`` becomes the value of the expression, whatever its type; in other text
+expressions are inserted. Names that are not defined are errors. Templates cannot read files or the environment, import,
+define macros, or grow without bound: contributed faults are rendered on a maintainer's machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from jinja2 import BaseLoader, StrictUndefined, Template, TemplateError, Undefined, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.render.mistake import mistake
+from scenario_kit.render.target import Target
+
+#: Characters that one document may grow to, and items that one range may have.
+MAX_OUTPUT: Final = 2_000_000
+MAX_RANGE: Final = 1_000
+#: Loops inside loops; with MAX_RANGE this bounds the work of a template.
+_MAX_LOOPS: Final = 2
+#: Filters that build text of any width from a number.
+_UNBOUNDED: Final = ("center", "format", "indent", "wordwrap", "xmlattr", "lipsum")
+_FORBIDDEN: Final = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+_ONE: Final = re.compile(r"\s*\{\{-?(.*?)-?\}\}\s*", re.DOTALL)
+_FAILURES: Final = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+
+Variables = Mapping[str, Any]
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """A strict environment in which operators cannot blow up."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Arithmetic on numbers of ordinary size; anything else is refused."""
+        if not all(isinstance(v, int | float) and abs(v) <= 1e12 for v in (left, right)) or operator == "**":
+            raise ValueError(f"'{operator}' is for numbers of ordinary size only")
+        return super().call_binop(context, operator, left, right)
+
+
+def sandbox(loader: BaseLoader | None = None) -> Sandbox:
+    """A new environment; with a loader, templates may include each other."""
+    environment = Sandbox(loader=loader, undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
+    environment.globals = {"range": _range, "dict": dict}
+    if loader is None:
+        for name in _UNBOUNDED:
+            environment.filters.pop(name, None)
+    return environment
+
+
+def render(document: Any, variables: Variables, where: str = "") -> Any:
+    """The document with every expression replaced, as plain JSON types.
+
+    Args:
+        document: JSON types; text in it, keys included, may hold expressions.
+        variables: what the expressions may use.
+        where: how messages call the document, for example ``changes``.
+
+    Raises:
+        AuthoringError: an expression is not valid, uses an undefined name, or fails; the message names the place.
+    """
+    left = [MAX_OUTPUT]
+    return _walk(document, variables, where, left)
+
+
+def _walk(value: Any, variables: Variables, where: str, left: list[int]) -> Any:
+    if isinstance(value, str):
+        result = plain(_text(value, variables, where)) if "{" in value else value
+        left[0] -= len(value) if result is value else len(str(result))
+        if left[0] < 0:
+            raise mistake("SK123", f"{where}: the document grows beyond {MAX_OUTPUT} characters when it is rendered")
+        return result
+    if isinstance(value, Mapping):
+        return {
+            str(_walk(k, variables, where, left)): _walk(v, variables, f"{where}.{k}".lstrip("."), left)
+            for k, v in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_walk(v, variables, f"{where}[{i}]", left) for i, v in enumerate(value)]
+    return value
+
+
+def _text(text: str, variables: Variables, where: str) -> Any:
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return text
+    try:
+        result = _compiled(text)(variables)
+        if isinstance(result, Undefined):
+            result._fail_with_undefined_error()
+        return result
+    except AuthoringError:
+        raise
+    except _FAILURES as error:
+        raise mistake(
+            "SK123",
+            f"{where}: the template cannot be rendered: {error}",
+            observed=text.strip()[:200],
+            expected=f"an expression over {', '.join(sorted(variables))}",
+        ) from error
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> Callable[[Variables], Any]:
+    environment = _strict()
+    tree = environment.parse(text)
+    if any(tree.find_all(_FORBIDDEN)):
+        raise ValueError("include, import, extends and macro are not available here")
+    if _depth(tree) > _MAX_LOOPS:
+        raise ValueError(f"loops are nested more than {_MAX_LOOPS} deep")
+    one = _ONE.fullmatch(text)
+    if one and len(tree.body) == 1 and isinstance(tree.body[0], nodes.Output):
+        inside = [n for n in tree.body[0].nodes if not _blank(n)]
+        if len(inside) == 1 and not isinstance(inside[0], nodes.TemplateData):
+            expression = environment.compile_expression(one[1], undefined_to_none=False)
+            return lambda variables: expression(**variables)
+    template: Template = environment.from_string(text)
+    return lambda variables: template.render(**variables)
+
+
+@cache
+def _strict() -> Sandbox:
+    return sandbox()
+
+
+def _blank(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.TemplateData) and not node.data.strip()
+
+
+def _depth(node: nodes.Node) -> int:
+    return isinstance(node, nodes.For) + max((_depth(child) for child in node.iter_child_nodes()), default=0)
+
+
+def _range(*args: int) -> range:
+    result = range(*args)
+    if len(result) > MAX_RANGE:
+        raise ValueError(f"a range of {len(result)} items; at most {MAX_RANGE} are possible")
+    return result
+
+
+def plain(value: Any) -> Any:
+    """The value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
+
+    Raises:
+        AuthoringError: it is of a type that has no JSON form.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if hasattr(value, "__iter__") and hasattr(value, "__next__"):
+        return [plain(v) for v in value]  # what filters like `map` and `select` answer
+    if isinstance(value, Target):
+        return str(value)
+    raise mistake("SK123", f"an expression results in a {type(value).__name__}, which is not a value of YAML")

@@ -1,0 +1,233 @@
+"""A fault of the catalogue, rendered for its target."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import (
+    APP_NAMESPACE,
+    App,
+    Change,
+    Check,
+    Decoy,
+    Entity,
+    Fault,
+    FaultType,
+    Object,
+    Reference,
+    Solution,
+)
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render.engine import render
+from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.objects import found
+from scenario_kit.render.scope import Scope
+from scenario_kit.render.target import Target, target_of
+
+_T = TypeVar("_T")
+
+
+def fault(
+    fault_type: FaultType,
+    use: FaultUse,
+    app: App,
+    objects: Sequence[Object],
+    namespace: str,
+    scenario_name: str,
+    *,
+    load: Mapping[str, Any] | None = None,
+) -> Fault:
+    """Everything that injecting, proving and removing the fault needs.
+
+    Args:
+        fault_type: the catalogue's entry.
+        use: how the scenario uses it.
+        app: the app in its version.
+        objects: the app's objects, as rendered.
+        namespace: the app's real namespace.
+        scenario_name: seeds generated names.
+        load: ``profile`` and ``users``.
+
+    Raises:
+        AuthoringError: a target that the fault cannot be aimed at or that does not exist, parameters that its schema
+            refuses, parameters with which it cannot bite, or a template that fails. Findings carry all of them.
+    """
+    target = _target(fault_type, use, objects, namespace)
+    scope = Scope(app, objects, namespace, scenario_name, use.name, target, load or {})
+    parameters = parameters_of(fault_type, use, scope)
+    variables = scope.variables(parameters)
+    where = f"fault '{use.name}' ({fault_type.name})"
+
+    def changes(documents: Sequence[Any], place: str) -> tuple[Change, ...]:
+        kept = [(i, d) for i, d in enumerate(documents) if _wanted(d, variables, f"{where} {place}[{i}]")]
+        return tuple(_value(_without_when(d), Change, variables, f"{where} {place}[{i}]") for i, d in kept)
+
+    def checks(documents: Sequence[Any], place: str) -> tuple[Check, ...]:
+        return tuple(_value(d, Check, variables, f"{where} {place}[{i}]") for i, d in enumerate(documents))
+
+    def entity(document: Any, place: str) -> Entity:
+        rest = {k: v for k, v in document.items() if k != "fix"}
+        result = _value(rest, Entity, variables, f"{where} {place}")
+        _reference(result.ref, f"{where} {place}.ref")
+        return msgspec.structs.replace(result, fix=changes(document.get("fix", ()), f"{place}.fix"))
+
+    def procedure(document: Any, to: type[_T], place: str) -> _T:
+        rest = {k: v for k, v in document.items() if k != "changes"}
+        if to is Solution:
+            rest.setdefault("fixes", [use.name])
+        result = _value(rest, to, variables, f"{where} {place}")
+        return msgspec.structs.replace(result, changes=changes(document.get("changes", ()), f"{place}.changes"))  # type: ignore[type-var]
+
+    rendered = Fault(
+        name=use.name,
+        type=fault_type.name,
+        version=fault_type.version,
+        target=use.target,
+        role=use.role,
+        visibility=use.visibility,
+        changes=changes(fault_type.changes, "changes"),
+        undo=changes(fault_type.undo, "undo"),
+        effect=checks(fault_type.effect, "effect"),
+        undone=checks(fault_type.undone, "undone"),
+        entities=tuple(entity(e, f"entities[{i}]") for i, e in enumerate(fault_type.entities)),
+        causes_join=fault_type.causes_join,
+        mitigation=fault_type.mitigation,
+        persistence=fault_type.persistence,
+        scope=fault_type.scope,
+        rollout=use.rollout or fault_type.rollout,
+        callers=_callers(scope, target),
+        start_after_seconds=use.start.after_seconds or 0,
+        solutions=tuple(procedure(s, Solution, f"solutions[{i}]") for i, s in enumerate(fault_type.solutions)),
+        decoys=tuple(procedure(d, Decoy, f"decoys[{i}]") for i, d in enumerate(fault_type.decoys)),
+        requires=fault_type.requires,
+    )
+    if not rendered.changes:
+        raise mistake("SK304", f"{where} has no changes with these parameters", fix="change its parameters")
+    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, parameters)))
+
+
+def parameters_of(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
+    """The parameters with every default of the schema filled in; a default may itself be an expression.
+
+    Raises:
+        AuthoringError: with a finding for each parameter that the schema refuses.
+    """
+    schema = fault_type.parameters
+    known: Mapping[str, Any] = schema.get("properties", {})
+    filled = copy.deepcopy(use.parameters)
+    for name, part in known.items():
+        if name not in filled and "default" in part:
+            filled[name] = render(part["default"], scope.variables(filled), f"fault '{use.name}' default of {name}")
+    if problem := joined(_violations(fault_type, use, filled)):
+        raise problem
+    return filled
+
+
+def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]) -> list[AuthoringError]:
+    schema = fault_type.parameters
+    known = schema.get("properties", {})
+    unknown = [n for n in parameters if n not in known]
+    found_ = [
+        mistake(
+            "SK109",
+            f"fault '{use.name}': {fault_type.name} has no parameter '{name}'",
+            expected=" | ".join(known) or "no parameters",
+            fix=did_you_mean(name, known),
+        )
+        for name in unknown
+    ]
+    if schema:
+        from jsonschema import Draft202012Validator  # slow to import
+
+        rest = {k: v for k, v in parameters.items() if k not in unknown}
+        for error in Draft202012Validator(schema).iter_errors(rest):
+            place = ".".join(str(p) for p in error.absolute_path)
+            subject = f"parameter '{place}' of fault '{use.name}'" if place else f"parameters of fault '{use.name}'"
+            found_.append(mistake("SK109", f"{subject}: {error.message}", observed=json.dumps(error.instance)))
+    return found_
+
+
+def _target(fault_type: FaultType, use: FaultUse, objects: Sequence[Object], namespace: str) -> Target:
+    try:
+        target = target_of(use.target, namespace)
+    except ValueError as error:
+        raise mistake("SK104", f"fault '{use.name}': {error}") from error
+    kinds = {target.kind, f"{target.kind}.{target.group}"}
+    if not kinds & set(fault_type.targets):
+        raise mistake(
+            "SK110",
+            f"fault '{use.name}': {fault_type.name} cannot be aimed at a {target.kind}",
+            observed=use.target,
+            expected=" | ".join(fault_type.targets),
+            fix=_instead(fault_type, target, objects),
+        )
+    if target.ref.namespace == APP_NAMESPACE and target.kind not in ("Node", "Namespace"):
+        found(objects, target.ref, namespace, f"target of fault '{use.name}'")
+    return target
+
+
+def _instead(fault_type: FaultType, target: Target, objects: Sequence[Object]) -> str:
+    names = {(o["kind"], o["metadata"]["name"]) for o in objects}
+    same = [f"{kind}/{target.name}" for kind in fault_type.targets if (kind, target.name) in names]
+    return f"target: {same[0]}" if same else ""
+
+
+def _callers(scope: Scope, target: Target) -> tuple[str, ...]:
+    """Workloads of the components that call the target's component; none where it belongs to no component."""
+    component = next(
+        (
+            c
+            for c in scope.app.components
+            if c.workload == str(target) or (target.kind == "Service" and c.service == target.name)
+        ),
+        None,
+    )
+    if component is None:
+        return ()
+    callers = (scope.app.component(name) for name in scope.app.callers(component.name))
+    # The load generator holds no connection that a fault of the entry could hide behind, and must keep running.
+    return tuple(c.workload for c in callers if c is not None and c.role != "Load")
+
+
+def _wanted(document: Any, variables: Mapping[str, Any], where: str) -> bool:
+    return not isinstance(document, Mapping) or bool(render(document.get("when", True), variables, f"{where}.when"))
+
+
+def _without_when(document: Any) -> Any:
+    return {k: v for k, v in document.items() if k != "when"} if isinstance(document, Mapping) else document
+
+
+def _value(document: Any, to: type[_T], variables: Mapping[str, Any], where: str) -> _T:
+    data = render(document, variables, where)
+    try:
+        return msgspec.convert(data, to)
+    except msgspec.ValidationError as error:
+        raise mistake("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
+
+
+def _reference(text: str, where: str) -> None:
+    try:
+        Reference.parse(text)
+    except ValueError as error:
+        raise mistake("SK104", f"{where}: {error}") from error
+
+
+def _causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
+    told = ("title", "description", "references", "symptoms")
+    return {
+        "type": {k: v for k, v in fault_type.to_json().items() if k not in told},
+        "use": {**use.to_json(), "parameters": parameters},
+    }
+
+
+def digest_of(document: Any) -> str:
+    """sha256 of the canonical JSON of a document."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

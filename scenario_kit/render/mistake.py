@@ -1,0 +1,35 @@
+"""One way to refuse what an author wrote: an error that carries a complete finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Finding, Severity
+
+
+def mistake(
+    code: str, message: str, *, observed: str = "", expected: str = "", why: str = "", fix: str = ""
+) -> AuthoringError:
+    """An error with one finding; ``message`` says what is wrong and where."""
+    finding = Finding(
+        code=code, severity=Severity.ERROR, message=message, observed=observed, expected=expected, why=why, fix=fix
+    )
+    return AuthoringError(message, [finding], fix=fix)
+
+
+def joined(errors: Iterable[AuthoringError]) -> AuthoringError | None:
+    """All of them as one, or None: authors get every mistake at once."""
+    found = list(errors)
+    if not found:
+        return None
+    findings = [f for e in found for f in e.findings]
+    return AuthoringError("\n".join(e.message for e in found), findings, fix=found[0].fix if len(found) == 1 else "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``did you mean …?`` with the closest known names; empty where none is close."""
+    from rapidfuzz import process  # only mistakes need it, and it takes a while to import
+
+    close = [match[0] for match in process.extract(name, list(known), limit=3, score_cutoff=60)]
+    return f"did you mean {', '.join(close)}?" if close else ""

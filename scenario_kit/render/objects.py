@@ -1,0 +1,66 @@
+"""Finding things among rendered objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.render.mistake import did_you_mean, mistake
+
+#: Kinds that own pods by a template.
+WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+
+
+def spelled(obj: Object) -> str:
+    """The reference of a manifest, as scenarios spell it."""
+    return f"{obj['kind']}/{obj['metadata']['name']}"
+
+
+def position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
+    """The index of the object that a reference names; a group is compared only where the reference has one."""
+    wanted = namespace if ref.namespace == APP_NAMESPACE else ref.namespace
+    for index, obj in enumerate(objects):
+        metadata = obj["metadata"]
+        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace", wanted) != wanted:
+            continue
+        if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
+            return index
+    return None
+
+
+def found(objects: Sequence[Object], ref: Reference, namespace: str, what: str, code: str = "SK110") -> Object:
+    """The object that a reference names.
+
+    Raises:
+        AuthoringError: there is none; ``what`` says who asked, ``code`` is the finding's.
+    """
+    index = position(objects, ref, namespace)
+    if index is None:
+        known = [spelled(o) for o in objects]
+        same = [k for k in known if k.startswith(f"{ref.kind}/")] or known
+        raise mistake(
+            code,
+            f"{what}: '{ref}' is not among the app's objects",
+            observed=str(ref),
+            expected=f"one of {len(same)} objects of the app",
+            why="what does not exist cannot be changed, nor found by whoever investigates",
+            fix=did_you_mean(str(ref), same) or "`scenario-kit render` lists the objects",
+        )
+    return objects[index]
+
+
+def workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
+    """The workload itself, or the one whose pods a Service selects; None where nothing owns pods."""
+    if obj["kind"] in WORKLOADS:
+        return obj
+    selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
+    if not selector:
+        return None
+    return next((o for o in objects if o["kind"] in WORKLOADS and selector.items() <= pod_labels(o).items()), None)
+
+
+def pod_labels(workload: Object) -> Mapping[str, Any]:
+    """Labels of the pods of a workload."""
+    labels: Mapping[str, Any] = workload["spec"]["template"]["metadata"].get("labels", {})
+    return labels

@@ -1,0 +1,72 @@
+"""What would be applied, and when: the data behind ``scenario-kit render``."""
+
+from __future__ import annotations
+
+from scenario_kit.model import Change, Object, Runbook, Value
+from scenario_kit.model.scenario import AlertExpectation
+
+
+class Stage(Value, frozen=True, kw_only=True):
+    """A stretch of a paired repeat. ``starts_at`` counts from the end of the deployment, both in seconds."""
+
+    name: str
+    starts_at: int
+    seconds: int
+    what: str = ""
+
+
+class Preview(Value, frozen=True, kw_only=True):
+    """Objects of the app, the changes of each fault and procedure, and the planned timeline."""
+
+    scenario: str
+    digest: str
+    objects: tuple[Object, ...]
+    rules: tuple[str, ...]
+    changes: dict[str, tuple[Change, ...]]
+    timeline: tuple[Stage, ...]
+
+
+def preview(runbook: Runbook) -> Preview:
+    """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest."""
+    changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
+    changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
+    return Preview(
+        scenario=runbook.scenario,
+        digest=runbook.digest,
+        objects=runbook.objects,
+        rules=tuple(dict.fromkeys(r.name for r in runbook.rules)),
+        changes=changes,
+        timeline=_timeline(runbook),
+    )
+
+
+def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
+    windows = runbook.windows
+    planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
+    for fault in runbook.faults:
+        planned.append((f"inject {fault.name}", fault.start_after_seconds, f"{fault.type} on {fault.target}"))
+    must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
+    planned.append(("alerts", max((due(runbook, a) for a in must), default=0), ", ".join(_told(a) for a in must)))
+    planned.append(("hold", windows.hold, "nobody acts"))
+    for procedure in runbook.procedures:
+        if procedure.use == "Decoy":
+            planned.append((f"decoy {procedure.name}", windows.still_firing, "clears nothing"))
+    solution = next((p for p in runbook.procedures if p.use == "Solution"), None)
+    if solution:
+        planned.append((f"solution {solution.name}", windows.resolve, "resolved, and clear for the clear window"))
+    stages, now = [], 0
+    for name, seconds, what in planned:
+        stages.append(Stage(name=name, starts_at=now, seconds=seconds, what=what))
+        now += seconds
+    return tuple(stages)
+
+
+def due(runbook: Runbook, alert: AlertExpectation) -> int:
+    """Seconds after injection by which an alert is expected: the author's number, else its rule's `for` and range."""
+    if alert.within_seconds is not None:
+        return alert.within_seconds
+    return max((r.for_seconds + r.range_seconds for r in runbook.rules if r.name == alert.name), default=0)
+
+
+def _told(alert: AlertExpectation) -> str:
+    return f"{alert.name} on {alert.on}" if alert.on else alert.name

@@ -1,0 +1,241 @@
+"""A scenario, resolved and rendered: everything a trial needs, independent of the catalogue from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import AlertRule, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
+from scenario_kit.model.scenario import Edge, FaultUse, GroundTruth, ScenarioSpec
+from scenario_kit.render.app import app_objects, options_of, templates_digest
+from scenario_kit.render.effect import after
+from scenario_kit.render.fault import digest_of, fault
+from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.windows import windows
+
+#: How propagation and root causes refer to an entity whose name is generated.
+_BY_FAULT: Final = "Fault/"
+#: Parts of a scenario that tell about the incident but do not shape it.
+_TOLD: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
+
+
+def resolve(
+    scenario: Scenario,
+    catalog: Catalog,
+    namespace: str,
+    *,
+    users: int | None = None,
+    beside: Path | None = None,
+) -> Runbook:
+    """The runbook of a scenario in a namespace.
+
+    Args:
+        scenario: as loaded.
+        catalog: where its app, faults and alert packs come from.
+        namespace: the real namespace of the app.
+        users: replaces the scenario's number of users (repeats vary the load).
+        beside: the scenario's file or folder, for faults of its own.
+
+    Raises:
+        AuthoringError: with a finding for each mistake that hinders rendering; what stands beside the faults (labels,
+            expectations, solutions) is judged by ``lint``, not here.
+    """
+    spec = scenario.spec
+    app = catalog.app(spec.app.name, spec.app.version)
+    templates = catalog.templates(app.name)
+    offered = spec.app.load.users if users is None else users
+    load = {"profile": spec.app.load.profile, "users": offered}
+    options = options_of(app, spec.app.options, spec.app.load.profile)
+    objects = app_objects(app, options, offered, namespace, templates=templates)
+    rules = tuple(r for pack in spec.app.alert_packs for r in catalog.alert_pack(pack))
+    faults = _faults(scenario, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
+    return Runbook(
+        scenario=scenario.name,
+        digest=_digest(spec, faults, rules, templates_digest(app, templates), app.to_json()),
+        app=app,
+        namespace=namespace,
+        users=offered,
+        objects=objects,
+        rules=rules,
+        windows=windows(rules, spec.expect),
+        faults=faults,
+        expect=spec.expect,
+        ground_truth=_ground_truth(spec.ground_truth, faults),
+        procedures=(*_solutions(spec, faults), *_decoys(spec, faults), *_fixes(faults)),
+    )
+
+
+def _faults(
+    scenario: Scenario,
+    catalog: Catalog,
+    *,
+    app_objects: Sequence[Object],
+    namespace: str,
+    load: Mapping[str, Any],
+    beside: Path | None,
+) -> tuple[Fault, ...]:
+    app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
+    objects = tuple(app_objects)
+    faults: list[Fault] = []
+    problems: list[AuthoringError] = []
+    for use in in_order(scenario.spec.faults):
+        try:
+            fault_type = catalog.fault(use.type, beside)
+            faults.append(fault(fault_type, use, app, objects, namespace, scenario.name, load=load))
+        except AuthoringError as problem:
+            problems.append(problem if problem.findings else mistake("SK108", problem.message, fix=problem.fix))
+            continue
+        # A later fault may be aimed at what an earlier one creates; what it breaks stays as the author sees it.
+        for change in faults[-1].changes:
+            if change.create or change.chaos:
+                objects = after(objects, change, app, namespace)
+    if together := joined(problems):
+        raise together
+    return tuple(faults)
+
+
+def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
+    """The faults in the order in which they start: one that waits for another comes after it.
+
+    Raises:
+        AuthoringError: a fault waits for one that does not exist, for itself in a circle, or for what nobody watches.
+    """
+    by_name = {use.name: use for use in uses}
+    done: dict[str, FaultUse] = {}
+
+    def visit(use: FaultUse, waiting: tuple[str, ...]) -> None:
+        if use.name in waiting:
+            raise mistake("SK116", f"faults wait for each other: {' → '.join((*waiting, use.name))}")
+        before = use.start.after_fault
+        if before is not None:
+            if before not in by_name:
+                raise mistake(
+                    "SK115",
+                    f"fault '{use.name}' starts after '{before}', which is not a fault of this scenario",
+                    expected=" | ".join(by_name),
+                    fix=did_you_mean(before, by_name),
+                )
+            visit(by_name[before], (*waiting, use.name))
+        done.setdefault(use.name, use)
+
+    for use in uses:
+        _refuse_unavailable(use)
+        visit(use, ())
+    return tuple(done.values())
+
+
+def _refuse_unavailable(use: FaultUse) -> None:
+    if use.start.on_alert is not None:
+        raise mistake(
+            "SK104",
+            f"fault '{use.name}': start.onAlert is not available",
+            expected="start.afterSeconds or start.afterFault",
+            fix="let it start after the fault that raises the alert",
+        )
+    if use.visibility == "Hidden":
+        raise mistake(
+            "SK104",
+            f"fault '{use.name}': visibility Hidden is not available",
+            expected="Visible",
+            why="the fault's object would lie in the app's namespace, where a solver reads it",
+            fix="visibility: Visible",
+        )
+
+
+def entity_by_fault(text: str, faults: Sequence[Fault]) -> str:
+    """The reference, with ``Fault/<name>`` replaced by the first cause of that fault.
+
+    Raises:
+        AuthoringError: there is no such fault, or it has no cause.
+    """
+    if not text.startswith(_BY_FAULT):
+        return text
+    name = text.removeprefix(_BY_FAULT)
+    causes = next((f.causes for f in faults if f.name == name), ())
+    if not causes:
+        known = [f.name for f in faults if f.causes]
+        raise mistake(
+            "SK115",
+            f"'{text}' names no fault of this scenario that has a cause",
+            expected=" | ".join(_BY_FAULT + k for k in known),
+            fix=did_you_mean(name, known),
+        )
+    return causes[0].ref
+
+
+def _ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
+    return msgspec.structs.replace(
+        truth,
+        root_causes=tuple(
+            msgspec.structs.replace(c, entity=entity_by_fault(c.entity or f"{_BY_FAULT}{c.fault}", faults))
+            for c in truth.root_causes
+        ),
+        propagation=tuple(
+            Edge(from_=entity_by_fault(e.from_, faults), to=entity_by_fault(e.to, faults), because=e.because)
+            for e in truth.propagation
+        ),
+    )
+
+
+def _solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    if spec.solutions:
+        return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in spec.solutions)
+    repaired = [f for f in faults if f.role != "Distractor"]
+    if len(repaired) == 1:
+        return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in repaired[0].solutions)
+    firsts = [f.solutions[0] for f in repaired if f.solutions]
+    if not firsts or len(firsts) < len(repaired):
+        return ()
+    together = Solution(
+        name="repair-all",
+        fixes=tuple(f.name for f in repaired),
+        description="; ".join(s.description or s.name for s in firsts),
+        changes=tuple(c for s in firsts for c in s.changes),
+    )
+    return (Procedure(use="Solution", name=together.name, solution=together),)
+
+
+def _decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    decoys = spec.decoys or tuple(d for f in faults if f.role != "Distractor" for d in f.decoys)
+    return tuple(
+        Procedure(
+            use="Decoy",
+            name=d.name,
+            solution=Solution(name=d.name, description=d.description, changes=d.changes),
+        )
+        for d in {d.name: d for d in decoys}.values()
+    )
+
+
+def _fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
+    """One repair per cause, named ``<fault>:<position among its causes>``.
+
+    A fault with a single cause and no repair of its own is taken back from its receipts: that removes exactly it.
+    """
+    fixes = []
+    for each in faults:
+        for number, cause in enumerate(each.causes):
+            alone = len(each.causes) == 1
+            changes = cause.fix or ((Change.from_json({"removeFault": {"fault": each.name}}),) if alone else ())
+            name = f"{each.name}:{number}"
+            if changes:
+                solution = Solution(name=name, fixes=(each.name,), description=f"Repair {cause.ref}", changes=changes)
+                fixes.append(Procedure(use="Fix", name=name, solution=solution))
+    return tuple(fixes)
+
+
+def _digest(
+    spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], templates: str, app: Object
+) -> str:
+    """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial."""
+    causal = {k: v for k, v in spec.to_json().items() if k not in _TOLD}
+    judged = [{"name": r.name, "expr": r.expr, "for": r.for_seconds, "labels": r.labels} for r in rules]
+    shaped = {k: v for k, v in app.items() if k not in ("title", "twin")}
+    return digest_of(
+        {"spec": causal, "faults": [f.digest for f in faults], "rules": judged, "templates": templates, "app": shaped}
+    )

@@ -1,0 +1,190 @@
+"""What the templates of a fault can use: the target, the rendered app, and a few functions over them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.render.mistake import did_you_mean, mistake
+from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, workload_behind
+from scenario_kit.render.target import Target
+
+#: Letters and digits that spell no words.
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+#: Names of chaos objects may not be longer (Chaos Mesh derives others from them).
+_LONGEST_NAME: Final = 20
+
+
+class Rendered(dict[str, Any]):
+    """A rendered object; calling it with a reference answers another one: ``object('ConfigMap/flagd-config')``."""
+
+    def __init__(self, scope: Scope, obj: Mapping[str, Any]) -> None:
+        super().__init__(obj)
+        self._scope = scope
+
+    def __call__(self, ref: object) -> Object:
+        """The object that ``ref`` names; an error where there is none."""
+        return self._scope.find(ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Everything that is known when a fault is rendered; ``variables`` is what its templates see."""
+
+    app: App
+    objects: Sequence[Object]
+    namespace: str
+    scenario: str
+    fault: str
+    target: Target
+    load: Mapping[str, Any]
+
+    def variables(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Names for the templates. ``workload`` and the target's fields are there only where they exist."""
+        names: dict[str, Any] = {
+            "target": self.target,
+            "object": Rendered(self, {}),
+            "app": self._app(),
+            "load": self.load,
+            "fault": self.fault,
+            "index_of": index_of,
+            "refuse": self.refuse,
+            "neutral": self.neutral,
+            "pod_selector": self.pod_selector,
+            "callers": self.callers,
+            "component_of": self.component_of,
+            "container": self.container,
+            "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
+        }
+        if parameters is not None:
+            names["parameters"] = parameters
+        index = position(self.objects, self.target.ref, self.namespace)
+        if index is not None:
+            obj = self.objects[index]
+            names["object"] = Rendered(self, obj)
+            workload = workload_behind(self.objects, obj)
+            if workload is not None:
+                names["workload"] = workload
+        return names
+
+    def find(self, ref: object) -> Object:
+        """The rendered object of a reference, a target, or an object that is one already."""
+        if isinstance(ref, Mapping) and "kind" in ref:
+            return dict(ref)
+        return found(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
+
+    def refuse(self, message: str) -> NoReturn:
+        """Refuse to render: these parameters cannot break anything."""
+        raise mistake(
+            "SK304",
+            f"fault '{self.fault}': {message}",
+            observed=f"target {self.target}",
+            expected="parameters that change what the target does",
+            why="a fault that does not bite cannot be the cause of anything",
+            fix=f"change the parameters of fault '{self.fault}'",
+        )
+
+    def neutral(self, prefix: str = "set") -> str:
+        """A name that tells nothing, at most 20 characters long; the same for every run of a scenario."""
+        value = int(hashlib.sha256(f"{self.scenario}/{self.fault}/{prefix}".encode()).hexdigest(), 16)
+        tail = "".join(_ALPHABET[(value >> (5 * i)) % len(_ALPHABET)] for i in range(5))
+        return f"{prefix[: _LONGEST_NAME - 6].rstrip('-')}-{tail}"
+
+    def pod_selector(self, workload: object) -> dict[str, Any]:
+        """Labels that select exactly the pods of a workload (or of the one behind a Service)."""
+        owner = self._workload(workload)
+        return dict(owner["spec"]["selector"].get("matchLabels") or pod_labels(owner))
+
+    def callers(self, component: str) -> list[str]:
+        """Names of the components that call this one and notice its failures."""
+        if self.app.component(component) is None:
+            known = [c.name for c in self.app.components]
+            raise mistake(
+                "SK120",
+                f"fault '{self.fault}': {self.app.name} has no component '{component}'",
+                fix=did_you_mean(component, known),
+            )
+        return list(self.app.callers(component))
+
+    def component_of(self, ref: object) -> str:
+        """The name of the component that a workload or a Service belongs to."""
+        wanted = self._reference(ref)
+        for component in self.app.components:
+            workload = Reference.parse(component.workload)
+            if (workload.kind, workload.name) == (wanted.kind, wanted.name):
+                return component.name
+            if wanted.kind == "Service" and component.service == wanted.name:
+                return component.name
+        raise mistake(
+            "SK120",
+            f"fault '{self.fault}': '{wanted}' belongs to no component of {self.app.name}",
+            expected="the workload or Service of a component",
+        )
+
+    def container(self, workload: object, name: str = "") -> Object:
+        """A container of a workload by name, the first one where no name is given."""
+        owner = self._workload(workload)
+        containers: list[Object] = owner["spec"]["template"]["spec"]["containers"]
+        for each in containers:
+            if name in ("", each["name"]):
+                return each
+        names = [c["name"] for c in containers]
+        raise mistake(
+            "SK120",
+            f"fault '{self.fault}': {owner['kind']}/{owner['metadata']['name']} has no container '{name}'",
+            expected=" | ".join(names),
+            fix=did_you_mean(name, names),
+        )
+
+    def _workload(self, ref: object) -> Object:
+        obj = self.find(ref)
+        owner = workload_behind(self.objects, obj)
+        if owner is None:
+            raise mistake(
+                "SK120",
+                f"fault '{self.fault}': {obj['kind']}/{obj['metadata']['name']} has no pods of its own",
+                expected=f"a {', '.join(WORKLOADS)}, or a Service in front of one",
+            )
+        return owner
+
+    def _reference(self, ref: object) -> Reference:
+        if isinstance(ref, Mapping):
+            return Reference(ref["kind"], ref["metadata"]["name"])
+        if isinstance(ref, Target):
+            return ref.ref
+        try:
+            return Reference.parse(str(ref))
+        except ValueError as error:
+            raise mistake("SK104", f"fault '{self.fault}': {error}") from error
+
+    def _app(self) -> dict[str, Any]:
+        flags = self.app.flags.to_json() if self.app.flags else None
+        return {
+            "name": self.app.name,
+            "version": self.app.version,
+            "namespace": self.namespace,
+            "entry": self.app.entry,
+            "components": [
+                {"name": c.name, "workload": c.workload, "service": c.service, "role": c.role}
+                for c in self.app.components
+            ],
+            "flags": flags,
+            "images": list(self.app.images),
+        }
+
+
+def index_of(items: Sequence[Mapping[str, Any]], key: str, value: object) -> int:
+    """The index of the first item whose ``key`` has that value."""
+    for index, item in enumerate(items):
+        if item.get(key) == value:
+            return index
+    there = [item.get(key) for item in items]
+    raise mistake(
+        "SK120",
+        f"there is no item with {key} {value!r}",
+        expected=" | ".join(str(v) for v in there) or "a list with items",
+        fix=did_you_mean(str(value), [str(v) for v in there]),
+    )

@@ -1,0 +1,43 @@
+"""What a fault is aimed at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scenario_kit.model import APP_NAMESPACE, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a fault is aimed at. As text it is the reference; ``namespace`` is the real one."""
+
+    ref: Reference
+    namespace: str
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return self.ref.kind
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.ref.name
+
+    @property
+    def group(self) -> str:
+        """Its API group, empty where the reference does not say one."""
+        return self.ref.group
+
+    def __str__(self) -> str:
+        return str(self.ref)
+
+
+def target_of(text: str, namespace: str) -> Target:
+    """The target that a scenario names.
+
+    Raises:
+        ValueError: it is not a reference.
+    """
+    ref = Reference.parse(text)
+    return Target(ref, namespace if ref.namespace == APP_NAMESPACE else ref.namespace)

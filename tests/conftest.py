@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import uuid
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.clients import KubeCluster
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab import toolchain
 
 _PARTS = ("etcd", "kube-apiserver", "kwokctl")
 
@@ -22,16 +23,10 @@ def binary() -> Callable[[str], Path]:
     """Where a part of the toolchain is; skips the test that asks for one which is not installed."""
 
     def find(part: str) -> Path:
-        folder = os.environ.get("SCENARIO_KIT_TEST_BIN", "")
-        if folder and (Path(folder) / part).exists():
-            return Path(folder) / part
-        if on_path := shutil.which(part):
-            return Path(on_path)
-        toolchain = pytest.importorskip("scenario_kit.lab.toolchain")
-        resolved: Path | None = toolchain.resolve(part)
-        if resolved is None:
-            pytest.skip(f"{part} is not installed: scenario-kit lab install")
-        return resolved
+        try:
+            return toolchain.resolve(part)
+        except ToolchainError as error:
+            pytest.skip(f"{error.message}; {error.fix}")
 
     return find
 

@@ -60,8 +60,9 @@ class KubeCluster:
 
     def get(self, ref: Reference) -> Object | None:
         """The object, or None when it does not exist; ``NotFound`` when its kind does not."""
+        path = self._path(ref)
         try:
-            found: Object = self._transport.json("GET", self._path(ref))
+            found: Object = self._transport.json("GET", path)
         except NotServed:
             raise
         except NotFound:
@@ -105,8 +106,9 @@ class KubeCluster:
             options["preconditions"] = {"uid": uid}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
+        path = self._path(ref)
         try:
-            self._transport.json("DELETE", self._path(ref), body=options)
+            self._transport.json("DELETE", path, body=options)
         except NotServed:
             raise
         except NotFound:

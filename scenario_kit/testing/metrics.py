@@ -1,0 +1,57 @@
+"""A metrics engine whose answers a test supplies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from scenario_kit.errors import MetricsError
+from scenario_kit.ports import Series
+
+Sample = tuple[Mapping[str, str], float]
+#: What an expression gives at an instant; it may raise ``MetricsError`` itself.
+Respond = Callable[[str, float], Iterable[Sample]]
+
+
+class FakeMetrics:
+    """Implements ``ports.Metrics``: a range is one answer per step, and fails as a whole if one of them does.
+
+    Args:
+        respond: the answer to an expression at an instant.
+    """
+
+    def __init__(self, respond: Respond) -> None:
+        self._respond = respond
+        #: While true, every query fails as with a dead server.
+        self.down = False
+        #: Every expression asked for, in order.
+        self.asked: list[str] = []
+
+    @classmethod
+    def matching(cls, answers: Mapping[str, Callable[[float], Iterable[Sample]]]) -> FakeMetrics:
+        """The first key that occurs in the expression answers it; expressions without a key have no series."""
+
+        def respond(expr: str, at: float) -> Iterable[Sample]:
+            generator = next((g for key, g in answers.items() if key in expr), None)
+            return generator(at) if generator else ()
+
+        return cls(respond)
+
+    def range(self, expr: str, start: float, end: float, step: float) -> Sequence[Series]:
+        """Evaluate at start, start + step … up to and including end."""
+        self._ask(expr)
+        points: dict[tuple[tuple[str, str], ...], list[tuple[float, float]]] = {}
+        for index in range(int((end - start) // step) + 1):
+            at = start + index * step
+            for labels, value in self._respond(expr, at):
+                points.setdefault(tuple(sorted(labels.items())), []).append((at, value))
+        return [Series(dict(labels), values) for labels, values in points.items()]
+
+    def instant(self, expr: str, at: float) -> Sequence[Series]:
+        """Evaluate once; each series has one point."""
+        self._ask(expr)
+        return [Series(dict(labels), [(at, value)]) for labels, value in self._respond(expr, at)]
+
+    def _ask(self, expr: str) -> None:
+        self.asked.append(expr)
+        if self.down:
+            raise MetricsError("connection refused", fix="set FakeMetrics.down to False")

@@ -1,0 +1,89 @@
+"""What a write may change and what it turns into. Pure."""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any
+
+import jsonpatch
+import jsonpointer
+
+from scenario_kit.errors import Conflict, Rejected
+from scenario_kit.model import Object
+from scenario_kit.ports import Kind, PatchType
+from scenario_kit.testing import merging
+from scenario_kit.testing.served import WITH_STATUS
+
+_IMMUTABLE = ("name", "namespace", "uid")
+_SERVER_OWNED = ("creationTimestamp", "generation", "deletionTimestamp")
+
+
+def patched(document: Object, patch: Any, type_: PatchType) -> Object:
+    """The document after a patch.
+
+    Raises:
+        Rejected: a JSON patch that does not apply, its failed tests included.
+    """
+    if type_ == "Json":
+        result = copy.deepcopy(document)
+        try:
+            for operation in patch:
+                result = jsonpatch.apply_patch(result, [_as_served(result, operation)])
+        except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
+            raise Rejected(f"the server rejected our request: {error}", status=422) from error
+        return result
+    combined: Object = (merging.merge if type_ == "Merge" else merging.strategic)(copy.deepcopy(document), patch)
+    return combined
+
+
+def revised(served: Kind, current: Object, wanted: Object, subresource: str = "") -> Object | None:
+    """The object to store, or None where nothing changes.
+
+    Raises:
+        Conflict: ``wanted`` was made from another version.
+        Rejected: it changes what cannot change.
+    """
+    before, after = current["metadata"], wanted.setdefault("metadata", {})
+    if after.get("resourceVersion") != before["resourceVersion"]:
+        raise Conflict(f'{served.plural} "{before["name"]}": the object has been modified', status=409)
+    for field in _IMMUTABLE:
+        if after.get(field) != before.get(field):
+            raise Rejected(f"metadata.{field}: field is immutable", status=422)
+    if subresource == "status":
+        wanted = {**copy.deepcopy(current), "status": wanted.get("status", {})}
+    elif served.kind in WITH_STATUS:
+        status = {"status": current["status"]} if "status" in current else {}
+        wanted = {**{k: v for k, v in wanted.items() if k != "status"}, **status}
+    if served.group == "apps" and wanted["spec"].get("selector") != current["spec"].get("selector"):
+        raise Rejected("spec.selector: field is immutable", status=422)
+    owned = {k: before[k] for k in _SERVER_OWNED if k in before}
+    wanted["metadata"] = {**{k: v for k, v in wanted["metadata"].items() if k not in _SERVER_OWNED}, **owned}
+    if _content(wanted) == _content(current):
+        return None
+    if _spec(wanted) != _spec(current) and "generation" in wanted["metadata"]:
+        wanted["metadata"]["generation"] += 1
+    return wanted
+
+
+def _as_served(document: Object, operation: Object) -> Object:
+    """The API server adds where RFC 6902 would refuse to replace: a member that an existing object lacks."""
+    if operation.get("op") != "replace":
+        return operation
+    parent, member = jsonpointer.JsonPointer(operation["path"]).to_last(document)
+    missing = isinstance(parent, dict) and member not in parent
+    return {**operation, "op": "add"} if missing else operation
+
+
+def stamp(at: float) -> str:
+    """An instant as the API spells it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+
+
+def _content(obj: Object) -> Object:
+    ignored = ("resourceVersion", "managedFields")
+    return {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k not in ignored}}
+
+
+def _spec(obj: Object) -> Object:
+    return {k: v for k, v in obj.items() if k not in ("metadata", "status")}

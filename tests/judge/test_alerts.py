@@ -1,0 +1,75 @@
+"""Alert histories against expectations: each phase, held and broken."""
+
+import pytest
+
+from scenario_kit.judge import alerts
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
+from scenario_kit.model.scenario import BackgroundAlert, Expect
+
+ERRORS = AlertExpectation(name="HighRequestErrorRate", on="Deployment/frontend", within_seconds=480)
+
+
+def history(*timelines, end=2000.0):
+    return AlertHistory(start=0.0, end=end, timelines=timelines)
+
+
+def alert(name, entity, *spans):
+    return AlertTimeline(name=name, entity=entity, firing=tuple(Interval(start=a, end=b) for a, b in spans))
+
+
+def codes(findings):
+    return [f.code for f in findings]
+
+
+FRONTEND = alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, None))
+CART = alert("HighRequestErrorRate", "Deployment/cart", (1200.0, None))
+
+
+@pytest.mark.parametrize(
+    ("timelines", "within", "expected"),
+    [
+        ((FRONTEND,), 480, []),
+        ((FRONTEND,), 100, ["SK322"]),
+        ((CART,), 480, ["SK326"]),
+        ((), 480, ["SK322"]),
+        ((alert("HighRequestErrorRate", "Deployment/frontend", (100.0, 900.0)),), 480, ["SK322"]),
+    ],
+    ids=["in time", "too late", "another entity", "never", "only before injection"],
+)
+def test_fired(timelines, within, expected):
+    expect = Expect(alerts=(ERRORS,))
+    assert codes(alerts.fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
+
+
+def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_background():
+    expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
+    noisy = history(
+        alert("HighRequestErrorRate", "Deployment/frontend", (50.0, 90.0)),
+        alert("Watchdog", "", (0.0, None)),
+        alert("Throttled", "Deployment/ad", (0.0, None)),
+    )
+    assert codes(alerts.quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
+    assert codes(alerts.control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
+    assert alerts.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code == "SK303"
+
+
+def test_forbidden_alerts_break_and_undeclared_ones_warn():
+    expect = Expect(alerts=(ERRORS, AlertExpectation(name="KubePodNotReady", alert_class="MustNotFire")))
+    seen = history(FRONTEND, alert("KubePodNotReady", "Deployment/cart", (1300.0, 1400.0)), CART)
+    assert codes(alerts.forbidden(seen, expect, 1000.0, 2000.0)) == ["SK321", "SK325"]
+    assert codes(alerts.forbidden(seen, expect, 1500.0, 2000.0)) == ["SK325"]
+
+
+def test_held_and_still_firing():
+    expect = Expect(alerts=(ERRORS,))
+    healed = history(alert("HighRequestErrorRate", "Deployment/frontend", (1200.0, 1500.0)))
+    assert alerts.held(history(FRONTEND), expect, 2000.0) == []
+    assert codes(alerts.held(healed, expect, 2000.0)) == ["SK305"]
+    assert alerts.still_firing(history(FRONTEND), expect, 2000.0, code="SK431", procedure="restart") == []
+    assert codes(alerts.still_firing(healed, expect, 2000.0, code="SK431", procedure="restart")) == ["SK431"]
+
+
+def test_one_of_several_symptoms_is_enough_for_a_decoy_to_have_failed():
+    other = AlertExpectation(name="NoRequestsReceived")
+    seen = history(FRONTEND, alert("NoRequestsReceived", "Deployment/cart", (1200.0, 1500.0)))
+    assert alerts.still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x") == []

@@ -1,0 +1,100 @@
+"""Resolved is tri-state: it needs evidence of health, and missing data is no evidence."""
+
+import pytest
+
+from scenario_kit.judge import guards, resolved
+from scenario_kit.judge.resolved import Resolution, Served
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
+from scenario_kit.model.scenario import Expect
+
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"),))
+
+
+def history(*firing, end=2000.0, gaps=(), name="Errors"):
+    timeline = AlertTimeline(name=name, entity="Deployment/frontend", firing=tuple(Interval(start=a, end=b) for a, b in firing))
+    return AlertHistory(start=0.0, end=end, timelines=(timeline,), gaps=gaps)
+
+
+@pytest.mark.parametrize(
+    ("seen", "answer"),
+    [
+        (history((1000.0, 1500.0)), "True"),
+        (history((1000.0, None)), "False"),
+        (history((1000.0, 1900.0)), "False"),
+        (history((1000.0, 1500.0), gaps=(Interval(start=1900.0, end=1915.0),)), "Unknown"),
+        (history((1000.0, 1500.0), gaps=(Interval(start=100.0, end=115.0),)), "True"),
+        (history((1900.0, None), name="Other"), "False"),
+    ],
+    ids=["clear long enough", "firing", "clear too briefly", "blind in the window", "blind before it", "something new"],
+)
+def test_alerts_clear(seen, answer):
+    assert resolved.alerts_clear(seen, EXPECT, [], 360.0).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("now", "answer"),
+    [
+        (Served(seconds=300, requests=3000, errors=0), "True"),
+        (Served(seconds=300, requests=3000, errors=2), "True"),
+        (Served(seconds=300, requests=3000, errors=300), "False"),
+        (Served(seconds=300, requests=2000, errors=0), "False"),
+        (Served(seconds=300), "Unknown"),
+        (Served(seconds=18, requests=180, errors=0), "Unknown"),
+    ],
+    ids=["as before", "two by chance", "one in ten fails", "a third is missing", "no data", "too few"],
+)
+def test_traffic(now, answer):
+    assert resolved.traffic(Served(seconds=300, requests=3000, errors=0), now).answer == answer
+
+
+def test_an_app_that_always_failed_a_little_may_go_on_doing_so():
+    baseline = Served(seconds=300, requests=3000, errors=300)
+    assert resolved.traffic(baseline, Served(seconds=300, requests=3000, errors=310)).answer == "True"
+    assert resolved.traffic(baseline, Served(seconds=300, requests=3000, errors=400)).answer == "False"
+
+
+def test_false_beats_unknown_beats_true():
+    true, false, unknown = (Resolution(answer=a, reasons=(a,)) for a in ("True", "False", "Unknown"))
+    assert resolved.combine([true, unknown, false]) == Resolution(answer="False", reasons=("Unknown", "False"))
+    assert resolved.combine([true, unknown]).answer == "Unknown"
+    assert resolved.combine([true]).answer == "True"
+
+
+def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="cart"):
+    container = {"name": name, "resources": {"limits": {"memory": memory}}, "env": [{"name": "LOCUST_USERS", "value": users}]}
+    if probe:
+        container["readinessProbe"] = {"tcpSocket": {"port": 1}}
+    return {
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "template": {"spec": {"containers": [container]}}},
+        "status": {"readyReplicas": ready},
+    }
+
+
+@pytest.mark.parametrize(
+    ("live", "problem"),
+    [
+        (workload(), None),
+        (workload(replicas=3, ready=3), None),
+        (workload(memory="256Mi"), None),
+        (workload(memory="300Mi"), "more than × 4"),
+        (workload(replicas=0, ready=0), "scaled to 0"),
+        (workload(ready=0), "0 ready of 1"),
+        (workload(probe=False), "lost its readinessProbe"),
+        (None, "is gone"),
+        (workload(users="1"), "load setting LOCUST_USERS is '1'"),
+    ],
+    ids=["same", "more replicas", "four times", "five times", "zero", "not ready", "probe dropped", "deleted", "load cut"],
+)
+def test_guards(live, problem):
+    baseline = guards.baseline([workload()], ["Deployment/cart"])
+    found = guards.violations(baseline, {("Deployment", "cart"): live} if live else {})
+    assert [p for p in found if problem and problem in p] if problem else found == []
+
+
+def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
+    baseline = guards.baseline([workload(replicas=4, ready=4)], [])
+    scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}
+    assert guards.violations(baseline, {("Deployment", "cart"): workload()}, [scaler]) == []
+    assert guards.violations(baseline, {("Deployment", "cart"): workload()}) != []

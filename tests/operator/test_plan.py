@@ -1,0 +1,66 @@
+"""What a Scenario needs next, and what it shows."""
+
+import pytest
+
+from operators.scenario.plan import CONDITIONS, Create, Refusal, Remove, Wanted, Watch, conditions, plan
+from scenario_kit.trial import TrialStatus
+
+
+def trial(name, digest, deleted=False):
+    metadata = {"name": name} | ({"deletionTimestamp": "now"} if deleted else {})
+    return {"metadata": metadata, "spec": {"digest": digest}}
+
+
+WANTED = Wanted(digest="d1", suspended=False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "trials", "action"),
+    [
+        (WANTED, [], Create("s-g3")),
+        (WANTED, [trial("s-g1", "d1")], Watch()),
+        (WANTED, [trial("s-g1", "d0")], Remove("s-g1")),
+        (WANTED, [trial("s-g1", "d0", deleted=True)], Remove("s-g1")),
+        (WANTED, [trial("s-g1", "d1", deleted=True)], Remove("s-g1")),
+        (Wanted(digest="d1", suspended=True), [trial("s-g1", "d1")], Remove("s-g1")),
+        (Wanted(digest="d1", suspended=True), [], Watch()),
+        (None, [trial("s-g1", "d1")], Remove("s-g1")),
+        (None, [], Watch()),
+    ],
+    ids=["new", "text edit", "causal edit", "old one going", "being deleted", "suspended", "stored", "refused edit", "refused"],
+)
+def test_plan(wanted, trials, action):
+    assert plan("s", 3, wanted, trials) == action
+
+
+def of(result, type):
+    return next(c for c in result if c.type == type)
+
+
+def test_all_conditions_appear_at_first_contact():
+    result = conditions((), 1, None, WANTED, None)
+    assert [c.type for c in result] == list(CONDITIONS)
+    assert of(result, "Ready").status == "Unknown"
+
+
+def test_a_refusal_names_its_reason_everywhere_that_matters():
+    result = conditions((), 1, Refusal("UnknownFault", "no such fault"), None, None)
+    assert (of(result, "Accepted").status, of(result, "Accepted").reason) == ("False", "UnknownFault")
+    assert of(result, "Ready").reason == "UnknownFault"
+
+
+def test_ready_follows_the_trial():
+    status = TrialStatus()
+    for type in ("AppReady", "BaselineQuiet", "FaultsInjected"):
+        status = status.with_condition(type, "True", "Held", "")
+    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "WaitingForSymptoms"
+    status = status.with_condition("SymptomsPresent", "True", "Held", "")
+    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentActive"
+    status = status.with_condition("Resolved", "True", "Held", "")
+    assert of(conditions((), 1, None, WANTED, status), "Ready").reason == "IncidentResolved"
+
+
+def test_a_broken_step_shows_in_the_summary():
+    status = TrialStatus().with_condition("AppReady", "False", "SK301", "not available")
+    ready = of(conditions((), 1, None, WANTED, status), "Ready")
+    assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")

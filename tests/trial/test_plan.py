@@ -1,0 +1,45 @@
+"""What a trial does next, from its program and what became of the steps."""
+
+import pytest
+
+from scenario_kit.model import Step, StepStatus
+from scenario_kit.trial.plan import Finish, Run, Skip, plan
+
+PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
+
+
+def statuses(*outcomes):
+    return [StepStatus(index=i, step=str(PROGRAM[i]), outcome=o, started_at=0.0) for i, o in enumerate(outcomes)]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "action"),
+    [
+        ((), Run(0)),
+        (("Running",), Run(0)),
+        (("Held",), Run(1)),
+        (("Held", "Broken"), Skip(2, 1)),
+        (("Held", "Broken", "Skipped"), Run(3)),
+        (("Held", "Infra", "Skipped", "Running"), Run(3)),
+        (("Held", "Infra", "Skipped", "Held", "Held"), Finish("Infra")),
+        (("Held", "Broken", "Skipped", "Infra", "Held"), Finish("Broken")),
+        (("Held",) * 5, Finish("Held")),
+        (("Held", "Held", "Held", "Held", "Broken"), Finish("Broken")),
+    ],
+)
+def test_plan(outcomes, action):
+    assert plan(PROGRAM, statuses(*outcomes)) == action
+
+
+def test_every_program_ends_whatever_happens():
+    for outcome in ("Held", "Broken", "Infra"):
+        known = []
+        for _ in range(20):
+            action = plan(PROGRAM, known)
+            if isinstance(action, Finish):
+                break
+            index = action.index
+            what = "Skipped" if isinstance(action, Skip) else outcome
+            known.append(StepStatus(index=index, step="", outcome=what, started_at=0.0))
+        assert isinstance(action, Finish)
+        assert [s.index for s in known] == list(range(len(PROGRAM)))

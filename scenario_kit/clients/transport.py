@@ -28,6 +28,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 #: Every exception of the libraries below that may leave a request; a test keeps this list complete.
 LIBRARY_ERRORS: tuple[type[Exception], ...] = (
     urllib3.exceptions.HTTPError,
+    urllib3.exceptions.ProxySchemeUnsupported,  # the one that is no HTTPError
     kubernetes.client.OpenApiException,
     kubernetes.config.ConfigException,
     ssl.SSLError,

@@ -1,0 +1,12 @@
+"""Telemetry of the lab: what kube-state-metrics and cAdvisor would say, and the two ways into Prometheus.
+
+A producer returns, per tick, the complete current set of series as ``dict[SeriesId, float]``: one that is missing has
+ended.
+"""
+
+from scenario_kit.lab.telemetry.containers import ContainerMetrics, Traffic
+from scenario_kit.lab.telemetry.exposition import CONTENT_TYPE, exposition
+from scenario_kit.lab.telemetry.kube_state import KubeState, kube_state
+from scenario_kit.lab.telemetry.remote_write import Writer
+
+__all__ = ["CONTENT_TYPE", "ContainerMetrics", "KubeState", "Traffic", "Writer", "exposition", "kube_state"]

@@ -1,0 +1,124 @@
+"""Series of pods, as kube-state-metrics 2.x makes them (docs/metrics/workload/pod-metrics.md there)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lab.telemetry.quantity import quantity
+from scenario_kit.lab.telemetry.series import Family, Sample, block, flag, owners
+from scenario_kit.model import Object
+
+PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
+
+#: Reasons that get a series of their own; every other reason of a pod's status is "Other".
+STATUS_REASONS = (
+    "Evicted", "NodeAffinity", "NodeLost", "PreemptionByScheduler", "SchedulingGated", "Shutdown",
+    "TerminationByKubelet", "UnexpectedAdmissionError",
+)  # fmt: skip
+
+#: Resources with a unit other than plain numbers.
+UNITS = {"cpu": "core", "memory": "byte", "storage": "byte", "ephemeral-storage": "byte"}
+
+
+def pod(obj: Object) -> Iterator[Sample]:
+    """All series of one pod."""
+    meta, spec, status = obj["metadata"], block(obj, "spec"), block(obj, "status")
+    family = Family("kube_pod", {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta.get("uid", "")})
+    controller = next((o for o in owners(obj) if o.get("owner_is_controller") == "true"), {})
+    yield family.sample(
+        "info",
+        1,
+        host_ip=status.get("hostIP", ""),
+        pod_ip=status.get("podIP", ""),
+        node=spec.get("nodeName", ""),
+        created_by_kind=controller.get("owner_kind", ""),
+        created_by_name=controller.get("owner_name", ""),
+        priority_class=spec.get("priorityClassName", ""),
+        host_network=flag(spec.get("hostNetwork")),
+    )
+    for owner in owners(obj):
+        yield family.sample("owner", 1, **owner)
+    yield from family.choice("status_phase", status.get("phase", ""), PHASES, "phase")
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "Ready":
+            yield from family.condition("status_ready", condition["status"], "condition")
+        elif condition["type"] == "PodScheduled":
+            yield from family.condition("status_scheduled", condition["status"], "condition")
+            if condition["status"] == "False":
+                yield family.sample("status_unschedulable", 1)
+    for reason in _reasons(status):
+        yield family.sample("status_reason", 1, reason=reason)
+    yield from _containers(family, "container", spec.get("containers"), status.get("containerStatuses"))
+    yield from _containers(family, "init_container", spec.get("initContainers"), status.get("initContainerStatuses"))
+    for kind, containers in (("container", spec.get("containers")), ("init_container", spec.get("initContainers"))):
+        for container in containers or []:
+            yield from _resources(family, kind, container, spec.get("nodeName", ""))
+    for volume in spec.get("volumes") or []:
+        if claim := volume.get("persistentVolumeClaim"):
+            labels = {"volume": volume["name"], "persistentvolumeclaim": claim["claimName"], "ephemeral": "false"}
+            yield family.sample("spec_volumes_persistentvolumeclaims_info", 1, **labels)
+
+
+def _containers(
+    family: Family, kind: str, specs: list[Object] | None, statuses: list[Object] | None
+) -> Iterator[Sample]:
+    images = {container["name"]: container.get("image", "") for container in specs or []}
+    for status in statuses or []:
+        name, state = status["name"], status.get("state") or {}
+        if name in images:
+            yield family.sample(
+                f"{kind}_info",
+                1,
+                container=name,
+                image=status.get("image", ""),
+                image_spec=images[name],
+                image_id=status.get("imageID", ""),
+                container_id=status.get("containerID", ""),
+            )
+        for word in ("waiting", "running", "terminated"):
+            yield family.sample(f"{kind}_status_{word}", word in state, container=name)
+        yield family.sample(f"{kind}_status_ready", bool(status.get("ready")), container=name)
+        yield family.sample(f"{kind}_status_restarts_total", status.get("restartCount"), container=name)
+        last = (status.get("lastState") or {}).get("terminated")
+        for metric, detail in (
+            ("waiting_reason", state.get("waiting")),
+            ("terminated_reason", state.get("terminated")),
+            ("last_terminated_reason", last),
+        ):
+            if detail is not None:
+                yield family.sample(f"{kind}_status_{metric}", 1, container=name, reason=detail.get("reason", ""))
+        if last is not None:
+            yield family.sample(f"{kind}_status_last_terminated_exitcode", last.get("exitCode"), container=name)
+
+
+def _resources(family: Family, kind: str, container: Object, node: str) -> Iterator[Sample]:
+    resources = container.get("resources") or {}
+    for what in ("requests", "limits"):
+        for resource, amount in (resources.get(what) or {}).items():
+            yield family.sample(
+                f"{kind}_resource_{what}",
+                quantity(amount),
+                container=container["name"],
+                node=node,
+                resource=label_of(resource),
+                unit=unit_of(resource),
+            )
+
+
+def unit_of(resource: str) -> str:
+    """The unit in which a resource is counted."""
+    return "byte" if resource.startswith("hugepages-") else UNITS.get(resource, "integer")
+
+
+def label_of(resource: str) -> str:
+    """A resource's name as a label: what Prometheus does not take becomes an underscore."""
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in resource)
+
+
+def _reasons(status: Object) -> Iterator[str]:
+    said = {status.get("reason", "")} - {""}
+    said |= {condition.get("reason", "") for condition in status.get("conditions") or []} & set(STATUS_REASONS)
+    for container in status.get("containerStatuses") or []:
+        ended = (container.get("state") or {}).get("terminated") or {}
+        said |= {ended.get("reason", "")} & set(STATUS_REASONS)
+    yield from sorted({reason if reason in STATUS_REASONS else "Other" for reason in said})

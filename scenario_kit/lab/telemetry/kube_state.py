@@ -1,0 +1,65 @@
+"""Kubernetes state as series, with the names, labels and meanings of kube-state-metrics 2.x.
+
+Series whose value is a time (creation, start, deletion) are left out: the API server stamps objects with wall time,
+which has no place on a virtual clock. Labels and annotations of objects are not exported, as by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from scenario_kit.lab.telemetry import kube_cluster, kube_pods, kube_workloads
+from scenario_kit.lab.telemetry.series import Sample
+from scenario_kit.model import Object
+from scenario_kit.model.process import SeriesId
+
+#: Who makes the series of an object, by kind. Objects of other kinds have none.
+PRODUCERS: Mapping[str, Callable[[Object], Iterable[Sample]]] = {
+    "DaemonSet": kube_workloads.daemon_set,
+    "Deployment": kube_workloads.deployment,
+    "EndpointSlice": kube_cluster.endpoint_slice,
+    "HorizontalPodAutoscaler": kube_workloads.autoscaler,
+    "Job": kube_workloads.job,
+    "Namespace": kube_cluster.namespace,
+    "Node": kube_cluster.node,
+    "PersistentVolumeClaim": kube_cluster.claim,
+    "Pod": kube_pods.pod,
+    "ReplicaSet": kube_workloads.replica_set,
+    "ResourceQuota": kube_cluster.resource_quota,
+    "Service": kube_cluster.service,
+    "StatefulSet": kube_workloads.stateful_set,
+}
+
+#: What identifies one state of one object: UID and resource version.
+_State = tuple[str, str]
+
+
+class KubeState:
+    """Series of observed objects; those of an object are made once per version of it."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str], tuple[_State, dict[SeriesId, float]]] = {}
+
+    def collect(self, objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
+        """The complete set of series of ``objects[kind][name]``, in an order that depends on the names only.
+
+        Names must be unique within a kind: for objects of several namespaces use one instance for each.
+        """
+        result: dict[SeriesId, float] = {}
+        kept: dict[tuple[str, str], tuple[_State, dict[SeriesId, float]]] = {}
+        for kind, produce in PRODUCERS.items():
+            for name, obj in sorted((objects.get(kind) or {}).items()):
+                meta = obj["metadata"]
+                state = (meta.get("uid", ""), meta.get("resourceVersion", ""))
+                found = self._made.get((kind, name))
+                if found is None or found[0] != state or not state[1]:
+                    found = (state, dict(produce(obj)))
+                kept[kind, name] = found
+                result.update(found[1])
+        self._made = kept
+        return result
+
+
+def kube_state(objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
+    """The complete set of series of ``objects[kind][name]``."""
+    return KubeState().collect(objects)

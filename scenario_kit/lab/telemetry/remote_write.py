@@ -1,0 +1,190 @@
+"""Prometheus remote write, version 1: many ticks of many series in few requests, with stale markers.
+
+Format: https://prometheus.io/docs/specs/prw/remote_write_spec/. Messages are put together from bytes, since labels
+never change and samples have a fixed length; a general encoder would spend more time than Prometheus does.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+import cramjam
+import httpx
+import numpy as np
+
+from scenario_kit.errors import KitError, MetricsError
+from scenario_kit.model.process import SeriesId
+
+#: The value that ends a series: one particular NaN. It is only ever copied; arithmetic would turn it into another NaN.
+STALE = struct.pack("<Q", 0x7FF0000000000002)
+
+#: Requests are cut at about this many bytes before compression.
+REQUEST_BYTES = 4 * 2**20
+
+_HEADERS = {
+    "Content-Encoding": "snappy",
+    "Content-Type": "application/x-protobuf",
+    "X-Prometheus-Remote-Write-Version": "0.1.0",
+}
+
+Tick = tuple[float, Mapping[SeriesId, float]]
+
+
+class Writer:
+    """Writes the series of one world. It remembers which are alive, so that one that is missing gets a stale marker.
+
+    Ticks must grow. The last batch, or an end of it, may be written again: the bytes are the same then.
+    """
+
+    def __init__(self, prometheus_url: str, *, client: httpx.Client | None = None) -> None:
+        self._url = f"{prometheus_url.rstrip('/')}/api/v1/write"
+        # Prometheus is on this machine: a proxy of the environment must not get in between.
+        self._client = client or httpx.Client(timeout=60.0, trust_env=False)
+        self._alive: Sequence[SeriesId] = ()
+        self._before: dict[float, Sequence[SeriesId]] = {}
+        self._last: float | None = None
+        self._labels: dict[SeriesId, bytes] = {}
+
+    @property
+    def alive(self) -> frozenset[SeriesId]:
+        """The series of the last tick."""
+        return frozenset(self._alive)
+
+    @property
+    def last(self) -> float | None:
+        """The time of the last tick that was accepted."""
+        return self._last
+
+    def write(self, batch: Sequence[Tick]) -> None:
+        """Write ticks, each with its complete set of series; a tick without series ends all of them.
+
+        State moves on only when everything was accepted, so a failed batch can be written again as it is.
+
+        Raises:
+            MetricsError: Prometheus is not there, or refused the batch; with its own words. Of a batch that needed
+                several requests a part may have arrived.
+            KitError: the ticks do not grow.
+        """
+        if not batch:
+            return
+        alive = self._resume(batch)
+        before: dict[float, Sequence[SeriesId]] = {}
+        chunks: dict[SeriesId, list[bytes]] = {}
+        markers: list[tuple[float, list[SeriesId]]] = []
+        steps: list[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]] = []
+        for at, samples in batch:
+            before[at] = alive
+            keys = list(samples)
+            # Comparing lists of the same tuples only compares addresses; hashing every series would cost far more.
+            if keys == alive:
+                keys = alive
+            else:
+                markers.append((at, [series for series in alive if series not in samples]))
+            steps.append((at, keys, samples))
+            alive = keys
+        pending = dict(markers)
+        for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_timestamp(step[0])))):
+            ticks = list(run)
+            for series in pending.get(ticks[0][0], ()):
+                chunks.setdefault(series, []).append(_sample(STALE, ticks[0][0]))
+            if ticks[0][1]:
+                for series, encoded in zip(ticks[0][1], _samples(ticks), strict=True):
+                    chunks.setdefault(series, []).append(encoded)
+        self._send(chunks)
+        self._alive, self._before, self._last = alive, before, batch[-1][0]
+        if len(self._labels) > 2 * len(self._alive) + 1000:
+            self._labels = {series: self._labels[series] for series in self._alive}
+
+    def close(self) -> None:
+        """Close the connection. Series stay as they are; write an empty tick first to end them."""
+        self._client.close()
+
+    def _resume(self, batch: Sequence[Tick]) -> Sequence[SeriesId]:
+        times = [at for at, _ in batch]
+        if any(later <= earlier for earlier, later in pairwise(times)):
+            raise KitError(f"remote write: the ticks of a batch must grow, got {times}")
+        if self._last is None or times[0] > self._last:
+            return self._alive
+        if times[0] in self._before:
+            return self._before[times[0]]
+        raise KitError(f"remote write: tick {times[0]} comes after {self._last} and is not one of the last batch")
+
+    def _send(self, chunks: Mapping[SeriesId, Sequence[bytes]]) -> None:
+        parts: list[bytes] = []
+        size = 0
+        for series, samples in chunks.items():
+            labels = self._labels.get(series)
+            if labels is None:
+                labels = self._labels[series] = encode_labels(series)
+            body = b"".join((labels, *samples))
+            parts.append(b"\x0a" + varint(len(body)) + body)
+            size += len(body)
+            if size >= REQUEST_BYTES:
+                self._post(b"".join(parts))
+                parts, size = [], 0
+        if parts:
+            self._post(b"".join(parts))
+
+    def _post(self, message: bytes) -> None:
+        data = bytes(cramjam.snappy.compress_raw(message))
+        try:
+            response = self._client.post(self._url, content=data, headers=_HEADERS)
+        except httpx.HTTPError as error:
+            raise MetricsError(
+                f"{self._url}: Prometheus did not take the samples: {error or type(error).__name__}",
+                fix="look at `scenario-kit lab status`; Prometheus may have died",
+            ) from error
+        if not response.is_success:
+            raise MetricsError(
+                f"{self._url}: Prometheus refused the samples ({response.status_code}): {response.text.strip()}"
+            )
+
+
+def encode_labels(series: SeriesId) -> bytes:
+    """The label part of a ``TimeSeries`` message: sorted by name, the metric's name among them."""
+    name, labels = series
+    return b"".join(_label(key, value) for key, value in sorted([("__name__", name), *labels]))
+
+
+def varint(value: int) -> bytes:
+    """A number in protobuf's variable-length encoding."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _label(key: str, value: str) -> bytes:
+    body = _field(b"\x0a", key.encode()) + _field(b"\x12", value.encode())
+    return _field(b"\x0a", body)
+
+
+def _field(tag: bytes, body: bytes) -> bytes:
+    return tag + varint(len(body)) + body
+
+
+def _timestamp(at: float) -> bytes:
+    return b"\x10" + varint(round(at * 1000))
+
+
+def _sample(value: bytes, at: float) -> bytes:
+    return _field(b"\x12", b"\x09" + value + _timestamp(at))
+
+
+def _samples(ticks: Sequence[tuple[float, Sequence[SeriesId], Mapping[SeriesId, float]]]) -> Iterator[bytes]:
+    """The encoded samples of each series over ticks that have the same series and timestamps of the same length."""
+    tails = [_timestamp(at) for at, _, _ in ticks]
+    values = np.array([list(samples.values()) for _, _, samples in ticks], dtype="<f8").T
+    width = 11 + len(tails[0])
+    rows = np.empty((*values.shape, width), dtype=np.uint8)
+    rows[:, :, :3] = (0x12, width - 2, 0x09)
+    rows[:, :, 3:11] = np.ascontiguousarray(values).view(np.uint8).reshape(*values.shape, 8)
+    rows[:, :, 11:] = np.frombuffer(b"".join(tails), dtype=np.uint8).reshape(len(tails), -1)
+    data = rows.tobytes()
+    length = len(ticks) * width
+    for start in range(0, len(data), length):
+        yield data[start : start + length]

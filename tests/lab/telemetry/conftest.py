@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+CONFIG = """
+global: {scrape_interval: 15s, evaluation_interval: 15s}
+storage: {tsdb: {out_of_order_time_window: 30d}}
+"""
+
+
+def prometheus_binary() -> Path | None:
+    """The installed Prometheus: named by the environment, in the toolchain's cache, or on PATH."""
+    cache = (
+        os.environ.get("SCENARIO_KIT_CACHE")
+        or f"{os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'}/scenario-kit"
+    )
+    named = os.environ.get("SCENARIO_KIT_PROMETHEUS") or shutil.which("prometheus")
+    found = [Path(named)] if named else [path for path in Path(cache).glob("toolchain/**/prometheus") if path.is_file()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+@pytest.fixture(scope="session")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Prometheus of our own, as the lab runs it."""
+    binary = prometheus_binary()
+    if binary is None:
+        pytest.skip("Prometheus is not installed: run `scenario-kit lab install`")
+    folder = tmp_path_factory.mktemp("prometheus")
+    (folder / "prometheus.yml").write_text(CONFIG)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [
+        str(binary), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+        f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver",
+        "--storage.tsdb.retention.time=60d",
+    ]  # fmt: skip
+    with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        try:
+            wait_until_ready(url, process, folder / "log")
+            yield url
+        finally:
+            process.terminate()
+
+
+def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    with httpx.Client(trust_env=False, transport=httpx.HTTPTransport(retries=8)) as client:
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                if client.get(f"{url}/-/ready").is_success:
+                    return
+            except httpx.TransportError:
+                continue
+    raise RuntimeError(f"Prometheus did not become ready:\n{log.read_text()[-2000:]}")

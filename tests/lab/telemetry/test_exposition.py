@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.lab.telemetry import exposition
+from scenario_kit.lab.telemetry.series import series_id
+
+SAMPLES = {
+    series_id("kube_pod_info", {"namespace": "n", "pod": 'a"b\\c\nd'}): 1,
+    series_id("calls_total", {"namespace": "n"}): 12,
+    series_id("d_bucket", {"le": "+Inf", "s": "x"}): 3.0,
+    series_id("d_bucket", {"le": "10", "s": "x"}): 2.0,
+    series_id("d_bucket", {"le": "5", "s": "x"}): 1.0,
+    series_id("d_sum", {"s": "x"}): 20.5,
+    series_id("d_count", {"s": "x"}): 3.0,
+    series_id("queue_count", {}): math.inf,
+    series_id("other", {"x": ""}): math.nan,
+}
+TEXT = """\
+# TYPE calls_total counter
+calls_total{namespace="n"} 12.0
+# TYPE d histogram
+d_bucket{le="5",s="x"} 1.0
+d_bucket{le="10",s="x"} 2.0
+d_bucket{le="+Inf",s="x"} 3.0
+d_count{s="x"} 3.0
+d_sum{s="x"} 20.5
+# TYPE kube_pod_info gauge
+kube_pod_info{namespace="n",pod="a\\"b\\\\c\\nd"} 1.0
+other NaN
+queue_count +Inf
+"""
+
+
+def test_the_text() -> None:
+    assert exposition(SAMPLES) == TEXT
+    assert exposition({}) == ""
+    assert exposition({series_id("x", {}): -math.inf}) == "x -Inf\n"
+
+
+@pytest.mark.lab
+def test_promtool_can_read_it(tool: Path) -> None:
+    checked = subprocess.run([tool, "check", "metrics"], input=TEXT, capture_output=True, text=True, check=False)
+    assert "error while linting" not in checked.stderr
+    assert checked.returncode in (0, 3), checked.stderr  # 3: style remarks, such as missing help
+
+
+@pytest.fixture
+def tool() -> Path:
+    found = shutil.which("promtool")
+    if found is None:
+        pytest.skip("promtool is not on PATH")
+    return Path(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal, Wanted
@@ -14,6 +14,9 @@ from scenario_kit.load import from_object
 from scenario_kit.model import Finding, Object, Runbook, Severity, Step, TrialSpec
 from scenario_kit.render import resolve
 
+Clock = Literal["Wall", "Virtual"]
+#: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.
+CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
 #: The reason that a finding gives its condition; everything else is an invalid spec.
 _REASONS: Final = {
     "SK107": "UnknownApp",
@@ -53,14 +56,15 @@ def _refusal(findings: Sequence[Finding]) -> Refusal:
     return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
 
 
-def live_spec(environment: Environment, scenario: str, runbook: Runbook) -> TrialSpec:
-    """The trial of a live Scenario, in the time that this operator gives to live scenarios."""
-    clock = environment.settings.clock
+def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
+    """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
+    asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
+    clock: Clock = "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
     steps = programs.live()
     if clock == "Wall":
         steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)
     return TrialSpec(
-        scenario=scenario,
+        scenario=scenario["metadata"]["name"],
         digest=runbook.digest,
         plan="live",
         clock=clock,

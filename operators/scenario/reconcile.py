@@ -35,7 +35,7 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
     if isinstance(action, Remove):
         environment.cluster.delete(reference(action.trial, namespace))
     elif isinstance(action, Create) and runbook is not None:
-        _create(environment, obj, action.trial, live_spec(environment, name, runbook).to_json())
+        _create(environment, obj, action.trial, live_spec(environment, obj, runbook).to_json())
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
     shown = [t for t in trials if wanted and t["spec"]["digest"] == wanted.digest]
     trial = read(shown[0])[1] if shown else None

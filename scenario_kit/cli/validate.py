@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scenario_kit.campaign import Validation
     from scenario_kit.catalog import Catalog
     from scenario_kit.lab.state import LabState
-    from scenario_kit.model import Finding, Scenario
+    from scenario_kit.model import Finding, Runbook, Scenario
 
 RUNS = Path("runs")
 Lab = Annotated[str, typer.Option("--name", help="Name of the lab.")]
@@ -132,7 +132,7 @@ def _campaign(
     started = time.monotonic()
     lab = ensure(name)
 
-    def resolved(namespace: str):  # type: ignore[no-untyped-def]
+    def resolved(namespace: str) -> Runbook:
         return resolve(scenario, catalog, namespace, beside=file.parent)
 
     sample = resolved("app")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from scenario_kit.lab.kubelet import times
@@ -98,6 +98,18 @@ class LogFolder:
             if folder.exists():
                 shutil.rmtree(folder)
         return object_name(meta["uid"])
+
+    def prune(self, uids: Collection[str]) -> list[str]:
+        """Drop the logs of all pods but these; returns the names of the ClusterLogs objects of the others."""
+        dropped = []
+        with self._lock:
+            for folder in sorted(self._root.glob("*_*_*")):
+                uid = folder.name.rsplit("_", 1)[1]
+                if uid not in uids:
+                    shutil.rmtree(folder)
+                    dropped.append(object_name(uid))
+            self._folders = {key: folder for key, folder in self._folders.items() if folder.exists()}
+        return dropped
 
 
 def object_name(uid: str) -> str:

@@ -32,13 +32,14 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 @dataclass
 class _Record:
-    """A pod that is bound to a node. ``status`` is what we wrote last; None until then."""
+    """A pod that is bound to a node. ``status`` is what we wrote last, ``shown`` that its logs can be read."""
 
     pod: Object
     dirty: bool = True
     status: Object | None = None
     memory: Memory | None = None
     ip: str = ""
+    shown: bool = False
     deaths: list[tuple[float, Exit]] = field(default_factory=list)
 
     @property
@@ -135,7 +136,7 @@ class Kubelet:
     def next_wakeup(self, namespace: str) -> float | None:
         """When the next pod of the namespace is due by itself; the present when one has changed; None when none is."""
         with self._lock:
-            records = [r for r in self._records.values() if _namespace(r.pod) == namespace]
+            records = [r for r in self._records.values() if self._mine(r, namespace)]
             if any(r.dirty or r.deaths for r in records):
                 return self._clock_of(namespace)
             return min((r.wakeup for r in records if r.wakeup is not None), default=None)
@@ -178,6 +179,14 @@ class Kubelet:
         for (pod, container), lines in grouped.items():
             self._logs.append(namespace, pod, container, lines)
 
+    def listed(self) -> None:
+        """The first list of pods is complete: logs of pods that went while nobody looked are removed."""
+        if self._logs is not None:
+            with self._lock:
+                known = set(self._records)
+            for name in self._logs.prune(known):
+                self._withdraw(name)
+
     def forget_images(self, namespace: str) -> None:
         """The world of that namespace is gone: the next one by this name pulls anew."""
         self._images.forget(namespace)
@@ -191,9 +200,6 @@ class Kubelet:
             if entry.get("imageID"):
                 started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
                 self._images.add(_namespace(pod), entry["image"], times.parse(started) if started else 0.0)
-        if self._logs is not None and self._node_of(node) is not None:
-            published = self._logs.add(pod)
-            self._later.put(lambda: self._writer.publish_logs(published))
         return _Record(pod, ip=address)
 
     def _forget(self, uid: str, pod: Object) -> None:
@@ -203,16 +209,24 @@ class Kubelet:
             return
         self._addresses.release(record.ip)
         if self._logs is not None:
-            name = self._logs.remove(pod)
-            self._later.put(lambda: self._writer.withdraw_logs(name))
+            self._withdraw(self._logs.remove(pod))
+
+    def _withdraw(self, name: str) -> None:
+        self._later.put(lambda: self._writer.withdraw_logs(name))
 
     def _run(self, namespace: str, now: float) -> int:
         with self._lock:
             turn = self._running.setdefault(namespace, threading.Lock())
         with turn:
             pending: list[tuple[_Record, Future[int]]] = []
-            for record in self._due(namespace, now):
-                transition, patch = self._decide(record, namespace, now)
+            due = self._due(namespace, now)
+            for index, record in enumerate(due):
+                try:
+                    transition, patch = self._decide(record, namespace, now)
+                except BaseException:
+                    for undecided in due[index:]:
+                        undecided.dirty = True
+                    raise
                 pending.append((record, self._pool.submit(self._write, record, transition, patch)))
             writes, failure = 0, None
             for record, future in pending:
@@ -230,12 +244,16 @@ class Kubelet:
             due = [
                 record
                 for record in self._records.values()
-                if _namespace(record.pod) == namespace
+                if self._mine(record, namespace)
                 and (record.dirty or record.deaths or (record.wakeup is not None and record.wakeup <= now))
             ]
             for record in due:
                 record.dirty = False
         return due
+
+    def _mine(self, record: _Record, namespace: str) -> bool:
+        """Whether the pod is in the namespace and on a simulated node that exists by now."""
+        return _namespace(record.pod) == namespace and self._node_of(record.pod["spec"]["nodeName"]) is not None
 
     def _decide(self, record: _Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
         processes = self._processes_of(namespace)
@@ -243,6 +261,10 @@ class Kubelet:
         node_name = pod["spec"]["nodeName"]
         with self._lock:
             deaths, record.deaths = record.deaths, []
+            if self._logs is not None and not record.shown:
+                record.shown = True
+                published = self._logs.add(pod)
+                self._later.put(lambda: self._writer.publish_logs(published))
             if not record.ip and not pod["spec"].get("hostNetwork"):
                 record.ip = self._addresses.allocate(node_name)
         memory = record.memory

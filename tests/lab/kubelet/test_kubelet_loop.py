@@ -175,6 +175,38 @@ def test_foreign_nodes_are_left_alone(lab: Lab) -> None:
     assert lab.sync() == 0
 
 
+def test_a_pod_waits_for_its_node_to_be_known(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab.kubelet, "_node_of", lambda _: None)
+    lab.create("p")
+    assert lab.sync() == 0
+    assert lab.kubelet.next_wakeup("app") is None
+    monkeypatch.setattr(lab.kubelet, "_node_of", lambda name: {"metadata": {"name": name}})
+    assert lab.sync() == 1
+
+
+def test_logs_of_pods_that_went_while_nobody_looked(lab: Lab, started: Callable[..., str]) -> None:
+    started()
+    (lab.folder / "app_old_uid-old" / "main").mkdir(parents=True)
+    lab.api.logs["pod-uid-old"] = {}
+    lab.kubelet.listed()
+    lab.kubelet.flush()
+    assert [f.name for f in lab.folder.iterdir()] == ["app_p_uid-p"]
+    assert list(lab.api.logs) == ["pod-uid-p"]
+
+
+def test_a_decision_that_fails_loses_no_pod(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_image: str) -> bool:
+        raise ValueError("a bug")
+
+    lab.create("p")
+    lab.create("q")
+    with monkeypatch.context() as patch:
+        patch.setattr(lab.processes, "image_exists", fail)
+        with pytest.raises(ValueError, match="a bug"):
+            lab.kubelet.run_once("app")
+    assert lab.sync() == 2
+
+
 def test_deletion(lab: Lab, started: Callable[..., str]) -> None:
     uid = started()
     pod = lab.api.pods[uid]

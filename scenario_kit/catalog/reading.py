@@ -48,7 +48,7 @@ def folders(parent: Path, file: str) -> set[str]:
 def _closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
     from rapidfuzz import process  # only mistakes need it, and it takes a while to import
 
-    return tuple(match[0] for match in process.extract(name, known, limit=3, score_cutoff=70))
+    return tuple(match[0] for match in process.extract(name, known, limit=3, score_cutoff=60))
 
 
 def read(path: Path) -> Object:

@@ -1,0 +1,189 @@
+"""Finding entries in folders, with small catalogues made for each test."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog, UnknownEntry, data_root, longest_range
+from scenario_kit.errors import AuthoringError
+
+APP = {
+    "name": "shop",
+    "title": "A shop",
+    "namespace": "shop",
+    "entry": "web",
+    "versions": {"1.0": {"components": [{"name": "web", "workload": "Deployment/web"}]}},
+}
+FAULT = {
+    "name": "gone",
+    "version": 1,
+    "title": "Gone",
+    "description": "The object is deleted.",
+    "targets": ["Service"],
+    "changes": [{"delete": {"target": "{{ target }}"}}],
+    "effect": [{"object": {"ref": "{{ target }}", "exists": False}}],
+    "entities": [{"ref": "{{ target }}"}],
+}
+RULE = {"alert": "Down", "expr": "up == 0", "for": "1m"}
+
+
+def put(root: Path, path: str, document: object) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(document if isinstance(document, str) else yaml.safe_dump(document))
+    return file
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    put(tmp_path, "catalog/apps/shop/app.yaml", APP)
+    put(tmp_path, "catalog/faults/gone/fault.yaml", FAULT)
+    put(tmp_path, "catalog/scenarios/b/scenario.yaml", {})
+    put(tmp_path, "catalog/scenarios/a/scenario.yaml", {})
+    put(tmp_path, "catalog/alerts/plain.yaml", {"groups": [{"name": "g", "rules": [RULE]}]})
+    put(tmp_path, "templates/apps/shop/1.0/manifests.yaml.j2", "")
+    return tmp_path
+
+
+def test_folders_are_the_registration(root):
+    catalog = Catalog([root])
+    assert catalog.apps() == ("shop",)
+    assert catalog.versions("shop") == ("1.0",)
+    assert catalog.faults() == ("gone",)
+    assert catalog.alert_packs() == ("plain",)
+    assert [p.parent.name for p in catalog.scenarios()] == ["a", "b"]
+    put(root, "catalog/faults/other/fault.yaml", {**FAULT, "name": "other"})
+    assert Catalog([root]).fault("other").name == "other"
+
+
+def test_an_app_is_one_of_its_versions(root):
+    app = Catalog([root]).app("shop", "1.0")
+    assert (app.name, app.version, app.entry, app.twin) == ("shop", "1.0", "web", None)
+    assert [c.name for c in app.components] == ["web"]
+
+
+@pytest.mark.parametrize(
+    ("twin", "expected"),
+    [
+        ({"hop": 1, "edges": {"a": 1, "b": 1}}, {"hop": 1, "edges": {"a": 1, "b": 1}}),
+        (
+            {"hop": 1, "edges": {"a": 1, "b": 1}, "versions": {"1.0": {"edges": {"b": 2}}, "2.0": {"hop": 3}}},
+            {"hop": 1, "edges": {"a": 1, "b": 2}},
+        ),
+    ],
+)
+def test_twin_stands_beside_the_app(root, twin, expected):
+    put(root, "catalog/apps/shop/twin.yaml", twin)
+    assert Catalog([root]).app("shop", "1.0").twin == expected
+
+
+def test_app_without_a_twin(root):
+    put(root, "catalog/apps/shop/app.yaml", {**APP, "twin": "none"})
+    put(root, "catalog/apps/shop/twin.yaml", {"hop": 1})
+    assert Catalog([root]).app("shop", "1.0").twin is None
+
+
+def test_earlier_roots_win(root, tmp_path_factory):
+    own = tmp_path_factory.mktemp("own")
+    put(own, "catalog/faults/gone/fault.yaml", {**FAULT, "version": 2})
+    put(own, "catalog/scenarios/a/scenario.yaml", {})
+    catalog = Catalog([own, root])
+    assert catalog.fault("gone").version == 2
+    assert catalog.app("shop", "1.0").name == "shop"
+    assert [p.is_relative_to(own) for p in catalog.scenarios()] == [True, False]
+
+
+def test_a_scenario_may_bring_faults(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scenario")
+    put(folder, "faults/gone/fault.yaml", {**FAULT, "version": 3})
+    put(folder, "faults/mine/fault.yaml", {**FAULT, "name": "mine"})
+    scenario = put(folder, "scenario.yaml", {})
+    catalog = Catalog([root])
+    assert catalog.fault("gone", scenario).version == 3
+    assert catalog.fault("mine", folder).name == "mine"
+    assert catalog.fault("gone").version == 1
+
+
+@pytest.mark.parametrize(
+    ("look", "suggestion"),
+    [
+        (lambda c: c.app("shp", "1.0"), "shop"),
+        (lambda c: c.app("shop", "1.1"), "1.0"),
+        (lambda c: c.fault("gon"), "gone"),
+        (lambda c: c.alert_pack("plane"), "plain"),
+        (lambda c: c.templates("shopp"), "shop"),
+    ],
+)
+def test_unknown_names_come_with_suggestions(root, look, suggestion):
+    with pytest.raises(UnknownEntry) as caught:
+        look(Catalog([root]))
+    assert isinstance(caught.value, AuthoringError)
+    assert isinstance(caught.value, LookupError)
+    assert suggestion in caught.value.suggestions
+    assert suggestion in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "look", "part"),
+    [
+        ("catalog/faults/gone/fault.yaml", "a: [", lambda c: c.fault("gone"), "not YAML"),
+        ("catalog/faults/gone/fault.yaml", "- a", lambda c: c.fault("gone"), "expected a mapping"),
+        ("catalog/faults/gone/fault.yaml", {**FAULT, "name": "x"}, lambda c: c.fault("gone"), "name of its folder"),
+        ("catalog/faults/gone/fault.yaml", {**FAULT, "changes": 1}, lambda c: c.fault("gone"), "$.changes"),
+        ("catalog/faults/gone/fault.yaml", {**FAULT, "chnges": []}, lambda c: c.fault("gone"), "chnges"),
+        ("catalog/apps/shop/app.yaml", {**APP, "namspace": "x"}, lambda c: c.app("shop", "1.0"), "namspace"),
+        (
+            "catalog/alerts/plain.yaml",
+            {"groups": [{"name": "g", "rules": [{**RULE, "expr": "sum("}]}]},
+            lambda c: c.alert_pack("plain"),
+            "'Down'",
+        ),
+        (
+            "catalog/alerts/plain.yaml",
+            {"groups": [{"name": "g", "rules": [{**RULE, "for": "soon"}]}]},
+            lambda c: c.alert_pack("plain"),
+            "'Down'",
+        ),
+        (
+            "catalog/alerts/plain.yaml",
+            {"groups": [{"name": "g", "rules": [{"alert": "Down"}]}]},
+            lambda c: c.alert_pack("plain"),
+            "lacks 'expr'",
+        ),
+        (
+            "catalog/alerts/plain.yaml",
+            {"groups": [{"name": "g", "rules": [{**RULE, "entity": {"label": "pod", "kind": "Pood"}}]}]},
+            lambda c: c.alert_pack("plain"),
+            "Pood",
+        ),
+    ],
+)
+def test_broken_definitions_name_the_file_and_the_mistake(root, path, content, look, part):
+    put(root, path, content)
+    with pytest.raises(AuthoringError) as caught:
+        look(Catalog([root]))
+    assert str(root / path) in caught.value.message
+    assert part in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("expr", "seconds"),
+    [
+        ("up == 0", 0),
+        ("rate(a[2m]) > 0", 120),
+        ("rate(a[2m]) / on (x) rate(b[5m])", 300),
+        ("rate(a[2m] offset 3m)", 300),
+        ("max_over_time(rate(a[1m])[5m:15s])", 360),
+        ("histogram_quantile(0.95, sum by (le) (rate(a[2m])))", 120),
+        ("-(rate(a[90s]))", 90),
+        ("quantile(scalar(rate(b[10m])), a)", 600),
+    ],
+)
+def test_how_far_an_expression_looks_back(expr, seconds):
+    assert longest_range(expr) == seconds
+
+
+def test_the_shipped_data_is_found():
+    assert (data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml").is_file()
+    assert (data_root() / "templates" / "apps" / "otel-demo").is_dir()

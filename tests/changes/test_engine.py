@@ -1,0 +1,223 @@
+"""Changes, done and undone on the fake cluster: receipts come first, crashes change nothing, other writers survive."""
+
+import copy
+
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, NoEffect, Scene
+from scenario_kit.changes.fields import wanted
+from scenario_kit.errors import AuthoringError, Unreachable
+from scenario_kit.model import App, Change, Component, FlagStore, Reference
+from scenario_kit.testing import FakeClock, FakeCluster
+
+NS = "demo-bcdf"
+APP = App(
+    name="shop",
+    version="1",
+    namespace="shop",
+    entry="web",
+    components=(Component(name="web", workload="Deployment/web", service="Service/web"),),
+    flags=FlagStore(config_map="flags", key="flags.json", restart=("Deployment/web",)),
+)
+FLAGS = '{"flags": {"slow": {"variants": {"on": true, "off": false}, "defaultVariant": "off"}, "odd": {"variants": {"a": 1, "b": 2}, "defaultVariant": "a"}}}'
+
+
+def objects():
+    meta = lambda name: {"name": name, "namespace": NS}  # noqa: E731
+    container = {"name": "web", "image": "web:1", "env": [{"name": "ADDR", "value": "cart:80"}, {"name": "X", "value": "1"}]}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    selector = {"matchLabels": {"app": "web"}}
+    spec = {"replicas": 2, "selector": selector, "template": template}
+    return [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta("web"), "spec": spec},
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": meta("web"),
+            "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]},
+        },
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("flags"), "data": {"flags.json": FLAGS, "other": "kept"}},
+        {"apiVersion": "v1", "kind": "Secret", "metadata": meta("password"), "data": {"key": "c2VjcmV0"}},
+    ]
+
+
+class Lab:
+    """A fake cluster with a small app, and an engine that can be started again at any time."""
+
+    def __init__(self):
+        self.cluster = FakeCluster()
+        self.clock = FakeClock()
+        for name in (NS, "scenario-kit"):
+            self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        for obj in objects():
+            self.cluster.create(copy.deepcopy(obj))
+        self.before = self.state()
+        self.engine = self.start()
+
+    def start(self, cluster=None):
+        cluster = cluster or self.cluster
+        scene = Scene(cluster=cluster, namespace=NS, app=APP, now=self.clock.now)
+        return Engine(scene, self.clock, ClusterStore(cluster, "scenario-kit", "t"), "t")
+
+    def state(self):
+        kinds = ("Deployment", "Service", "ConfigMap", "Secret", "NetworkPolicy")
+        found = [o for k in kinds for o in self.cluster.list(k, NS)]
+        return {(o["kind"], o["metadata"]["name"]): wanted(o) for o in found}
+
+    def get(self, text):
+        return self.cluster.get(Reference.parse(text).within(NS))
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+POLICY = {
+    "apiVersion": "networking.k8s.io/v1",
+    "kind": "NetworkPolicy",
+    "metadata": {"name": "p"},
+    "spec": {"podSelector": {}, "policyTypes": ["Ingress"]},
+}
+CHANGES = {
+    "json patch": {"patch": {"target": "Service/web", "type": "Json", "patch": [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]}},
+    "merge patch": {"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"spec": {"replicas": 5}}}},
+    "strategic patch": {
+        "patch": {
+            "target": "Deployment/web",
+            "type": "Strategic",
+            "patch": {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:absent"}]}}}},
+        }
+    },
+    "create": {"create": POLICY},
+    "delete": {"delete": {"target": "Service/web"}},
+    "scale": {"scale": {"target": "Deployment/web", "replicas": 0}},
+    "set flag": {"setFlag": {"flag": "slow", "variant": "on"}},
+    "secret": {"patch": {"target": "Secret/password", "type": "Merge", "patch": {"data": {"key": "d3Jvbmc="}}}},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_done_and_undone(lab, change):
+    lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
+    assert lab.state() != lab.before
+    assert lab.engine.undo_group("Fault/f") == []
+    after = lab.state()
+    if "setFlag" in change:  # the reader was restarted: its template keeps the time of that
+        after["Deployment", "web"]["spec"]["template"]["metadata"].pop("annotations", None)
+        lab.before["ConfigMap", "flags"]["data"].pop("flags.json")
+        assert '"defaultVariant": "off"' in after["ConfigMap", "flags"]["data"].pop("flags.json")
+    assert after == lab.before
+    assert lab.engine.undo_all() == [], "undoing twice is the same as once"
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_crash_after_any_write_changes_nothing_about_the_end(change):
+    done = Lab()
+    done.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
+    for survive in range(6):
+        lab = Lab()
+        dying = Dying(lab.cluster, survive)
+        try:
+            lab.start(dying).do(Change.from_json(change), ordinal=1, group="Fault/f")
+        except Unreachable:
+            lab.start().do(Change.from_json(change), ordinal=1, group="Fault/f")
+        assert without_times(lab.state()) == without_times(done.state()), f"died after {survive} writes"
+        assert lab.start().undo_all() == []
+        if "setFlag" not in change:
+            assert lab.state() == lab.before
+
+
+def test_a_crash_between_receipt_and_undo_restores_too():
+    for survive in range(4):
+        lab = Lab()
+        dying = Dying(lab.cluster, survive)
+        try:
+            lab.start(dying).do(Change.from_json(CHANGES["json patch"]), ordinal=1, group="Fault/f")
+        except Unreachable:
+            pass
+        assert lab.start().undo_all() == []
+        assert lab.state() == lab.before
+
+
+def without_times(state):
+    state = copy.deepcopy(state)
+    for obj in state.values():
+        if obj["kind"] == "Deployment":
+            obj["spec"]["template"]["metadata"].pop("annotations", None)
+    return state
+
+
+class Dying:
+    """A cluster that stops answering after some writes: a process that is killed there."""
+
+    def __init__(self, cluster, writes):
+        self._cluster, self._left = cluster, writes
+
+    def __getattr__(self, name):
+        method = getattr(self._cluster, name)
+        if name not in ("create", "apply", "patch", "delete"):
+            return method
+
+        def write(*args, **kwargs):
+            if self._left == 0:
+                raise Unreachable("killed")
+            self._left -= 1
+            return method(*args, **kwargs)
+
+        return write
+
+
+def test_the_receipt_is_there_before_the_change(lab):
+    with pytest.raises(Unreachable):
+        lab.start(Dying(lab.cluster, 1)).do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f")
+    assert lab.state() == lab.before
+    assert lab.cluster.get(Reference("ConfigMap", "t-r001", "scenario-kit")) is not None
+
+
+def test_secret_data_is_kept_in_a_secret(lab):
+    lab.engine.do(Change.from_json(CHANGES["secret"]), ordinal=1, group="Fault/f")
+    assert lab.cluster.get(Reference("Secret", "t-r001", "scenario-kit")) is not None
+    assert lab.cluster.get(Reference("ConfigMap", "t-r001", "scenario-kit")) is None
+
+
+def test_other_writers_survive_the_undo(lab):
+    lab.engine.do(Change.from_json(CHANGES["json patch"]), ordinal=1, group="Fault/f")
+    lab.cluster.patch(Reference("Service", "web", NS), {"spec": {"selector": {"tier": "edge"}}})
+    lab.engine.undo_all()
+    service = lab.get("Service/web")
+    assert service["spec"]["ports"][0]["targetPort"] == 8080
+    assert service["spec"]["selector"] == {"app": "web", "tier": "edge"}
+
+
+def test_changes_are_undone_in_reverse(lab):
+    lab.engine.do(Change.from_json({"scale": {"target": "Deployment/web", "replicas": 0}}), ordinal=1, group="Fault/f")
+    lab.engine.do(Change.from_json({"scale": {"target": "Deployment/web", "replicas": 7}}), ordinal=2, group="Decoy/d")
+    lab.engine.undo_group("Decoy/d")
+    assert lab.get("Deployment/web")["spec"]["replicas"] == 0
+    lab.engine.undo_all()
+    assert lab.get("Deployment/web")["spec"]["replicas"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"scale": {"target": "Deployment/web", "replicas": 2}}, NoEffect, "leaves"),
+        ({"scale": {"target": "Deployment/absent", "replicas": 2}}, AuthoringError, "does not exist"),
+        ({"scale": {"target": "Service/web", "replicas": 2}}, AuthoringError, "cannot be scaled"),
+        ({"setFlag": {"flag": "slow", "variant": "maybe"}}, AuthoringError, "no flag"),
+        ({"create": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}}, AuthoringError, "exists already"),
+    ],
+)
+def test_changes_that_cannot_be(lab, change, error, text):
+    with pytest.raises(error, match=text):
+        lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
+    assert lab.state() == lab.before
+
+
+def test_a_receipt_that_would_be_too_large_is_refused_before_anything_changes(lab):
+    big = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "big", "namespace": NS}, "data": {"x": "a" * 950_000}}
+    lab.cluster.create(big)
+    with pytest.raises(AuthoringError, match="KiB"):
+        lab.engine.do(Change.from_json({"delete": {"target": "ConfigMap/big"}}), ordinal=1, group="Fault/f")
+    assert lab.get("ConfigMap/big") is not None

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.server.kinds import CHILDREN, EXPERIMENTS, WORKLOADS, Watched
+from scenario_kit.lab.server.kinds import EXPERIMENTS, NAMESPACED, Watched
 from scenario_kit.lab.server.store import Store
 
 #: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
@@ -47,9 +47,7 @@ class Versions(Protocol):
 class Barrier:
     """``pass_(namespace)`` returns once the store shows every write that was acknowledged before the call."""
 
-    def __init__(
-        self, versions: Versions, store: Store, kinds: Sequence[Watched] = (*WORKLOADS, *CHILDREN, *EXPERIMENTS)
-    ) -> None:
+    def __init__(self, versions: Versions, store: Store, kinds: Sequence[Watched] = NAMESPACED) -> None:
         self._versions = versions
         self._store = store
         self._kinds = kinds
@@ -108,6 +106,8 @@ class Barrier:
 
     def _caught_up(self, kind: str, scope: str, listing: Listing) -> Callable[[], bool]:
         def judge() -> bool:
+            if not self._store.delivered():
+                return False
             held = self._store.held(kind, scope)
             if any(held.get(key, 0) < at for key, at in listing.revisions.items()):
                 return False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Protocol
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.server.kinds import PASSED_BY, WATCHED, Watched
+from scenario_kit.lab.server.kinds import Watched
 from scenario_kit.lab.server.store import Store
 from scenario_kit.model.base import Object
 
@@ -25,6 +26,9 @@ class Informers:
     """Follows kinds into a store.
 
     Args:
+        watcher: where from.
+        store: where to.
+        stop: ends all threads.
         spawn: starts a named thread; whoever supplies it hears about a thread that ends with an error.
     """
 
@@ -34,41 +38,35 @@ class Informers:
         store: Store,
         stop: threading.Event,
         spawn: Callable[[str, Callable[[], None]], None],
-        kinds: Sequence[Watched] = WATCHED,
-        passed_by: Sequence[Watched] = PASSED_BY,
     ) -> None:
         self._watcher = watcher
         self._store = store
         self._stop = stop
         self._spawn = spawn
-        self._kinds = kinds
-        self._passed_by = passed_by
         self._synced: set[Watched] = set()
 
-    def start(self, seconds: float = 30.0) -> None:
-        """Start, and wait until everything that exists is in the store.
+    def follow(self, kinds: Sequence[Watched], *, keep: bool = True, seconds: float = 30.0) -> None:
+        """Start, and wait until everything that exists is in the store; without ``keep`` it is only passed by.
 
         Raises:
             LabError: some kind was not listed in that time.
         """
-        for watched in (*self._kinds, *self._passed_by):
-            self._spawn(f"informer-{watched.kind}", lambda watched=watched: self._follow(watched))  # type: ignore[misc]
-        total = len(self._kinds) + len(self._passed_by)
-        if not self._store.wait(lambda: len(self._synced) == total or self._stop.is_set(), seconds):
-            missing = sorted(w.kind for w in (*self._kinds, *self._passed_by) if w not in self._synced)
+        for watched in kinds:
+            self._spawn(f"informer-{watched.kind}", partial(self._follow, watched, keep))
+        if not self._store.wait(lambda: self._synced.issuperset(kinds) or self._stop.is_set(), seconds):
+            missing = sorted(watched.kind for watched in kinds if watched not in self._synced)
             raise LabError(
                 f"the API server did not list {', '.join(missing)} within {seconds:.0f} s",
                 fix="look at the logs of the API server ('scenario-kit lab status')",
             )
 
-    def _follow(self, watched: Watched) -> None:
-        keep = watched in self._kinds
+    def _follow(self, watched: Watched, keep: bool) -> None:
         for type_, obj in self._watcher.watch(watched.kind, group=watched.group, stop=self._stop):
             if type_ == "SYNCED":
                 self._synced.add(watched)
                 self._store.wake()
             elif not keep:
-                self._store.pass_by(obj)
+                self._store.pass_by(watched.kind, obj)
             elif type_ == "DELETED":
                 self._store.drop(watched.kind, obj)
             else:

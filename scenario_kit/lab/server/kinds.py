@@ -56,7 +56,8 @@ CHILDREN = tuple(Watched(kind, CHAOS_GROUP) for kind in ("PodNetworkChaos", "Pod
 EXPERIMENT_KINDS = frozenset(w.kind for w in EXPERIMENTS)
 CHILD_KINDS = frozenset(w.kind for w in CHILDREN)
 
-WATCHED = (*CLUSTER, *WORKLOADS, *EXPERIMENTS, *CHILDREN)
+#: What is kept of namespaces, in no particular order.
+NAMESPACED = (*WORKLOADS, *EXPERIMENTS, *CHILDREN)
 
 #: Followed for their versions only, never kept: they fill the sequence of revisions (see ``barrier``).
 PASSED_BY = (Watched("Event"), Watched("Lease", "coordination.k8s.io"), Watched("Endpoints"))

@@ -38,6 +38,8 @@ class Store:
         self._chaos = 0
         self._touched: dict[str, tuple[str, float]] = {}
         self._seen: set[int] = set()
+        self._total = 0
+        self._delivering = 0
         self._listeners: list[Callable[[str, str, Object], None]] = []
 
     def listen(self, listener: Callable[[str, str, Object], None]) -> None:
@@ -52,14 +54,18 @@ class Store:
         with self._changed:
             held = self._namespaces.get(namespace, {}).get(kind, _NONE)
             before = held.get(name)
-            self._saw(obj)
             if before is not None and before["metadata"]["uid"] == meta["uid"] and revision(before) >= revision(obj):
+                self._saw(obj)
                 return
+            self._delivering += 1
             names = {**held, name: obj} if before is not None else dict(sorted([*held.items(), (name, obj)]))
             self._replace(namespace, kind, name, names)
             self._touched[meta["uid"]] = (meta["resourceVersion"], time.monotonic())
-            self._changed.notify_all()
-        self._tell("MODIFIED" if before is not None else "ADDED", kind, obj)
+        replaced = before is not None and before["metadata"]["uid"] != meta["uid"]
+        if replaced and before is not None:
+            self._tell("DELETED", kind, before)
+        self._tell("ADDED" if before is None or replaced else "MODIFIED", kind, obj)
+        self._delivered(obj)
 
     def drop(self, kind: str, obj: Object) -> None:
         """An object is gone; one of the same name that is not the same object stays."""
@@ -68,19 +74,21 @@ class Store:
         with self._changed:
             held = self._namespaces.get(namespace, {}).get(kind, _NONE)
             before = held.get(name)
-            self._saw(obj)
             self._touched.pop(meta["uid"], None)
             if before is None or before["metadata"]["uid"] != meta["uid"]:
+                self._saw(obj)
                 return
+            self._delivering += 1
             self._replace(namespace, kind, name, {n: o for n, o in held.items() if n != name})
-            self._changed.notify_all()
         self._tell("DELETED", kind, obj)
+        self._delivered(obj)
 
-    def pass_by(self, obj: Object) -> None:
-        """A revision was seen whose object is of no interest."""
+    def pass_by(self, kind: str, obj: Object) -> None:
+        """An object was written that is not kept; listeners hear of it as PASSED."""
         with self._changed:
-            self._saw(obj)
-            self._changed.notify_all()
+            self._delivering += 1
+        self._tell("PASSED", kind, obj)
+        self._delivered(obj)
 
     def kinds(self, namespace: str) -> Mapping[str, Names]:
         """Everything in a namespace, by kind and name."""
@@ -112,6 +120,11 @@ class Store:
         for _, kinds in sorted(namespaces):
             for kind in sorted(EXPERIMENT_KINDS & kinds.keys()):
                 yield from kinds[kind].values()
+
+    def changes(self) -> int:
+        """How many changes there have been, anywhere."""
+        with self._changed:
+            return self._total
 
     def version(self, namespace: str) -> Version:
         """The version of a namespace, its Namespace object and all chaos included."""
@@ -145,10 +158,26 @@ class Store:
         with self._changed:
             self._changed.notify_all()
 
+    def delivered(self) -> bool:
+        """Whether every listener has heard of everything that the store shows."""
+        with self._changed:
+            return self._delivering == 0
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Namespaces that hold something, in order."""
+        with self._changed:
+            return tuple(sorted(name for name, kinds in self._namespaces.items() if name and kinds))
+
     def saw_all(self, after: int, upto: int) -> bool:
-        """Whether every single revision in (after, upto] was delivered to this store."""
+        """Whether every single revision in (after, upto] was delivered, to this store and its listeners."""
         with self._changed:
             return all(number in self._seen for number in range(after + 1, upto + 1))
+
+    def _delivered(self, obj: Object) -> None:
+        with self._changed:
+            self._delivering -= 1
+            self._saw(obj)
+            self._changed.notify_all()
 
     def _saw(self, obj: Object) -> None:
         self._seen.add(revision(obj))
@@ -161,6 +190,7 @@ class Store:
         if not names:
             del kinds[kind]
         self._namespaces[namespace] = kinds
+        self._total += 1
         if kind in EXPERIMENT_KINDS:
             self._chaos += 1
         for counted in (namespace, name) if kind == "Namespace" else (namespace,):

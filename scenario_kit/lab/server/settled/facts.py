@@ -32,6 +32,8 @@ class Facts(NamedTuple):
     ``namespace`` is its Namespace object, None when there is none. ``kinds[kind][name]`` holds its objects,
     ``experiments`` the chaos that selects from it or lives in it. ``quiet`` tells for how many seconds of wall time an
     object has been as it is. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
+    ``refused`` has the revision of the last refusal to create a pod, by the UID of the controller that asked.
+    ``overdue`` are Deployments past their progress deadline on the trial's clock, whose controller was told.
     """
 
     namespace: Object | None = None
@@ -39,6 +41,8 @@ class Facts(NamedTuple):
     experiments: Sequence[Object] = ()
     quiet: Callable[[Object], float] = _just_changed
     stopping: Collection[str] = frozenset()
+    refused: Mapping[str, int] = {}
+    overdue: Collection[str] = frozenset()
 
     def of(self, kind: str) -> Mapping[str, Object]:
         """The objects of a kind by name."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.facts import Facts, Reason
+from scenario_kit.lab.server.settled.facts import Facts, Reason, condition
 from scenario_kit.model.base import Object
 
+#: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.
+COMPLETE = "NewReplicaSetAvailable"
 _REVISION = "deployment.kubernetes.io/revision"
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 
@@ -26,6 +28,10 @@ def deployments(facts: Facts) -> Iterator[Reason]:
                 yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
             continue
         yield from _counts(name, deployment, sets, current)
+        if name in facts.overdue and _still_hopeful(deployment):
+            yield Reason(
+                "Deadline", "Deployment", name, "its progress deadline has passed, the controller has yet to say so"
+            )
         due = scaling_due(deployment, current, [rs for rs in sets if rs is not current])
         if due:
             yield Reason("Rollout", "Deployment", name, due)
@@ -70,6 +76,11 @@ def fenceposts(rolling: Object, wanted: int) -> tuple[int, int]:
     surge = _resolve(rolling.get("maxSurge", "25%"), wanted, up=True)
     unavailable = _resolve(rolling.get("maxUnavailable", "25%"), wanted, up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
+
+
+def _still_hopeful(deployment: Object) -> bool:
+    progressing = condition(deployment, "Progressing")
+    return progressing is not None and progressing["status"] == "True" and progressing["reason"] != COMPLETE
 
 
 def _resolve(value: int | str, wanted: int, *, up: bool) -> int:

@@ -32,7 +32,7 @@ def replica_sets(facts: Facts) -> Iterator[Reason]:
             yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
         elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
             yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
-        elif len(pods) < wanted and _revision(rs) < lifted:
+        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], _revision(rs)) < lifted:
             text = "was refused pods before the last change of a quota, claim or service account"
             yield Reason("StaleRefusal", "ReplicaSet", name, text)
 

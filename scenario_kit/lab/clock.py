@@ -1,0 +1,169 @@
+"""The ``Clock`` port on worlds of a lab server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import quote
+
+import httpx
+
+from scenario_kit.errors import InfrastructureError, KitError, LabError
+from scenario_kit.model import Object
+from scenario_kit.ports import Clock
+
+#: How long (wall clock) a cluster may take to settle before that is somebody's fault below us.
+SETTLE_SECONDS = 60.0
+#: The server answers a wait within about ten seconds, and everything else at once.
+_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_GONE = "start the lab again: scenario-kit lab up; 'scenario-kit lab status' tells which part died"
+
+
+class _Server:
+    """One lab server, as its clients see it."""
+
+    def __init__(self, server_url: str, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        # The lab is on this machine: a proxy of the environment must not get in between.
+        self._client = httpx.Client(base_url=server_url, headers=headers, timeout=_TIMEOUT, trust_env=False)
+        self._url = server_url
+
+    def ask(self, method: str, path: str, document: Object | None = None) -> Any:
+        """Send and decode; see ``WorldClock.wait`` for the errors."""
+        try:
+            response = self._client.request(method, path, json=document)
+        except httpx.HTTPError as error:
+            what = f"the lab server at {self._url} does not answer: {error or type(error).__name__}"
+            raise LabError(what, fix=_GONE) from error
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise LabError(f"{method} {self._url}{path}: the answer is not JSON: {response.text[:200]!r}") from error
+        if response.status_code < 300:
+            return answer
+        text, fix = f"{method} {self._url}{path}: {answer.get('error', '')}", answer.get("fix", "")
+        if response.status_code == 503:
+            raise InfrastructureError(text, fix=fix)
+        if response.status_code in (404, 401, 409):
+            raise LabError(text, fix=fix)
+        raise KitError(text, fix=fix)
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self._client.close()
+
+
+class WorldClock:
+    """The time of one trial's world. Implements ``ports.Clock``.
+
+    Raises, all methods: ``LabError`` when the server or the world is gone, ``InfrastructureError`` when something below
+    the server failed.
+    """
+
+    def __init__(self, server_url: str, token: str, trial: str) -> None:
+        self._server = _Server(server_url, token)
+        self._path = f"/worlds/{quote(trial, safe='')}"
+        self._trial = trial
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return float(self._server.ask("GET", self._path)["now"])
+
+    def wait(self, until: float) -> float:
+        """Let time pass up to ``until``, on a grid of 15 s, and the cluster settle; returns the time reached.
+
+        May return earlier, but only after time has passed or ``until`` is reached.
+
+        Raises:
+            InfrastructureError: the cluster has not settled for a minute (wall clock); the message says why.
+        """
+        deadline, before = time.monotonic() + SETTLE_SECONDS, None
+        while True:
+            waited = self._server.ask("POST", f"{self._path}/wait", {"until": until})
+            if waited["settled"]:
+                return float(waited["now"])
+            if waited["now"] != before:  # it gets on
+                deadline, before = time.monotonic() + SETTLE_SECONDS, waited["now"]
+            if time.monotonic() > deadline:
+                reason = waited["reason"]
+                raise InfrastructureError(
+                    f"trial {self._trial}: the cluster did not settle within {SETTLE_SECONDS:.0f} s: {reason}",
+                    fix="look at the controllers' logs ('scenario-kit lab status') and at the objects named",
+                )
+
+    def close(self) -> None:
+        """Drop the connections; the world stays."""
+        self._server.close()
+
+
+class WallClock:
+    """The wall clock, in a world of a lab server whose end must not go unnoticed. Implements ``ports.Clock``."""
+
+    #: How long one wait may sleep before it looks after the server, in seconds.
+    STRIDE = 5.0
+
+    def __init__(self, server_url: str, token: str, trial: str) -> None:
+        self._server = _Server(server_url, token)
+        self._path = f"/worlds/{quote(trial, safe='')}"
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def wait(self, until: float) -> float:
+        """Sleep until then, but for a few seconds at most, and see that the world is still there.
+
+        Raises:
+            LabError: it is not, or the server is gone.
+        """
+        self._server.ask("GET", self._path)
+        time.sleep(max(min(until - time.time(), self.STRIDE), 0.0))
+        return time.time()
+
+    def close(self) -> None:
+        """Drop the connections; the world stays."""
+        self._server.close()
+
+
+def open_world(
+    server_url: str,
+    token: str,
+    trial: str,
+    *,
+    namespace: str,
+    app: Object,
+    seed: int,
+    mode: Literal["Wall", "Virtual"],
+    assumptions: Mapping[str, float] | None = None,
+) -> Clock:
+    """The clock of a trial's world, which is made if it does not exist.
+
+    ``app`` is a ``model.App`` as JSON. A virtual world starts at the lab's epoch.
+
+    Raises:
+        LabError: the server is gone; the trial has another world already; the namespace has.
+    """
+    server = _Server(server_url, token)
+    document = {"namespace": namespace, "app": app, "seed": seed, "mode": mode}
+    if assumptions:
+        document["assumptions"] = dict(assumptions)
+    try:
+        server.ask("PUT", f"/worlds/{quote(trial, safe='')}", document)
+    finally:
+        server.close()
+    return WorldClock(server_url, token, trial) if mode == "Virtual" else WallClock(server_url, token, trial)
+
+
+def close_world(server_url: str, token: str, trial: str) -> None:
+    """End the world of a trial; one that is gone is fine.
+
+    Raises:
+        LabError: the server is gone.
+        InfrastructureError: its last samples were not accepted.
+    """
+    server = _Server(server_url, token)
+    try:
+        server.ask("DELETE", f"/worlds/{quote(trial, safe='')}")
+    finally:
+        server.close()

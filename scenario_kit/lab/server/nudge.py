@@ -1,0 +1,63 @@
+"""Wakes controllers that wait out a back-off on the wall clock although what refused them has changed.
+
+A ReplicaSet whose pods were refused is retried after up to minutes, whatever happens to the quota meanwhile. Any write
+to it makes its controller try at once, so a neutral annotation is added and taken away again. Whether it tried shows in
+its event ``FailedCreate``, or in its pods.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+
+from scenario_kit.errors import NotFound
+from scenario_kit.lab.server.settled.facts import Reason
+from scenario_kit.lab.server.store import revision
+from scenario_kit.model import Object, Reference
+from scenario_kit.ports import Cluster
+
+ANNOTATION = "platform/checked"
+#: How long (wall) a namespace must be unsettled before anybody is nudged, and between two nudges of one object.
+AFTER_SECONDS = 0.5
+_AGAIN_SECONDS = 1.0
+
+
+class Nudger:
+    """Nudges, and remembers refusals. ``heard`` is a listener of the store."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._lock = threading.Lock()
+        self._refused: dict[str, int] = {}
+        self._nudged: dict[Reference, float] = {}
+
+    def heard(self, type_: str, kind: str, obj: Object) -> None:
+        """An event may be a refusal; a ReplicaSet that is gone needs no memory."""
+        with self._lock:
+            if type_ == "DELETED" and kind == "ReplicaSet":
+                self._refused.pop(obj["metadata"]["uid"], None)
+            elif type_ == "PASSED" and kind == "Event" and obj.get("reason") == "FailedCreate":
+                uid = (obj.get("involvedObject") or {}).get("uid", "")
+                self._refused[uid] = max(revision(obj), self._refused.get(uid, 0))
+
+    def refused(self) -> Mapping[str, int]:
+        """The revision of the last refusal, by the UID of the controller that asked for a pod."""
+        with self._lock:
+            return dict(self._refused)
+
+    def nudge(self, namespace: str, reasons: Iterable[Reason]) -> None:
+        """Wake the ReplicaSets among the reasons whose refusal is out of date."""
+        for reason in reasons:
+            if reason.code != "StaleRefusal":
+                continue
+            ref = Reference(reason.kind, reason.name, namespace, "apps")
+            with self._lock:
+                if time.monotonic() - self._nudged.get(ref, 0.0) < _AGAIN_SECONDS:
+                    continue
+                self._nudged[ref] = time.monotonic()
+            try:
+                for value in ("true", None):
+                    self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
+            except NotFound:
+                continue  # it went away, which settles the matter

@@ -1,0 +1,42 @@
+"""Threads whose end is noticed: one that dies takes the process along, for the supervisor of the lab to see."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+_LOG = logging.getLogger(__name__)
+
+
+class Threads:
+    """Starts threads that run until ``stop`` is set. ``failure`` says which one ended otherwise, and why."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+        self._failure = ""
+
+    @property
+    def failure(self) -> str:
+        """What went wrong first; empty when nothing did."""
+        with self._lock:
+            return self._failure
+
+    def spawn(self, name: str, main: Callable[[], None]) -> None:
+        """Start a thread."""
+        threading.Thread(target=self._run, args=(name, main), name=name, daemon=True).start()
+
+    def _run(self, name: str, main: Callable[[], None]) -> None:
+        try:
+            main()
+            problem = "ended by itself"
+        except Exception as error:  # noqa: BLE001 - nothing above could: the process ends because of it
+            problem = f"{type(error).__name__}: {error}"
+            if not self.stop.is_set():
+                _LOG.exception("thread %s failed", name)
+        if not self.stop.is_set():
+            with self._lock:
+                self._failure = self._failure or f"thread {name}: {problem}"
+            _LOG.critical("thread %s is gone (%s); the lab server ends", name, problem)
+            self.stop.set()

@@ -1,0 +1,174 @@
+"""Puts the lab server together, runs it until it is told to stop or a part of it dies, and takes it apart."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import LabError
+from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
+from scenario_kit.lab.server.api import Api, serve
+from scenario_kit.lab.server.barrier import Barrier
+from scenario_kit.lab.server.containers import RunningContainers
+from scenario_kit.lab.server.informers import Informers
+from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY
+from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.settle import Settler
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.threads import Threads
+from scenario_kit.lab.server.versions import ApiVersions
+from scenario_kit.lab.state import ChaosDaemon as DaemonState
+from scenario_kit.lab.state import LabState
+from scenario_kit.lab.telemetry import Writer
+from scenario_kit.lab.twin import Twin
+from scenario_kit.lab.worlds import Surroundings, Worlds, WorldSpec
+from scenario_kit.model import Object, Reference
+
+_LOG = logging.getLogger(__name__)
+#: Under which names we write: what a kubelet writes, and everything else.
+_KUBELET, _PLATFORM = "kubelet", "platform"
+
+
+def run(state: LabState, threads: Threads) -> str:
+    """Serve until ``threads.stop`` is set; what went wrong, or nothing.
+
+    Raises:
+        ScenarioKitError: the server cannot start.
+    """
+    with ExitStack() as stack:
+        stack.callback(threads.stop.set)
+        _start(state, threads, stack)
+        _LOG.info("lab server of %s is ready at %s", state.name, state.server_url)
+        threads.stop.wait()
+        _LOG.info("stopping")
+    return threads.failure
+
+
+def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
+    kubeconfig = Path(state.kubeconfig)
+    cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
+    stack.callback(cluster.close)
+    store, book, worlds, nudger = Store(), LedgerBook(), Worlds(), Nudger(cluster)
+    versions = ApiVersions(kubeconfig)
+    stack.callback(versions.close)
+    barrier = Barrier(versions, store)
+    stack.callback(barrier.close)
+    containers = RunningContainers(book)
+    kubelet = _kubelet(state, store, worlds, cluster, stack)
+    worlds.attach(
+        Surroundings(
+            store=store,
+            settler=Settler(store, barrier, nudger),
+            nodes=kubelet,
+            effects=book,
+            cluster=cluster,
+            twin_of=_twin,
+            sink_of=partial(Writer, state.prometheus_url),
+            epoch=float(state.epoch),
+        )
+    )
+
+    def pods_to_kubelet(type_: str, kind: str, obj: Object) -> None:
+        if kind == "Pod":
+            kubelet.observe(type_, obj)  # type: ignore[arg-type]
+
+    for listener in (pods_to_kubelet, containers.heard, nudger.heard):
+        store.listen(listener)
+    informers = Informers(cluster, store, threads.stop, threads.spawn)
+    informers.follow(CLUSTER)  # nodes first: the kubelet wants to know its own
+    informers.follow(NAMESPACED)
+    informers.follow(PASSED_BY, keep=False)
+
+    if state.chaos_daemon is not None:
+        _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
+    threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
+    threads.spawn("ticks", partial(worlds.tick, threads.stop))
+    server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("http", partial(server.serve_forever, poll_interval=0.2))
+
+
+def _kubelet(state: LabState, store: Store, worlds: Worlds, cluster: KubeCluster, stack: ExitStack) -> Kubelet:
+    writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
+    stack.callback(writes.close)
+
+    def node_of(name: str) -> Object | None:
+        ours = not state.nodes or name in state.nodes
+        return store.get("", "Node", name) if ours else None
+
+    kubelet = Kubelet(
+        ClusterWriter(writes),
+        clock_of=worlds.clock_of,
+        processes_of=worlds.processes_of,
+        lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
+        node_of=node_of,
+        logs=LogFolder(Path(state.folder) / "pods"),
+    )
+    stack.callback(kubelet.close)
+    return kubelet
+
+
+class _Lookup:
+    """Objects of a namespace: from the store, and what is missing there from the API server."""
+
+    def __init__(self, store: Store, cluster: KubeCluster, namespace: str) -> None:
+        self._store = store
+        self._cluster = cluster
+        self._namespace = namespace
+
+    def find(self, kind: str, name: str) -> Object | None:
+        """The object, or None when there is none."""
+        held = self._store.get(self._namespace, kind, name)
+        return held if held is not None else self._cluster.get(Reference(kind, name, self._namespace))
+
+
+def _twin(spec: WorldSpec) -> Twin:
+    return Twin(spec.app, spec.seed, spec.assumptions)
+
+
+def _chaos_daemon(
+    where: DaemonState,
+    state: LabState,
+    cluster: KubeCluster,
+    store: Store,
+    book: LedgerBook,
+    containers: RunningContainers,
+    kubelet: Kubelet,
+    worlds: Worlds,
+    stack: ExitStack,
+) -> None:
+    def kill(pod_uid: str, container_id: str) -> None:
+        namespace = containers.namespace_of(container_id) or ""
+        kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
+        store.wake()
+
+    tls = ServerTls(_read(where.server_certificate), _read(where.server_key), _read(where.ca))
+    daemon = ChaosDaemon(load_messages(Path(where.proto)), book, tls, pod_of=containers.pod_of, kill=kill)
+    daemon.start(where.address, where.port)
+    stack.callback(daemon.stop)
+    nodes = state.nodes or tuple(store.names("", "Node"))
+    cluster.apply(daemon_endpoints(nodes, where.address, where.port))
+
+
+def _listen(state: LabState, api: Api) -> ThreadingHTTPServer:
+    port = urlsplit(state.server_url).port or 0
+    try:
+        return serve(api, port)
+    except OSError as error:
+        raise LabError(
+            f"port {port} of the lab server cannot be had: {error}", fix="stop what listens there, or: lab down, lab up"
+        ) from error
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise LabError(f"{path}: cannot be read: {error.strerror}", fix="lab down, then lab up") from error

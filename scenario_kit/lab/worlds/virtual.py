@@ -1,0 +1,142 @@
+"""A world whose time moves only while somebody waits for it, as fast as the cluster settles."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from scenario_kit.lab.server.deadlines import ProgressDeadlines, backdate
+from scenario_kit.lab.server.settled import Reason
+from scenario_kit.lab.twin import Telemetry
+from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec, grid_from
+from scenario_kit.model.process import SeriesId
+
+#: Ticks that are written together while a wait goes on.
+_BATCH = 40
+
+
+class _StillMoving(Exception):
+    """The cluster has not settled in time."""
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        super().__init__("; ".join(map(str, reasons)))
+
+
+class VirtualWorld(World):
+    """Starts at the lab's epoch and moves on a grid of ticks.
+
+    At every tick: the clock is set, the kubelet does what is due, the cluster settles, requests flow, processes that
+    ended are noticed and the cluster settles again; then the samples of the tick are taken. What the kubelet has to do
+    between two ticks happens at its own time, so that container restarts keep their order.
+    """
+
+    def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
+        super().__init__(spec, around)
+        self._turn = threading.Lock()
+        self._now = float(around.epoch)
+        self._ticked = self._now
+        self._sink = around.sink_of()
+        self._flowed: Telemetry | None = None
+        self._buffer: list[tuple[float, Mapping[SeriesId, float]]] = []
+        self._deadlines = ProgressDeadlines()
+        self._overdue: frozenset[str] = frozenset()
+        self._closed = False
+
+    @property
+    def now(self) -> float:
+        """The time of this world, in seconds since the epoch."""
+        return self._now
+
+    def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
+        """Settle, then let time pass up to the first tick at or after ``until``.
+
+        Returns early, with the time reached, after about ``seconds`` of wall time, after ``stride`` seconds of this
+        world's time, when ``go_on`` says no, or when the cluster does not settle. Everything sampled so far is in
+        Prometheus when it returns.
+
+        Raises:
+            InfrastructureError: API server or Prometheus failed. The wait may be repeated and goes on from there.
+        """
+        with self._turn:
+            if self._closed:
+                return Waited(self._now, False, "the world was closed")
+            deadline = time.monotonic() + seconds
+            target = grid_from(until if stride is None else min(until, self._now + stride))
+            reason = ""
+            try:
+                self._settle(deadline, go_on, sure=True)
+                while self._ticked < target and time.monotonic() < deadline and go_on():
+                    self._advance(deadline, go_on)
+            except _StillMoving as moving:
+                reason = str(moving)
+            self._flush()
+            return Waited(self._now, not reason, reason)
+
+    def close(self) -> None:
+        """End all series, one tick after the last sample, and give the namespace back."""
+        with self._turn:
+            if self._closed:
+                return
+            self._flush()
+            if self._ticked > self._around.epoch:
+                self._sink.write([(self._ticked + TICK_SECONDS, {})])
+            self._sink.close()
+            self._closed = True
+            super().close()
+
+    def _advance(self, deadline: float, go_on: Callable[[], bool]) -> None:
+        """One tick. Interrupted at any point, it is taken up again there."""
+        end = self._ticked + TICK_SECONDS
+        if self._flowed is None:
+            self._run_up_to(end, deadline, go_on)
+            self._now = end
+            self._settle(deadline, go_on)
+            self._meet_deadlines(deadline, go_on)
+            self._flowed = self.pass_tick(end)
+        if self._flowed.exits:
+            self._settle(deadline, go_on)
+        self._buffer.append((end, self.samples(self._flowed)))
+        self._flowed = None
+        self._ticked = end
+        if len(self._buffer) >= _BATCH:
+            self._flush()
+
+    def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
+        """What the kubelet has to do before ``end``, each at its own time."""
+        ran = False
+        while (due := self._around.nodes.next_wakeup(self.spec.namespace)) is not None and due < end:
+            if ran and due <= self._now:
+                return  # it was asked at this very time and wants to be asked again: later will do
+            self._now = max(self._now, due)
+            self._settle(deadline, go_on)
+            ran = True
+
+    def _meet_deadlines(self, deadline: float, go_on: Callable[[], bool]) -> None:
+        overdue = self._deadlines.overdue(self.view().kind("Deployment").values(), self._now)
+        if not overdue:
+            return
+        for deployment in overdue:
+            backdate(self._around.cluster, deployment)
+        self._settle(deadline, go_on, overdue=frozenset(d["metadata"]["name"] for d in overdue))
+
+    def _settle(
+        self,
+        deadline: float,
+        go_on: Callable[[], bool],
+        *,
+        sure: bool = False,
+        overdue: frozenset[str] = frozenset(),
+    ) -> None:
+        """Settle, or raise. Unless it has to be ``sure``, a namespace in which nothing was seen to move is settled."""
+        if not sure and not overdue and self._around.settler.still(self.spec.namespace) and self.run_nodes() == 0:
+            return
+        left = max(deadline - time.monotonic(), 0.0)
+        reasons = self._around.settler.settle(self.spec.namespace, self.run_nodes, left, overdue, go_on)
+        if reasons:
+            raise _StillMoving(reasons)
+
+    def _flush(self) -> None:
+        if self._buffer:
+            self._sink.write(self._buffer)
+            self._buffer = []

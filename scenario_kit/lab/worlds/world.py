@@ -1,0 +1,178 @@
+"""What virtual and wall worlds share: the twin's view of a namespace, its processes, and the samples of a tick."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from scenario_kit.lab.kubelet import Processes
+from scenario_kit.lab.server.settle import Settler
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
+from scenario_kit.lab.twin import Telemetry, View
+from scenario_kit.model import App, Ledger, Object, Value
+from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
+from scenario_kit.ports import Cluster
+
+#: Seconds between two ticks: the scrape and evaluation interval.
+TICK_SECONDS = 15
+
+Mode = Literal["Wall", "Virtual"]
+
+
+class WorldSpec(Value, frozen=True, kw_only=True):
+    """What a world is asked to be. ``assumptions`` override constants of the twin that nobody has verified."""
+
+    trial: str
+    namespace: str
+    app: App
+    seed: int
+    mode: Mode
+    assumptions: Mapping[str, float] = {}
+
+
+class Waited(NamedTuple):
+    """What a wait came to. Without ``settled``, ``reason`` says what the cluster still has to do."""
+
+    now: float
+    settled: bool
+    reason: str = ""
+
+
+class TwinLike(Processes, Protocol):
+    """The simulated data plane of one world; ``lab.twin.Twin`` is one."""
+
+    def observe(self, view: View) -> None:
+        """Take note of the present state, without letting time pass."""
+
+    def step(self, view: View, t: float, dt: float) -> Telemetry:
+        """Let ``dt`` seconds pass, up to ``t``."""
+
+
+class Nodes(Protocol):
+    """All kubelets of the lab; ``lab.kubelet.Kubelet`` is one."""
+
+    def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
+        """Do what is due; returns the number of writes."""
+
+    def next_wakeup(self, namespace: str) -> float | None:
+        """When something is due next."""
+
+    def exited(self, exits: Iterable[Exit], now: float) -> None:
+        """Processes ended."""
+
+    def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
+        """Containers printed something."""
+
+    def forget_images(self, namespace: str) -> None:
+        """The world is gone."""
+
+
+class Effects(Protocol):
+    """Chaos in force; ``lab.chaos_daemon.LedgerBook`` is one."""
+
+    def snapshot(self, pod_uids: Iterable[str]) -> Ledger:
+        """What is in force on these pods."""
+
+
+class Sink(Protocol):
+    """Takes ticks of one world; ``lab.telemetry.Writer`` is one."""
+
+    def write(self, batch: Sequence[tuple[float, Mapping[SeriesId, float]]]) -> None:
+        """Write ticks with their complete sets of series; raises ``MetricsError``."""
+
+    def close(self) -> None:
+        """Drop the connection."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The lab around its worlds."""
+
+    store: Store
+    settler: Settler
+    nodes: Nodes
+    effects: Effects
+    cluster: Cluster
+    twin_of: Callable[[WorldSpec], TwinLike]
+    sink_of: Callable[[], Sink]
+    epoch: float
+
+
+class World(ABC):
+    """A namespace with a twin. The twin is used by one thread at a time."""
+
+    def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
+        self.spec = spec
+        self.twin = around.twin_of(spec)
+        self._around = around
+        self._twin_turn = threading.RLock()
+        self._kube_state = KubeState()
+        self._containers = ContainerMetrics()
+        self._view: View | None = None
+
+    @property
+    @abstractmethod
+    def now(self) -> float:
+        """The time of this world, in seconds since the epoch."""
+
+    def view(self) -> View:
+        """The namespace as the twin may see it."""
+        objects, version = self._around.store.view(self.spec.namespace)
+        in_force = self._around.effects.snapshot(()).version
+        version += in_force
+        if self._view is None or self._view.version != version:
+            uids = [pod["metadata"]["uid"] for pod in objects.get("Pod", {}).values()]
+            ledger = self._around.effects.snapshot(uids)
+            self._view = View(self.spec.namespace, objects, ledger, version)
+        return self._view
+
+    def run_nodes(self) -> int:
+        """Let the kubelet do what is due now; returns the number of writes."""
+        with self._twin_turn:
+            self.twin.observe(self.view())
+            return self._around.nodes.run_once(self.spec.namespace, self.now)
+
+    def pass_tick(self, t: float) -> Telemetry:
+        """Let one tick pass that ends at ``t``: requests flow, processes print and end."""
+        with self._twin_turn:
+            telemetry = self.twin.step(self.view(), t, TICK_SECONDS)
+        self._around.nodes.exited(telemetry.exits, t)
+        self._around.nodes.append(self.spec.namespace, telemetry.logs)
+        return telemetry
+
+    def samples(self, telemetry: Telemetry) -> dict[SeriesId, float]:
+        """All series of a tick: the twin's own, the state of the objects, and the usage of containers."""
+        store, namespace = self._around.store, self.spec.namespace
+        objects: dict[str, Mapping[str, Object]] = dict(store.kinds(namespace))
+        own = store.get("", "Namespace", namespace)
+        if own is not None:
+            objects["Namespace"] = {namespace: own}
+        usage: Mapping[tuple[str, str], Usage] = telemetry.usage
+        return {
+            **telemetry.samples,
+            **self._kube_state.collect(objects),
+            **self._containers.advance(objects.get("Pod", {}).values(), usage, TICK_SECONDS),
+        }
+
+    @abstractmethod
+    def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
+        """Let time pass and the cluster settle; see the two kinds of worlds."""
+
+    def close(self) -> None:
+        """The world ends; its namespace becomes an ordinary one."""
+        self._around.nodes.forget_images(self.spec.namespace)
+        self._around.settler.forget(self.spec.namespace)
+
+
+def grid_after(t: float) -> float:
+    """The first instant of the grid after ``t``."""
+    return (t // TICK_SECONDS + 1) * TICK_SECONDS
+
+
+def grid_from(t: float) -> float:
+    """The first instant of the grid that is not before ``t``."""
+    return -(-t // TICK_SECONDS) * TICK_SECONDS

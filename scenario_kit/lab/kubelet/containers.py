@@ -61,7 +61,7 @@ def kill(ctx: Context, container: Object, message: str, at: float) -> None:
 
 def stopped(image: str) -> Exit:
     """How a process ends on SIGTERM: 128 + 15, but for pause, which handles the signal."""
-    if images.normalised(image).rpartition("/")[2].startswith("pause:"):
+    if images.is_pause(image):
         return Exit("", "", 0, "Completed")
     return Exit("", "", 143, "Error")
 

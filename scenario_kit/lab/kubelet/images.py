@@ -45,6 +45,11 @@ def image_id(image: str) -> str:
     return f"{repository}@{digest if at else 'sha256:' + hashlib.sha256(name.encode()).hexdigest()}"
 
 
+def is_pause(image: str) -> bool:
+    """Whether it is the image of a process that does nothing but hold a pod's place."""
+    return normalised(image).rpartition("/")[2].startswith("pause:")
+
+
 def pull_seconds(image: str) -> float:
     """How long pulling takes, 0.4 to 1.4 s by a hash of the name: a registry that is near."""
     return 0.4 + hashlib.sha256(normalised(image).encode()).digest()[0] / 256

@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-import logging
-import queue
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from scenario_kit.errors import Conflict, NotFound
-from scenario_kit.lab.kubelet import conditions, times
+from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.addresses import Addresses
+from scenario_kit.lab.kubelet.background import Background
 from scenario_kit.lab.kubelet.context import Line, Lookup, Restarted
 from scenario_kit.lab.kubelet.events import Recorder
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.logs import LogFolder
-from scenario_kit.lab.kubelet.memory import Memory, recall
+from scenario_kit.lab.kubelet.memory import recall
 from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.records import Record, difference, essence
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.lab.kubelet.writer import Writer
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Exit, LogRecord
 
-_LOG = logging.getLogger(__name__)
 _KILLED = 137
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
-
-
-@dataclass
-class _Record:
-    """A pod that is bound to a node. ``status`` is what we wrote last, ``shown`` that its logs can be read."""
-
-    pod: Object
-    dirty: bool = True
-    status: Object | None = None
-    memory: Memory | None = None
-    ip: str = ""
-    shown: bool = False
-    deaths: list[tuple[float, Exit]] = field(default_factory=list)
-
-    @property
-    def wakeup(self) -> float | None:
-        return self.memory.wakeup if self.memory else None
-
-    def current(self) -> Object:
-        """The pod as observed, with our status, which may be ahead of the watch."""
-        if self.status is None:
-            return self.pod
-        foreign = [c for c in _conditions(self.pod) if c["type"] not in conditions.OWN]
-        own = [c for c in self.status["conditions"] if c["type"] in conditions.OWN]
-        return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
 
 
 class Kubelet:
@@ -88,19 +62,15 @@ class Kubelet:
         self._images = ImageCache()
         self._addresses = Addresses()
         self._recorder = Recorder()
-        self._records: dict[str, _Record] = {}
+        self._records: dict[str, Record] = {}
         self._lock = threading.RLock()
         self._running: dict[str, threading.Lock] = {}
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="kubelet")
-        self._later: queue.Queue[Callable[[], None] | None] = queue.Queue()
-        self._failure: Exception | None = None
-        self._background = threading.Thread(target=self._work, name="kubelet-events", daemon=True)
-        self._background.start()
+        self._later = Background("kubelet-events")
 
     def close(self) -> None:
         """Finish what is queued and end the threads."""
-        self._later.put(None)
-        self._background.join()
+        self._later.close()
         self._pool.shutdown()
 
     def observe(self, event_type: EventType, pod: Object) -> None:
@@ -115,7 +85,7 @@ class Kubelet:
             elif record is None:
                 self._records[uid] = self._admit(pod, node)
             else:
-                record.dirty = record.dirty or _essence(pod) != _essence(record.pod)
+                record.dirty = record.dirty or essence(pod) != essence(record.pod)
                 record.pod = pod
 
     def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
@@ -128,9 +98,9 @@ class Kubelet:
         Raises:
             ClusterError: a write failed for another reason than that the pod is gone; its pod stays due.
         """
-        self._raise_failure()
+        self._later.check()
         with self._lock:
-            spaces = {_namespace(r.pod) for r in self._records.values()} if namespace is None else {namespace}
+            spaces = {r.namespace for r in self._records.values()} if namespace is None else {namespace}
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
@@ -147,8 +117,7 @@ class Kubelet:
         Raises:
             ClusterError: one of them could not be.
         """
-        self._later.join()
-        self._raise_failure()
+        self._later.flush()
 
     def exited(self, exits: Iterable[Exit], now: float) -> None:
         """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
@@ -191,7 +160,7 @@ class Kubelet:
         """The world of that namespace is gone: the next one by this name pulls anew."""
         self._images.forget(namespace)
 
-    def _admit(self, pod: Object, node: str) -> _Record:
+    def _admit(self, pod: Object, node: str) -> Record:
         status = pod.get("status") or {}
         address = status.get("podIP", "")
         if address and not pod["spec"].get("hostNetwork"):
@@ -199,8 +168,8 @@ class Kubelet:
         for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
             if entry.get("imageID"):
                 started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
-                self._images.add(_namespace(pod), entry["image"], times.parse(started) if started else 0.0)
-        return _Record(pod, ip=address)
+                self._images.add(pod["metadata"]["namespace"], entry["image"], times.parse(started) if started else 0.0)
+        return Record(pod, ip=address)
 
     def _forget(self, uid: str, pod: Object) -> None:
         record = self._records.pop(uid, None)
@@ -212,34 +181,30 @@ class Kubelet:
             self._withdraw(self._logs.remove(pod))
 
     def _withdraw(self, name: str) -> None:
-        self._later.put(lambda: self._writer.withdraw_logs(name))
+        self._later.put(partial(self._writer.withdraw_logs, name))
 
     def _run(self, namespace: str, now: float) -> int:
         with self._lock:
             turn = self._running.setdefault(namespace, threading.Lock())
         with turn:
-            pending: list[tuple[_Record, Future[int]]] = []
-            due = self._due(namespace, now)
-            for index, record in enumerate(due):
+            pending: list[tuple[Record, Future[int]]] = []
+            writes, failure = 0, None
+            for record in self._due(namespace, now):
                 try:
                     transition, patch = self._decide(record, namespace, now)
-                except BaseException:
-                    for undecided in due[index:]:
-                        undecided.dirty = True
-                    raise
-                pending.append((record, self._pool.submit(self._write, record, transition, patch)))
-            writes, failure = 0, None
+                    pending.append((record, self._pool.submit(self._write, record, transition, patch)))
+                except Exception as error:  # noqa: BLE001 - raised below, once every pod had its turn
+                    failure, record.dirty = error, True
             for record, future in pending:
                 try:
                     writes += future.result()
-                except Exception as error:  # noqa: BLE001 - raised below, once every pod had its turn
-                    failure = error
-                    record.dirty = True
+                except Exception as error:  # noqa: BLE001 - as above
+                    failure, record.dirty = error, True
             if failure is not None:
                 raise failure
             return writes
 
-    def _due(self, namespace: str, now: float) -> list[_Record]:
+    def _due(self, namespace: str, now: float) -> list[Record]:
         with self._lock:
             due = [
                 record
@@ -251,11 +216,11 @@ class Kubelet:
                 record.dirty = False
         return due
 
-    def _mine(self, record: _Record, namespace: str) -> bool:
+    def _mine(self, record: Record, namespace: str) -> bool:
         """Whether the pod is in the namespace and on a simulated node that exists by now."""
-        return _namespace(record.pod) == namespace and self._node_of(record.pod["spec"]["nodeName"]) is not None
+        return record.namespace == namespace and self._node_of(record.node) is not None
 
-    def _decide(self, record: _Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
+    def _decide(self, record: Record, namespace: str, now: float) -> tuple[PodTransition, Object]:
         processes = self._processes_of(namespace)
         pod = record.current()
         node_name = pod["spec"]["nodeName"]
@@ -263,8 +228,7 @@ class Kubelet:
             deaths, record.deaths = record.deaths, []
             if self._logs is not None and not record.shown:
                 record.shown = True
-                published = self._logs.add(pod)
-                self._later.put(lambda: self._writer.publish_logs(published))
+                self._later.put(partial(self._writer.publish_logs, self._logs.add(pod)))
             if not record.ip and not pod["spec"].get("hostNetwork"):
                 record.ip = self._addresses.allocate(node_name)
         memory = record.memory
@@ -287,9 +251,9 @@ class Kubelet:
         )
         for image, at in transition.pulled:
             self._images.add(namespace, image, at)
-        return transition, _difference(pod.get("status") or {}, transition.status)
+        return transition, difference(pod.get("status") or {}, transition.status)
 
-    def _write(self, record: _Record, transition: PodTransition, patch: Object) -> int:
+    def _write(self, record: Record, transition: PodTransition, patch: Object) -> int:
         writes = 0
         try:
             if patch:
@@ -300,7 +264,8 @@ class Kubelet:
                 self._writer.delete_pod(record.pod)
                 writes += 1
         except (NotFound, Conflict):
-            return writes  # this very pod is gone; the watch will say so
+            record.dirty = True  # most likely this very pod is gone, which the watch is about to say
+            return writes
         self._publish(record.pod, transition)
         return writes
 
@@ -315,45 +280,4 @@ class Kubelet:
         for event in transition.events:
             obj = self._recorder.record(pod, event)
             if obj is not None:
-                self._later.put(_emission(self._writer, obj))
-
-    def _work(self) -> None:
-        while (task := self._later.get()) is not None:
-            try:
-                task()
-            except Exception as error:  # noqa: BLE001 - raised to the next caller; the thread serves all pods
-                _LOG.exception("the kubelet could not write an event or a log object")
-                self._failure = error
-            finally:
-                self._later.task_done()
-        self._later.task_done()
-
-    def _raise_failure(self) -> None:
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
-
-
-def _emission(writer: Writer, event: Object) -> Callable[[], None]:
-    return lambda: writer.emit_event(event)
-
-
-def _namespace(pod: Object) -> str:
-    return str(pod["metadata"]["namespace"])
-
-
-def _conditions(pod: Object) -> list[Object]:
-    return list((pod.get("status") or {}).get("conditions") or ())
-
-
-def _essence(pod: Object) -> tuple[object, ...]:
-    """What others may change about a pod and the kubelet must look at."""
-    meta = pod["metadata"]
-    foreign = [(c["type"], c["status"]) for c in _conditions(pod) if c["type"] not in conditions.OWN]
-    return meta.get("generation"), meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), foreign
-
-
-def _difference(before: Object, after: Object) -> Object:
-    """The merge patch from one status to another, at the level of its fields."""
-    patch = {key: value for key, value in after.items() if before.get(key) != value}
-    return {**patch, **{key: None for key in before if key not in after}}
+                self._later.put(partial(self._writer.emit_event, obj))

@@ -10,6 +10,7 @@ from scenario_kit.lab.kubelet import conditions, configuration, containers, init
 from scenario_kit.lab.kubelet.context import Context, Line, Lookup, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.memory import Memory, recall
+from scenario_kit.lab.kubelet.pause import WithPause
 from scenario_kit.lab.kubelet.processes import Processes
 from scenario_kit.model.base import Object
 
@@ -61,6 +62,7 @@ def pod_status(
         ip: the address for a pod that has none yet.
         memory: from the last transition; not changed.
     """
+    processes = WithPause(processes)
     own = copy.deepcopy(memory) if memory is not None else recall(pod, processes, now)
     status = copy.deepcopy(pod.get("status") or {})
     if node is None:

@@ -409,6 +409,30 @@ class TestImageChange:
         assert b.container()["lastState"]["terminated"]["exitCode"] == 0
         assert b.container()["state"] == {"running": {"startedAt": "2026-01-01T00:01:00Z"}}
 
+    def test_the_pause_image_answers_no_probe(self, bench: Any, make_container: Any) -> None:
+        probe = {"tcpSocket": {"port": 80}, "periodSeconds": 5, "failureThreshold": 1}
+        b = bench(make_container(readinessProbe=probe))
+        b.processes.absent.add(self.PAUSE)
+        b.to(0)
+        assert b.container()["ready"] is True
+        b.pod["spec"]["containers"] = [make_container(image=self.PAUSE, readinessProbe=probe)]
+        b.to(10)
+        assert "running" not in b.container()["state"]  # it is pulled first
+        b.to(12)
+        assert "running" in b.container()["state"]
+        assert b.container()["ready"] is False
+
+    def test_the_pause_image_has_no_other_command(self, bench: Any, make_container: Any) -> None:
+        b = bench(make_container(image=self.PAUSE, command=["/app"]))
+        b.to(0)
+        assert b.container()["lastState"]["terminated"]["reason"] == "StartError"
+
+    def test_a_paused_init_container_never_ends(self, bench: Any, make_container: Any) -> None:
+        b = bench(inits=(make_container("one", image=self.PAUSE),))
+        b.to(0)
+        assert b.to(600)["phase"] == "Pending"
+        assert "running" in b.container("one")["state"]
+
     def test_short_and_full_names_are_one_image(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image="busybox"))
         b.to(0)

@@ -1,0 +1,48 @@
+"""The pause image: it exists, its process sleeps, listens to nothing and has no other program to start."""
+
+from __future__ import annotations
+
+from scenario_kit.lab.kubelet import images
+from scenario_kit.lab.kubelet.processes import START_ERROR, Processes
+from scenario_kit.model.base import Object
+from scenario_kit.model.process import Exit, InitState, Start
+
+
+class WithPause:
+    """Processes that leave everything but the pause image to another implementation, which need not know of it."""
+
+    def __init__(self, others: Processes) -> None:
+        self._others = others
+
+    def image_exists(self, image: str) -> bool:
+        """The pause image always does."""
+        return images.is_pause(image) or self._others.image_exists(image)
+
+    def start(self, pod: Object, container: str, now: float) -> Start:
+        """Sleeps at once; a command of the image that it replaced is not found in it."""
+        spec = _container(pod, container)
+        if not images.is_pause(spec["image"]):
+            return self._others.start(pod, container, now)
+        if (spec.get("command") or ["/pause"])[0] != "/pause":
+            return Start(0.0, Exit(pod["metadata"]["uid"], container, 128, START_ERROR))
+        return Start(0.0)
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """Sleeps for ever, so the pod never gets initialised."""
+        spec = _container(pod, container)
+        if not images.is_pause(spec["image"]):
+            return self._others.init(pod, container, now)
+        return InitState("Running" if (spec.get("command") or ["/pause"])[0] == "/pause" else "Failed", 128)
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """Nothing listens, and there is no program for an exec probe."""
+        if images.is_pause(_container(pod, container)["image"]):
+            return False
+        return self._others.answers(pod, container, port, path, now)
+
+
+def _container(pod: Object, name: str) -> Object:
+    """The spec of a container that the pod has."""
+    spec = pod["spec"]
+    found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
+    return found

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import AuthoringError, Forbidden, MetricsError, Unreachable
+from scenario_kit.model import Check, Object, Reference
+from scenario_kit.observe import evaluate_check
+from scenario_kit.testing import FakeCluster, FakeMetrics
+
+NS = "shop-1"
+
+
+def obj(kind: str, name: str, version: str = "v1", owner: tuple[str, str] | None = None, **body: Any) -> Object:
+    metadata: Object = {"name": name, "namespace": NS, "labels": body.pop("labels", {})}
+    if owner:
+        reference = {"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}
+        metadata["ownerReferences"] = [reference]
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **body}
+
+
+def event(name: str, involved: str, reason: str, message: str = "") -> Object:
+    kind, _, target = involved.partition("/")
+    return obj("Event", name, involvedObject={"kind": kind, "name": target}, reason=reason, message=message)
+
+
+def endpoint(address: str, ready: bool | None = None) -> Object:
+    return {"addresses": [address], "conditions": {} if ready is None else {"ready": ready}}
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    ports = [{"name": "grpc", "port": 8080, "targetPort": 9999}]
+    labels = {"kubernetes.io/service-name": "cart"}
+    fake = FakeCluster(
+        [
+            obj("Service", "cart", spec={"ports": ports, "selector": {"app": "cart"}}),
+            obj("Deployment", "cart", "apps/v1", spec={"replicas": 2}, status={"observedGeneration": 3}),
+            obj("ReplicaSet", "cart-7d4b9c", "apps/v1", ("Deployment", "cart"), spec={}),
+            obj("Pod", "cart-7d4b9c-x2x4z", owner=("ReplicaSet", "cart-7d4b9c"), spec={}, labels={"app": "cart"}),
+            obj("Pod", "ad-6c8f5d-abcde", owner=("ReplicaSet", "ad-6c8f5d"), spec={}, labels={"app": "ad"}),
+            obj(
+                "EndpointSlice",
+                "cart-1",
+                "discovery.k8s.io/v1",
+                endpoints=[endpoint("10.0.0.1", True), endpoint("10.0.0.2"), endpoint("10.0.0.3", False)],
+                labels=labels,
+            ),
+            obj("EndpointSlice", "cart-2", "discovery.k8s.io/v1", endpoints=None, labels=labels),
+            event("e1", "Pod/cart-7d4b9c-x2x4z", "BackOff", "Back-off pulling image example.org/nope"),
+            event("e2", "ReplicaSet/cart-7d4b9c", "FailedCreate", "exceeded quota"),
+            event("e3", "Pod/cart-5f5f5f-zzzzz", "Killing", "Stopping container"),
+            event("e4", "Pod/ad-6c8f5d-abcde", "Unhealthy", "probe failed"),
+            event("e5", "Service/cart", "Warned"),
+        ]
+    )
+    fake.log(NS, "cart-7d4b9c-x2x4z", "main", 100.0, "started")
+    fake.log(NS, "cart-7d4b9c-x2x4z", "main", 200.0, "dial tcp: connection refused")
+    return fake
+
+
+METRICS = FakeMetrics.matching(
+    {
+        "two": lambda _: [({"a": "1"}, 0.2), ({"a": "2"}, 0.4)],
+        "undefined": lambda _: [({}, float("nan"))],
+    }
+)
+
+
+def ask(cluster: FakeCluster, check: Object, since: float = 0.0) -> tuple[str, str]:
+    result = evaluate_check(Check.from_json(check), cluster, METRICS, NS, 300.0, since=since)
+    assert result.at == 300.0
+    assert result.expected
+    assert result.describe
+    return result.answer, result.observed
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"ref": "Service/cart"}, "True"),
+        ({"ref": "Service/cart", "exists": True}, "True"),
+        ({"ref": "Service/cart", "exists": False}, "False"),
+        ({"ref": "Service/gone"}, "False"),
+        ({"ref": "Service/gone", "exists": False}, "True"),
+        ({"ref": "Service/gone", "path": ".spec.ports[0].port", "notEquals": 1}, "False"),
+        ({"ref": "Service/gone", "path": ".spec.replicas", "atMost": 0}, "False"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].targetPort", "equals": 9999}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].targetPort", "equals": "9999"}, "False"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].targetPort", "notEquals": 8080}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].missing", "equals": 1}, "False"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].missing", "exists": False}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports", "contains": {"name": "grpc"}}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports", "contains": {"name": "http"}}, "False"),
+        ({"ref": "Service/cart", "path": ".spec.selector", "contains": "app"}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].name", "contains": "rp"}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].name", "matches": "^g.*c$"}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports", "atLeast": 1}, "True"),
+        ({"ref": "Deployment/cart", "path": ".spec.replicas", "atLeast": 2}, "True"),
+        ({"ref": "Deployment/cart", "path": ".spec.replicas", "atLeast": 3}, "False"),
+        ({"ref": "Deployment/cart", "path": ".status.readyReplicas", "atMost": 0}, "True"),
+        ({"ref": "Deployment/cart", "path": ".status.readyReplicas", "atLeast": 1}, "False"),
+    ],
+)
+def test_objects(cluster: FakeCluster, body: Object, answer: str) -> None:
+    assert ask(cluster, {"object": body})[0] == answer
+
+
+def test_what_was_observed_is_told(cluster: FakeCluster) -> None:
+    path = ".spec.ports[0].targetPort"
+    assert ask(cluster, {"object": {"ref": "Service/cart", "path": path, "equals": 8080}}) == ("False", "9999")
+    assert ask(cluster, {"object": {"ref": "Service/gone"}}) == ("False", "Service/gone does not exist")
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"service": "cart", "atLeast": 2}, "True"),
+        ({"service": "Service/cart", "atLeast": 3}, "False"),
+        ({"service": "cart", "atMost": 1}, "False"),
+        ({"service": "cart", "atLeast": 1, "atMost": 2}, "True"),
+        ({"service": "gone", "atMost": 0}, "True"),
+    ],
+)
+def test_endpoints(cluster: FakeCluster, body: Object, answer: str) -> None:
+    assert ask(cluster, {"endpoints": body})[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("expr", "comparison", "value", "scale", "empty", "answer"),
+    [
+        ("two", "GreaterThan", 3, 10, "Unknown", "True"),
+        ("two", "GreaterThan", 4, 10, "Unknown", "False"),
+        ("two", "AtLeast", 4, 10, "Unknown", "True"),
+        ("two", "LessThan", 1, 1, "Unknown", "True"),
+        ("two", "AtMost", 3, 10, "Unknown", "False"),
+        ("two", "Equal", 4, 10, "Unknown", "True"),
+        ("none", "GreaterThan", 0, 1, "Unknown", "Unknown"),
+        ("none", "GreaterThan", 0, 1, "True", "True"),
+        ("none", "GreaterThan", 0, 1, "False", "False"),
+        ("undefined", "GreaterThan", 0, 1, "Unknown", "Unknown"),
+    ],
+)
+def test_queries(
+    cluster: FakeCluster, expr: str, comparison: str, value: int, scale: int, empty: str, answer: str
+) -> None:
+    body = {"expr": expr, "is": comparison, "value": value, "scale": scale, "empty": empty}
+    assert ask(cluster, {"query": body})[0] == answer
+    assert METRICS.asked[-1] == f'{expr}{{namespace="{NS}"}}'
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"on": "Deployment/cart", "reason": "BackOff"}, "True"),
+        ({"on": "Pod/cart-7d4b9c-x2x4z", "reason": "BackOff"}, "True"),
+        ({"on": "Service/cart", "reason": "BackOff"}, "True"),
+        ({"on": "Service/cart", "reason": "Warned"}, "True"),
+        ({"on": "Deployment/cart", "reason": "FailedCreate", "messageMatches": "quota"}, "True"),
+        ({"on": "Deployment/cart", "reason": "Killing"}, "True"),  # the pod is gone, its event is not
+        ({"on": "Deployment/cart", "reason": "BackOff", "messageMatches": "^never"}, "False"),
+        ({"on": "Deployment/cart", "reason": "Unhealthy"}, "False"),
+        ({"on": "Deployment/ad", "reason": "BackOff"}, "False"),
+        ({"on": "Pod/cart-7d4b9c-x2x4z", "reason": "Killing"}, "False"),
+    ],
+)
+def test_events(cluster: FakeCluster, body: Object, answer: str) -> None:
+    assert ask(cluster, {"event": body})[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("on", "pattern", "since", "answer"),
+    [
+        ("Deployment/cart", "connection refused", 0.0, "True"),
+        ("Service/cart", "connection refused", 0.0, "True"),
+        ("Pod/cart-7d4b9c-x2x4z", "^dial", 0.0, "True"),
+        ("Deployment/cart", "started", 150.0, "False"),
+        ("Deployment/ad", "connection refused", 0.0, "False"),
+        ("Deployment/gone", ".", 0.0, "False"),
+    ],
+)
+def test_logs(cluster: FakeCluster, on: str, pattern: str, since: float, answer: str) -> None:
+    assert ask(cluster, {"log": {"on": on, "pattern": pattern}}, since)[0] == answer
+
+
+CHECKS: list[Object] = [
+    {"object": {"ref": "Service/cart"}},
+    {"endpoints": {"service": "cart", "atLeast": 1}},
+    {"event": {"on": "Deployment/cart", "reason": "BackOff"}},
+    {"log": {"on": "Deployment/cart", "pattern": "x"}},
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("error", [Unreachable("no answer within 30 s"), Forbidden("not for you")])
+def test_infrastructure_that_fails_is_unknown(cluster: FakeCluster, check: Object, error: Exception) -> None:
+    def fail(verb: str, target: str) -> None:
+        raise error
+
+    cluster.before = fail
+    assert ask(cluster, check) == ("Unknown", str(error))
+
+
+def test_a_kind_that_is_not_served_is_unknown(cluster: FakeCluster) -> None:
+    assert ask(cluster, {"object": {"ref": "Unheard/x", "exists": False}})[0] == "Unknown"
+
+
+@pytest.mark.parametrize("evaluation", [True, False])
+def test_prometheus_that_fails_is_unknown(cluster: FakeCluster, evaluation: bool) -> None:
+    def fail(expr: str, at: float) -> list[Any]:
+        raise MetricsError("many-to-many", evaluation=evaluation)
+
+    check = Check.from_json({"query": {"expr": "x", "is": "AtLeast", "value": 1, "empty": "True"}})
+    result = evaluate_check(check, cluster, FakeMetrics(fail), NS, 0.0)
+    assert (result.answer, result.observed) == ("Unknown", "many-to-many")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"object": {"ref": "not a reference"}},
+        {"object": {"ref": "Service/cart", "path": "[["}},
+        {"object": {"ref": "Service/cart", "path": ".metadata.name", "atLeast": 1}},
+        {"object": {"ref": "Service/cart", "path": ".metadata.name", "matches": "("}},
+        {"query": {"expr": "sum(", "is": "AtLeast", "value": 1}},
+        {"log": {"on": "Deployment/cart", "pattern": "("}},
+        {"event": {"on": "Deployment/cart", "reason": "BackOff", "messageMatches": "("}},
+    ],
+)
+def test_a_check_that_cannot_be_read(cluster: FakeCluster, check: Object) -> None:
+    with pytest.raises(AuthoringError):
+        ask(cluster, check)
+
+
+def test_a_pod_that_goes_while_logs_are_read(cluster: FakeCluster) -> None:
+    def vanish(verb: str, target: str) -> None:
+        if verb == "logs":
+            cluster.before = nothing
+            cluster.delete(Reference("Pod", "cart-7d4b9c-x2x4z", NS))
+
+    nothing: Callable[[str, str], None] = cluster.before
+    cluster.before = vanish
+    assert ask(cluster, {"log": {"on": "Deployment/cart", "pattern": "refused"}}) == ("False", "none of 0 lines")

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import AlertRule, App, Component, EntityLabel, Object, Reference
+from scenario_kit.observe import Owners, owned_pods
+from scenario_kit.observe.entities import by_name, entity_of
+from scenario_kit.testing import FakeCluster
+
+NS = "shop-1"
+
+APP = App(
+    name="shop",
+    version="1",
+    namespace="shop",
+    entry="web",
+    components=(
+        Component(name="web", workload="Deployment/web"),
+        Component(name="web-proxy", workload="Deployment/web-proxy"),
+        Component(name="db", workload="StatefulSet/valkey"),
+        Component(name="agent", workload="DaemonSet/agent"),
+    ),
+)
+
+
+def rule(label: str, kind: str) -> AlertRule:
+    return AlertRule(
+        name="A",
+        expr="x",
+        for_seconds=0,
+        range_seconds=0,
+        entity=EntityLabel(label=label, kind=kind),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "kind", "labels", "entity"),
+    [
+        ("service_name", "Component", {"service_name": "db"}, "StatefulSet/valkey"),
+        ("service_name", "Component", {"service_name": "unheard"}, ""),
+        ("service_name", "Component", {}, ""),
+        ("pod", "Pod", {"pod": "known"}, "Deployment/web"),
+        ("pod", "Pod", {"pod": "valkey-0"}, "StatefulSet/valkey"),
+        ("deployment", "Deployment", {"deployment": "web"}, "Deployment/web"),
+        ("node", "Node", {"node": "n1"}, "Node/n1"),
+    ],
+)
+def test_entities(label: str, kind: str, labels: dict[str, str], entity: str) -> None:
+    owners = {"known": Reference("Deployment", "web", NS)}
+    assert entity_of(rule(label, kind), labels, APP, owners.get) == entity
+
+
+def test_a_rule_without_an_entity() -> None:
+    plain = AlertRule(name="A", expr="x", for_seconds=0, range_seconds=0)
+    assert entity_of(plain, {"pod": "x"}, APP, lambda _: None) == ""
+
+
+@pytest.mark.parametrize(
+    ("pod", "workload"),
+    [
+        ("web-5d59d67564-x2x4z", "Deployment/web"),
+        ("web-proxy-5d59d67564-x2x4z", "Deployment/web-proxy"),
+        ("valkey-0", "StatefulSet/valkey"),
+        ("valkey-12", "StatefulSet/valkey"),
+        ("agent-x2x4z", "DaemonSet/agent"),
+        ("stranger-5d59d67564-x2x4z", "Pod/stranger-5d59d67564-x2x4z"),
+        ("web", "Pod/web"),
+    ],
+)
+def test_a_vanished_pod_is_known_by_its_name(pod: str, workload: str) -> None:
+    assert by_name(pod, APP) == workload
+
+
+def obj(kind: str, name: str, version: str = "v1", owner: tuple[str, str] | None = None, **body: Any) -> Object:
+    metadata: Object = {"name": name, "namespace": NS, "labels": body.pop("labels", {})}
+    if owner:
+        metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}]
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": {}, **body}
+
+
+def workloads() -> FakeCluster:
+    return FakeCluster(
+        [
+            obj("ReplicaSet", "web-1", "apps/v1", ("Deployment", "web")),
+            obj("ReplicaSet", "alone", "apps/v1"),
+            obj("Pod", "web-1-a", owner=("ReplicaSet", "web-1"), labels={"app": "web"}),
+            obj("Pod", "alone-a", owner=("ReplicaSet", "alone")),
+            obj("Pod", "valkey-0", owner=("StatefulSet", "valkey")),
+            obj("Pod", "bare"),
+            obj("Service", "web", spec={"selector": {"app": "web"}}),
+            obj("Service", "outside"),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("ref", "pods"),
+    [
+        ("Deployment/web", ["web-1-a"]),
+        ("ReplicaSet/web-1", ["web-1-a"]),
+        ("ReplicaSet/alone", ["alone-a"]),
+        ("StatefulSet/valkey", ["valkey-0"]),
+        ("Pod/bare", ["bare"]),
+        ("Service/web", ["web-1-a"]),
+        ("Service/outside", []),
+        ("Service/gone", []),
+        ("Deployment/other", []),
+    ],
+)
+def test_owned_pods(ref: str, pods: list[str]) -> None:
+    found = owned_pods(workloads(), Reference.parse(ref).within(NS))
+    assert [p["metadata"]["name"] for p in found] == pods
+
+
+def test_owners_outlive_their_pods() -> None:
+    cluster = workloads()
+    owner_of = Owners(cluster, NS)
+    assert owner_of("web-1-a") == Reference("Deployment", "web", NS)
+    assert owner_of("valkey-0") == Reference("StatefulSet", "valkey", NS)
+    assert owner_of("alone-a") == Reference("ReplicaSet", "alone", NS)
+    assert owner_of("bare") is None
+    cluster.delete(Reference("Pod", "web-1-a", NS))
+    assert owner_of("web-1-a") == Reference("Deployment", "web", NS)
+    assert Owners(cluster, NS)("web-1-a") is None

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import promql_parser
+import pytest
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.observe import inline, reach, scope
+
+NS = 'namespace="shop-1"'
+
+
+@pytest.mark.parametrize(
+    ("expr", "scoped"),
+    [
+        ("up", f"up{{{NS}}}"),
+        ("up{}", f"up{{{NS}}}"),
+        ('up{a="b"}', f'up{{{NS},a="b"}}'),
+        ('up{a="b",}', f'up{{{NS},a="b",}}'),
+        ('{__name__="up"}', f'{{{NS},__name__="up"}}'),
+        ('{"up", a="b"}', f'{{{NS},"up", a="b"}}'),
+        ("rate(x[2m] offset 1m)", f"rate(x{{{NS}}}[2m] offset 1m)"),
+        ("x @ start() + x @ 5", f"x{{{NS}}} @ start() + x{{{NS}}} @ 5"),
+        ("sum by (a, b) (x) > bool 3", f"sum by (a, b) (x{{{NS}}}) > bool 3"),
+        ("sum(x) without (a)", f"sum(x{{{NS}}}) without (a)"),
+        ("sum by (sum) (sum)", f"sum by (sum) (sum{{{NS}}})"),
+        ("x * on (a) group_left (b) y", f"x{{{NS}}} * on (a) group_left (b) y{{{NS}}}"),
+        ("x and on () y unless z", f"x{{{NS}}} and on () y{{{NS}}} unless z{{{NS}}}"),
+        ("kube_node_info * on (node) kube_pod_info", f"kube_node_info * on (node) kube_pod_info{{{NS}}}"),
+        ("absent(x) or vector(1)", f"absent(x{{{NS}}}) or vector(1)"),
+        ("topk(5, x) > Inf", f"topk(5, x{{{NS}}}) > Inf"),
+        ("-x ^ 0x1F > 1e3 + .5", f"-x{{{NS}}} ^ 0x1F > 1e3 + .5"),
+        ("max_over_time(rate(x[1m])[10m:15s])", f"max_over_time(rate(x{{{NS}}}[1m])[10m:15s])"),
+        ('label_replace(x, "a", "{y}$1", "b", "(.*)")', f'label_replace(x{{{NS}}}, "a", "{{y}}$1", "b", "(.*)")'),
+        ("count_values('v', x{a=~`{d}`, b='\\''})", f"count_values('v', x{{{NS},a=~`{{d}}`, b='\\''}})"),
+        ("x # y{z}\n + y", f"x{{{NS}}} # y{{z}}\n + y{{{NS}}}"),
+        ("a:b:c / 5", f"a:b:c{{{NS}}} / 5"),
+        ("5", "5"),
+    ],
+)
+def test_scope(expr: str, scoped: str) -> None:
+    assert scope(expr, "shop-1") == scoped
+    promql_parser.parse(scoped)
+
+
+@pytest.mark.parametrize("expr", ["sum(", "x{a=}", "", "rate(x)", "x y", 'x{a="b" or c="d"}'])
+def test_what_is_not_promql(expr: str) -> None:
+    with pytest.raises(AuthoringError, match="PromQL"):
+        scope(expr, "shop")
+
+
+@pytest.mark.parametrize(
+    ("expr", "seconds"),
+    [
+        ("x", 0),
+        ("x offset 30s", 30),
+        ("rate(x[2m])", 120),
+        ("rate(x[1m30s]) / rate(y[5m]) > 3", 300),
+        ("rate(x[5m] offset 1m)", 360),
+        ("max_over_time(rate(x[5m])[10m:15s] offset 1m)", 960),
+        ("rate(x[5m] offset -1m)", 300),
+        ("rate(x[1500ms])", 2),
+        ("histogram_quantile(0.95, sum by (le) (rate(x[2m])))", 120),
+    ],
+)
+def test_reach(expr: str, seconds: int) -> None:
+    assert reach(expr) == seconds
+
+
+@pytest.mark.parametrize(
+    ("expr", "recorded", "inlined"),
+    [
+        ("a > 1", {}, "a > 1"),
+        ("job:x > 1", {"job:x": "sum(x)"}, "(sum(x)) > 1"),
+        ("job:x{} - job:x", {"job:x": "x / y"}, "(x / y) - (x / y)"),
+        ("max(a)", {"a": "b + 1", "b": "c"}, "max(((c) + 1))"),
+    ],
+)
+def test_inline(expr: str, recorded: dict[str, str], inlined: str) -> None:
+    assert inline(expr, recorded) == inlined
+
+
+@pytest.mark.parametrize(
+    ("expr", "recorded", "words"),
+    [
+        ("a", {"a": "b", "b": "a"}, "a -> b -> a"),
+        ("rate(a[5m])", {"a": "b"}, "range"),
+        ('a{x="y"}', {"a": "b"}, "labels"),
+        ("a offset 5m", {"a": "b"}, "offset"),
+    ],
+)
+def test_what_cannot_be_inlined(expr: str, recorded: dict[str, str], words: str) -> None:
+    with pytest.raises(AuthoringError, match=words):
+        inline(expr, recorded)

@@ -3,6 +3,7 @@
 Its input is what a namespace holds and which chaos is in force; it never sees what a scenario is about.
 """
 
+from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.view import Telemetry, View
 
-__all__ = ["Telemetry", "View"]
+__all__ = ["Telemetry", "Twin", "View"]

@@ -1,0 +1,54 @@
+"""Addresses as programs read them: ``host:port``, URLs, and connection strings of databases."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+_PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
+
+
+class Address(NamedTuple):
+    """Where a program wants to connect, and as whom. ``port`` 0 means that the text names none."""
+
+    host: str
+    port: int = 0
+    user: str = ""
+    password: str = ""
+
+
+def parse(text: str, default_port: int = 0) -> Address:
+    """Read an address. An empty host means that the text names nothing that can be dialled.
+
+    Understood: ``host``, ``host:port``, ``scheme://[user[:password]@]host[:port]/…``, and key-value strings such as
+    ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``.
+    """
+    text = text.strip()
+    if "://" in text:
+        return _url(text, default_port)
+    if "=" in text:
+        return _pairs(text, default_port)
+    host, _, port = text.partition(":")
+    return Address(host, int(port) if port.isdigit() else default_port)
+
+
+def _url(text: str, default_port: int) -> Address:
+    parts = urlsplit(text)
+    host = parts.hostname or ""
+    try:
+        port = parts.port
+    except ValueError:  # a port that is no number: the program cannot dial it
+        return Address("", 0)
+    fallback = default_port or {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}.get(
+        parts.scheme, 0
+    )
+    return Address(host, port or fallback, unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+def _pairs(text: str, default_port: int) -> Address:
+    found = {m["key"].strip().lower().replace(" ", ""): m["value"] for m in _PAIR.finditer(text)}
+    host = found.get("host") or found.get("server") or found.get("datasource") or ""
+    port = found.get("port", "")
+    user = found.get("user") or found.get("username") or found.get("userid") or ""
+    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""))

@@ -1,0 +1,250 @@
+"""Connections between processes, which outlive the objects that helped to open them (behaviour.md §1.2, §1.3).
+
+gRPC channels and the pools of stores stay with their peer until one end restarts, whatever becomes of Services and
+endpoints meanwhile. HTTP/1.1 pools meet the new state gradually within a minute. New connections see the present state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.network import Network, Wire
+from scenario_kit.lab.twin.parameters import AddressSource, Edge, Physics
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.streams import Streams, identity, mix
+
+_NEVER = float("inf")
+
+
+class Lane(NamedTuple):
+    """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
+
+    ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens).
+    """
+
+    outcome: str
+    target: Process | None = None
+    wire: Wire | None = None
+    ready_at: float = 0.0
+    fails_at: float = _NEVER
+    port: int = 0
+
+
+class LinkKey(NamedTuple):
+    """A process and the number of one of its edges."""
+
+    process: ProcessKey
+    edge: int
+
+
+class Link(NamedTuple):
+    """What one process meets on one edge during a tick. Calls spread evenly over ``lanes``.
+
+    ``old`` are connections of a pool that the present state no longer offers; the share of calls that still use them
+    falls from one at ``old_from`` to nothing at ``old_until``.
+    """
+
+    key: LinkKey
+    address: Address
+    ip: str
+    lanes: tuple[Lane, ...]
+    old: tuple[Lane, ...] = ()
+    old_from: float = 0.0
+    old_until: float = 0.0
+
+    @property
+    def works(self) -> bool:
+        """Whether at least some calls get through."""
+        return any(lane.outcome == "ok" for lane in (*self.lanes, *self.old))
+
+    @property
+    def hangs(self) -> bool:
+        """Whether calls hang for an unknown time."""
+        return any(lane.outcome == "dropped" for lane in (*self.lanes, *self.old))
+
+
+@dataclass(slots=True)
+class _State:
+    """What a caller remembers of one edge."""
+
+    peer: ProcessKey | None = None
+    port: int = 0
+    connects: int = 0
+    broken_at: float | None = None
+    healthy_at: float | None = None
+    cut_since: float | None = None
+    dial_cut_since: float | None = None
+    pool: tuple[tuple[ProcessKey, int], ...] | None = None
+    pool_since: float | None = None
+
+
+class Connections:
+    """The connections of all running processes, by caller and edge."""
+
+    def __init__(self, edges: tuple[Edge, ...], physics: Physics, streams: Streams) -> None:
+        self._edges = edges
+        self._physics = physics
+        self._streams = streams
+        self._states: dict[LinkKey, _State] = {}
+
+    def forget(self, census: Census) -> None:
+        """Drop the state of callers that are gone."""
+        self._states = {key: state for key, state in self._states.items() if census.get(key.process) is not None}
+
+    def link(
+        self,
+        caller: Process,
+        number: int,
+        network: Network,
+        census: Census,
+        start: float,
+        end: float,
+        redirect: str = "",
+    ) -> Link:
+        """The state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
+        edge = self._edges[number]
+        key = LinkKey(caller.key, number)
+        address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
+        dialled, ip = dial(edge, address, caller, network)
+        if redirect or not edge.shared:
+            return Link(key, address, ip, dialled)
+        state = self._states.setdefault(key, _State())
+        if edge.protocol == "http":
+            return self._pool(Link(key, address, ip, dialled), state, caller, edge, network, census, start)
+        lane = self._live(state, caller, edge, network, census, start, end)
+        return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
+
+    def _live(
+        self, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float, end: float
+    ) -> Lane | None:
+        if state.peer is None:
+            return None
+        peer = census.get(state.peer)
+        if peer is None or peer.ended:
+            state.peer = None
+            state.broken_at = state.cut_since if state.cut_since is not None else start
+            state.cut_since = None
+            return None
+        wire = network.wire(caller, peer.pod, state.port)
+        if not wire.cut:
+            state.cut_since = None
+            return Lane(_greeting(edge, peer, state.port), peer, wire, 0.0, port=state.port)
+        state.cut_since = start if state.cut_since is None else state.cut_since
+        if end - state.cut_since <= self._physics.connection_death_seconds:
+            return Lane("dropped", peer, wire, port=state.port)
+        state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
+        return None
+
+    def _dial(
+        self, state: _State, caller: Process, number: int, dialled: tuple[Lane, ...], start: float, end: float
+    ) -> Lane:
+        edge = self._edges[number]
+        good = [lane for lane in dialled if _connects(edge, lane) and lane.ready_at <= end]
+        if good:
+            return self._connect(state, caller, number, good, start, end)
+        state.healthy_at = None
+        state.broken_at = start if state.broken_at is None else state.broken_at
+        cut = [lane for lane in dialled if lane.outcome == "dropped"]
+        if not cut:
+            state.dial_cut_since = None
+            return dialled[0] if dialled[0].outcome != "ok" else Lane("refused", ready_at=0.0)
+        if edge.protocol != "grpc":
+            return cut[0]
+        state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
+        return cut[0]._replace(fails_at=state.dial_cut_since + self._physics.first_dial_seconds)
+
+    def _connect(self, state: _State, caller: Process, number: int, good: list[Lane], start: float, end: float) -> Lane:
+        base = mix(identity(edge_name(self._edges[number])), state.connects)
+        chosen = good[int(self._streams.anytime(mix(base, 1), caller.ordinal) * len(good))]
+        opens = chosen.ready_at
+        if state.broken_at is not None and self._edges[number].protocol == "grpc":
+            if state.healthy_at is None:
+                state.healthy_at = max(start, min(lane.ready_at for lane in good))
+            outage = min(max(state.healthy_at - state.broken_at, 0.0), self._physics.reconnect_seconds)
+            opens = max(opens, state.healthy_at + outage * self._streams.anytime(mix(base, 2), caller.ordinal))
+        if opens > end:
+            return Lane("refused", ready_at=0.0)
+        state.peer, state.port = chosen.target.key if chosen.target else None, chosen.port
+        state.broken_at = state.healthy_at = state.dial_cut_since = None
+        state.connects += 1
+        return chosen._replace(ready_at=opens)
+
+    def _pool(
+        self, link: Link, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float
+    ) -> Link:
+        now = tuple((lane.target.key, lane.port) for lane in link.lanes if lane.target is not None)
+        if state.pool is None:
+            state.pool = now
+        left = []
+        for peer, port in state.pool:
+            process = census.get(peer) if (peer, port) not in now else None
+            if process is not None and not process.ended:
+                wire = network.wire(caller, process.pod, port)
+                outcome = "dropped" if wire.cut else _greeting(edge, process, port)
+                left.append(Lane(outcome, process, wire, process.ready_at, port=port))
+        since = start if state.pool_since is None else state.pool_since
+        if not left or start - since >= self._physics.http_pool_seconds:
+            state.pool, state.pool_since = now, None
+            return link
+        state.pool_since = since
+        return link._replace(old=tuple(left), old_from=since, old_until=since + self._physics.http_pool_seconds)
+
+
+def edge_name(edge: Edge) -> str:
+    """What a random stream calls an edge."""
+    return f"{edge.caller}>{edge.callee}/{edge.protocol}"
+
+
+def read(source: AddressSource, process: Process) -> Address:
+    """The address that a process read from its environment when it started."""
+    if source.host_env:
+        port = process.env.get(source.port_env, "") if source.port_env else ""
+        host = process.env.get(source.host_env, "")
+        return parse(f"{host}:{port}" if port else host, source.default_port)
+    text = process.env.get(source.env, "") if source.env else source.text
+    return parse(text, source.default_port)
+
+
+def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[Lane, ...], str]:
+    """The ways that a new connection could take now, and the address that the host's name stands for."""
+    found = network.lookup(caller.pod, address.host, address.port)
+    if found.outcome != "ok":
+        return (Lane(found.outcome),), found.ip
+    lanes = []
+    for destination in found.destinations:
+        pod = network.pod_at(destination.ip)
+        if pod is None:
+            lanes.append(Lane("refused"))
+            continue
+        wire = network.wire(caller, pod, destination.port)
+        target = network.listener(destination)
+        if wire.cut:
+            lanes.append(Lane("dropped", None, wire, port=destination.port))
+        elif target is None or target.ended:
+            lanes.append(Lane("refused"))
+        else:
+            outcome = _greeting(edge, target, destination.port)
+            if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
+                outcome = "denied"
+            lanes.append(Lane(outcome, target, wire, target.ready_at, port=destination.port))
+    return tuple(lanes), found.ip
+
+
+def _greeting(edge: Edge, target: Process, port: int) -> str:
+    """Whether the callee is who the caller takes it for."""
+    listener = target.listener(port)
+    same = target.component == edge.callee and listener is not None and listener.protocol in (edge.protocol, "tcp")
+    return "ok" if same else "foreign"
+
+
+def _connects(edge: Edge, lane: Lane) -> bool:
+    """Whether a connection comes about: with the right program, or with another one that speaks the protocol."""
+    if lane.outcome == "ok":
+        return True
+    if lane.outcome != "foreign" or lane.target is None:
+        return False
+    listener = lane.target.listener(lane.port)
+    return listener is not None and listener.protocol == edge.protocol

@@ -1,0 +1,218 @@
+"""The twin of one world: puts the parts together, tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from scenario_kit.lab.twin import exporters
+from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.connections import Connections, Link, LinkKey
+from scenario_kit.lab.twin.flags import Active, Flags
+from scenario_kit.lab.twin.flow import Flow, Moment
+from scenario_kit.lab.twin.hangs import HangBook
+from scenario_kit.lab.twin.load import Load
+from scenario_kit.lab.twin.logs import LogBook
+from scenario_kit.lab.twin.network import Network
+from scenario_kit.lab.twin.parameters import Edge, Parameters, read
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.queues import Queues
+from scenario_kit.lab.twin.resources import Resources
+from scenario_kit.lab.twin.spans import SpanBook
+from scenario_kit.lab.twin.startup import Startup
+from scenario_kit.lab.twin.streams import Streams
+from scenario_kit.lab.twin.tree import Planter
+from scenario_kit.lab.twin.view import Telemetry, View
+from scenario_kit.model.app import App
+from scenario_kit.model.base import Object
+from scenario_kit.model.effect import Ledger
+from scenario_kit.model.process import InitState, LogRecord, SeriesId, Start
+
+_NOTHING = View("", {}, Ledger(), -1)
+
+
+class Twin:
+    """The simulated data plane of one namespace.
+
+    The same seed and the same sequence of views and times give the same telemetry, whatever pods, nodes and addresses
+    are called. ``assumptions`` replace values that the app's definition marks as unsettled.
+
+    Raises:
+        ValueError: the app has no twin, its definition does not fit together, or an assumption is unknown.
+    """
+
+    def __init__(self, app: App, seed: int, assumptions: Mapping[str, float] | None = None) -> None:
+        if app.twin is None:
+            raise ValueError(f"{app.name} {app.version} has no twin; it runs on real clusters only")
+        self._parameters = _with_telemetry(read(app.twin, assumptions))
+        self._streams = Streams(seed)
+        self._census = Census(self._parameters)
+        self._connections = Connections(self._parameters.edges, self._parameters.physics, self._streams)
+        self._flags = Flags(self._parameters.flags)
+        self._startup = Startup(self._parameters, app.images, self._census)
+        self._resources = Resources(self._parameters.physics, self._streams)
+        planter = Planter(self._parameters)
+        self._routes, self._consumers = planter.routes(), planter.consumers()
+        self._spans = SpanBook()
+        self._hangs = HangBook(self._parameters.physics.connection_death_seconds)
+        self._logs = LogBook()
+        self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs)
+        self._load = Load(self._parameters.load, self._routes, self._streams)
+        self._queues = Queues(self._parameters, self._consumers, self._spans)
+        self._by_caller: dict[str, list[int]] = {}
+        for number, edge in enumerate(self._parameters.edges):
+            self._by_caller.setdefault(edge.caller, []).append(number)
+        self._view = _NOTHING
+        self._network = Network(_NOTHING, self._census)
+        self._effects: dict[ProcessKey, tuple[Active, ...]] = {}
+        self._collectors: set[ProcessKey] = set()
+        self._tick = 0
+        self._now = float("inf")
+
+    def observe(self, view: View) -> None:
+        """Take note of a view without letting time pass, so that questions about processes see it."""
+        self._view = view
+        if self._census.observe(view, self._now):
+            self._network = Network(view, self._census)
+            self._connections.forget(self._census)
+            self._queues.forget(self._census)
+
+    def step(self, view: View, t: float, dt: float) -> Telemetry:
+        """Let the ``dt`` seconds up to ``t`` pass with the namespace as ``view`` shows it."""
+        start, self._now = t - dt, t
+        self._tick += 1
+        self._streams.at(self._tick)
+        self.observe(view)
+        links = self._links(start, t)
+        self._hangs.release(links, self._census.processes, start, self._spans)
+        self._flow.at(Moment(start, t, links, self._effects))
+        self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
+        self._queues.run(self._census, links, self._flow, start, t)
+        processes = [p for group in self._census.by_component.values() for p in group]
+        connected = self._connected(links)
+        usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, dt)
+        samples = self._collect(view, connected, t)
+        lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
+        return Telemetry(samples, lines, usage, exits)
+
+    def image_exists(self, image: str) -> bool:
+        """Whether some registry serves this image."""
+        return self._startup.image_exists(image)
+
+    def start(self, pod: Object, container: str, now: float) -> Start:
+        """How the process of a container comes up that is started now."""
+        return self._startup.start(self._view, self._network, pod, container, now)
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """The state of a started init container."""
+        return self._startup.init(self._view, self._network, pod, container, now)
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """Whether a probe of a running container succeeds."""
+        return self._startup.answers(self._effects, pod, container, port, path, now)
+
+    def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
+        """Every edge of every process; what flags do comes first, since they may redirect calls."""
+        links: dict[LinkKey, Link] = {}
+        effects: dict[ProcessKey, tuple[Active, ...]] = {}
+        flags = self._parameters.flags
+        for process in self._census.processes.values():
+            numbers = self._by_caller.get(process.component, ())
+            way: Link | None = None
+            redirects: dict[str, str] = {}
+            if flags is not None:
+                for number in numbers:
+                    if self._parameters.edges[number].callee == flags.component:
+                        way = self._link(process, number, start, end, "")
+                        links[way.key] = way
+                effects[process.key] = self._flags.effects(process, way)
+                redirects = {e.redirect: e.redirect_to for e in effects[process.key] if e.redirect}
+            for number in numbers:
+                callee = self._parameters.edges[number].callee
+                if flags is None or callee != flags.component:
+                    link = self._link(process, number, start, end, redirects.get(callee, ""))
+                    links[link.key] = link
+                    if self._is_collector(callee):
+                        process.exports = link.works
+        self._effects = effects
+        return links
+
+    def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
+        return self._connections.link(process, number, self._network, self._census, start, end, redirect)
+
+    def _is_collector(self, component: str) -> bool:
+        return self._parameters.collector is not None and component == self._parameters.collector.component
+
+    def _connected(self, links: Mapping[LinkKey, Link]) -> dict[ProcessKey, int]:
+        """How many lasting connections each process has accepted."""
+        result: dict[ProcessKey, int] = {}
+        for key, link in links.items():
+            edge = self._parameters.edges[key.edge]
+            target = link.lanes[0].target
+            if target is not None and edge.shared and edge.protocol != "http":
+                result[target.key] = result.get(target.key, 0) + 1
+        return result
+
+    def _collect(self, view: View, connected: Mapping[ProcessKey, int], now: float) -> dict[SeriesId, float]:
+        """What the collector exposes; nothing without one, and from zero on after it was replaced."""
+        collector = self._parameters.collector
+        alive = (
+            [p for p in self._census.of(collector.component) if p.ready_at <= now and not p.ended] if collector else []
+        )
+        present = {p.key for p in alive}
+        if not present:
+            self._spans.flush_lost(now)
+            return {}
+        if not present & self._collectors:
+            self._spans.reset()
+        self._collectors = present
+        self._spans.flush(now)
+        samples = self._spans.samples(view.namespace)
+        samples.update(self._queues.client_samples(self._census, view.namespace, now))
+        samples.update(self._read_stores(alive[0], connected, view.namespace, now))
+        return samples
+
+    def _read_stores(
+        self, collector: Process, connected: Mapping[ProcessKey, int], namespace: str, now: float
+    ) -> dict[SeriesId, float]:
+        samples: dict[SeriesId, float] = {}
+        for exporter in self._parameters.exporters:
+            for process in self._reachable(collector, exporter.component, exporter.port, now):
+                memory = self._resources.memory(process, connected.get(process.key, 0))
+                samples.update(exporters.samples(exporter, process, connected, memory, namespace, now))
+        for queue in self._parameters.queues:
+            for process in self._reachable(collector, queue.component, queue.port, now):
+                samples.update(self._queues.samples(queue, process, self._census, namespace, now))
+        return samples
+
+    def _reachable(self, collector: Process, component: str, port: int, now: float) -> Sequence[Process]:
+        return [
+            process
+            for process in self._census.of(component)
+            if process.ready_at <= now
+            and not process.ended
+            and process.listener(port) is not None
+            and not self._network.wire(collector, process.pod, port).cut
+        ]
+
+    def _started(self, t: float) -> list[LogRecord]:
+        lines: list[LogRecord] = []
+        later: list[LogRecord] = []
+        for line in self._startup.lines:
+            (lines if line.t <= t else later).append(line)
+        self._startup.lines = later
+        return lines
+
+
+def _with_telemetry(parameters: Parameters) -> Parameters:
+    """Sending spans is a call like others: an edge from each component that does to the collector."""
+    if parameters.collector is None:
+        return parameters
+    callee = parameters.collector.component
+    extra = tuple(
+        Edge(caller=name, callee=callee, protocol="tcp", address=model.telemetry)
+        for name, model in parameters.components.items()
+        if model.telemetry is not None
+    )
+    return msgspec.structs.replace(parameters, edges=(*parameters.edges, *extra))

@@ -1,0 +1,40 @@
+"""Series that the collector reads from stores: derived from what the processes really did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scenario_kit.lab.twin.parameters import Exporter, Signal
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.model.process import SeriesId
+
+
+def samples(
+    exporter: Exporter,
+    process: Process,
+    connections: Mapping[ProcessKey, int],
+    memory: float,
+    namespace: str,
+    now: float,
+) -> dict[SeriesId, float]:
+    """The series of one process. Counters start at 0 with the process, as they do in the store itself."""
+    labels = tuple(sorted({**exporter.labels, "namespace": namespace}.items()))
+    return {
+        (metric, labels): _value(signal, process, connections.get(process.key, 0), memory, now) * signal.times
+        + signal.plus
+        for metric, signal in exporter.series.items()
+    }
+
+
+def _value(signal: Signal, process: Process, connections: int, memory: float, now: float) -> float:
+    if signal.of == "Uptime":
+        return max(now - process.ready_at, 0.0)
+    if signal.of == "Connections":
+        return float(connections)
+    if signal.of == "Memory":
+        return memory
+    if signal.of == "Constant":
+        return 1.0
+    column = 0 if signal.of == "Calls" else 1
+    chosen = signal.operations or tuple(process.operations)
+    return sum(process.operations[name][column] for name in chosen if name in process.operations)

@@ -1,0 +1,97 @@
+"""Feature flags: what the flag service answers to each process, and what follows from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from scenario_kit.lab.twin.connections import Link
+from scenario_kit.lab.twin.parameters import FlagEffect, FlagModel
+from scenario_kit.lab.twin.process import Process
+
+
+class Active(NamedTuple):
+    """An effect in force in one process, with its amounts worked out. An empty operation means every one."""
+
+    operation: str = ""
+    error_share: float = 0.0
+    delay_seconds: float = 0.0
+    busy_cores: float = 0.0
+    leak_bytes: float = 0.0
+    copies: float = 0.0
+    redirect: str = ""
+    redirect_to: str = ""
+    flood: str = ""
+    flood_per_iteration: float = 0.0
+    unhealthy: bool = False
+    log: str = ""
+
+
+@lru_cache(maxsize=64)
+def values(document: str) -> Mapping[str, float]:
+    """The value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
+
+    Targeting rules are not evaluated: the default variant counts. A document that is not JSON has no flags, as flagd
+    then serves none.
+    """
+    try:
+        flags = json.loads(document).get("flags") or {}
+    except (ValueError, AttributeError):
+        return {}
+    result = {}
+    for name, flag in flags.items():
+        value: Any = (flag.get("variants") or {}).get(flag.get("defaultVariant"))
+        if flag.get("state") == "ENABLED" and isinstance(value, bool | int | float):
+            result[name] = float(value)
+    return result
+
+
+class Flags:
+    """Evaluates flags for processes."""
+
+    def __init__(self, model: FlagModel | None) -> None:
+        self._model = model
+        self._concerned = {
+            effect.component for effects in (model.effects if model else {}).values() for effect in effects
+        }
+
+    def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
+        """The effects in force in a process, given its way to the flag service.
+
+        A service that cannot be reached answers nothing: the defaults in the code apply, which are all off. While
+        packets to it vanish every operation waits for the evaluation to give up.
+        """
+        if self._model is None or link is None or process.component not in self._concerned:
+            return ()
+        target = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None)
+        if target is None:
+            return (Active(delay_seconds=self._model.hang_seconds),) if link.hangs else ()
+        process.flags_reached = True
+        known = values(target.files.get(self._model.key, ""))
+        return tuple(
+            _active(effect, known[flag])
+            for flag, effects in self._model.effects.items()
+            if known.get(flag)
+            for effect in effects
+            if effect.component == process.component
+        )
+
+
+def _active(effect: FlagEffect, value: float) -> Active:
+    times = value if effect.times_value else 1.0
+    return Active(
+        operation=effect.operation,
+        error_share=effect.error_share * times,
+        delay_seconds=effect.delay_seconds * times,
+        busy_cores=effect.busy_cores * times,
+        leak_bytes=effect.leak_bytes * times,
+        copies=effect.copies * times,
+        redirect=effect.redirect,
+        redirect_to=effect.redirect_to,
+        flood=effect.flood,
+        flood_per_iteration=effect.flood_per_iteration * times,
+        unhealthy=effect.unhealthy,
+        log=effect.log,
+    )

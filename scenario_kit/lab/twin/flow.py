@@ -1,0 +1,407 @@
+"""How requests flow through processes: a walk over the call tree with all requests of a tick side by side.
+
+An operation takes its own time (log-normal), then its steps in sequence. A call takes a hop, what the wire adds to both
+messages, and the callee's time. Durations are seconds; infinite ones are calls that hang until something changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.connections import Lane, Link, LinkKey
+from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.hangs import HangBook
+from scenario_kit.lab.twin.logs import LogBook
+from scenario_kit.lab.twin.network import Shape
+from scenario_kit.lab.twin.parameters import Edge, Parameters
+from scenario_kit.lab.twin.phrases import cause
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.shaping import delays
+from scenario_kit.lab.twin.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.streams import Streams, mix
+from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
+
+Draws = Mapping[str, Floats]
+
+_HOP, _LANE, _SHAPE, _STALL, _SHARE, _FLAG = range(0x51, 0x57)
+
+
+class Result(NamedTuple):
+    """Of each request: how long it took, and whether it failed."""
+
+    took: Floats
+    failed: Flags
+
+
+class Moment(NamedTuple):
+    """What holds during a tick: the links of every process, and the flags' effects in each of them."""
+
+    start: float
+    end: float
+    links: Mapping[LinkKey, Link]
+    effects: Mapping[ProcessKey, Sequence[Active]]
+
+
+class Flow:
+    """Walks requests. ``published`` collects the times at which records reached a queue, by broker and topic."""
+
+    def __init__(
+        self, parameters: Parameters, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook
+    ) -> None:
+        self._edges = parameters.edges
+        self._physics = parameters.physics
+        self._streams = streams
+        self._spans = spans
+        self._hangs = hangs
+        self._logs = logs
+        self._moment = Moment(0.0, 0.0, {}, {})
+        self.hanging: LinkKey | None = None
+        self.published: dict[tuple[ProcessKey, str], list[Floats]] = {}
+
+    def at(self, moment: Moment) -> None:
+        """Requests from here on happen in this tick."""
+        self._moment = moment
+        self.hanging = None
+        self.published = {}
+
+    def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
+        """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
+        link = self._moment.links.get(LinkKey(caller.key, node.edge))
+        if link is None:  # the caller ended in this very tick
+            return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
+        salt = mix(salt, caller.ordinal) if caller.ordinal else salt
+        took, failed = self._attempt(caller, node, link, salt, at, draws)
+        for attempt in range(self._edges[node.edge].retries):
+            again = np.flatnonzero(failed & np.isfinite(took))
+            if not again.size:
+                break
+            more = self._attempt(caller, node, link, mix(salt, attempt + 77), (at + took)[again], _subset(draws, again))
+            took[again] += more.took
+            failed[again] = more.failed
+        return Result(took, failed)
+
+    def serve(
+        self, process: Process, node: OperationNode, salt: int, at: Floats, draws: Draws, cut: Floats | None = None
+    ) -> Result:
+        """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
+        n = at.size
+        physics = self._physics
+        z = self._streams.normal(_key(node.key, salt), 1, n, process.ordinal)[0]
+        took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow)
+        failed: Flags = np.zeros(n, dtype=bool)
+        self._impair(process, node, salt, at, took, failed)
+        if node.steps:
+            self._steps(process, node.steps, salt, at, took, failed, draws)
+        errors = int(np.count_nonzero(failed))
+        process.tally(node.name, n, errors)
+        process.cpu_seconds += n * node.cpu_seconds
+        if node.server is not None:
+            self._server_spans(process, node, at, took, failed, cut)
+        if errors and node.model.error_log:
+            self._logs.error(
+                process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
+            )
+        elif node.model.log:
+            self._logs.chatter(process, node.name, at, node.model.log)
+        return Result(took, failed)
+
+    def _impair(
+        self, process: Process, node: OperationNode, salt: int, at: Floats, took: Floats, failed: Flags
+    ) -> None:
+        """What goes wrong in the callee itself: background errors, a poisoned process, flags."""
+        model = process.model
+        if node.model.needs_flags and not process.flags_reached:
+            failed[:] = True
+        if model is not None and model.background_error:
+            failed |= (
+                self._streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
+            )
+        for number, effect in enumerate(self._moment.effects.get(process.key, ())):
+            if effect.operation not in ("", node.name):
+                continue
+            took += effect.delay_seconds
+            process.leak += effect.leak_bytes * at.size
+            if effect.error_share:
+                hit = (
+                    self._streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
+                    < effect.error_share
+                )
+                failed |= hit
+                if effect.log and hit.any():
+                    self._logs.error(process, effect.log, (at + took)[hit], effect.log)
+
+    def _steps(
+        self,
+        process: Process,
+        steps: Sequence[CallNode | LoopNode],
+        salt: int,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        draws: Draws,
+    ) -> None:
+        """Run steps in sequence for the requests that are still under way; changes ``took`` and ``failed``."""
+        for node in steps:
+            chosen = self._going(node, process, salt, took, failed)
+            if chosen is not None and not chosen.size:
+                continue
+            if isinstance(node, LoopNode):
+                self._loop(process, node, salt, at, took, failed, draws, chosen)
+            else:
+                self._repeat(process, node, salt, at, took, failed, draws, chosen)
+
+    def _going(
+        self, node: CallNode | LoopNode, process: Process, salt: int, took: Floats, failed: Flags
+    ) -> Ints | None:
+        """The requests that reach a step; None for all of them."""
+        chosen: Ints | None = None
+        if self.hanging is not None or failed.any():
+            chosen = np.flatnonzero(~failed & np.isfinite(took))
+            chosen = None if chosen.size == failed.size else chosen
+        if node.step.share < 1.0:
+            hit = self._streams.uniform(mix(node.key, salt + _SHARE), failed.size, process.ordinal) < node.step.share
+            chosen = np.flatnonzero(hit) if chosen is None else chosen[hit[chosen]]
+        return chosen
+
+    def _repeat(
+        self,
+        process: Process,
+        node: CallNode,
+        salt: int,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        draws: Draws,
+        chosen: Ints | None,
+    ) -> None:
+        times = node.step.times
+        counts = draws[times] if isinstance(times, str) else None
+        most = int(counts.max(initial=0)) if counts is not None else int(times)
+        slowest: Floats | None = np.zeros(took.size) if node.step.parallel else None
+        for number in range(most):
+            who = chosen
+            if counts is not None and number:
+                who = np.flatnonzero(counts > number) if who is None else who[counts[who] > number]
+            if number and not node.step.parallel and (failed.any() or self.hanging is not None):
+                who = (
+                    np.flatnonzero(~failed & np.isfinite(took))
+                    if who is None
+                    else who[~failed[who] & np.isfinite(took[who])]
+                )
+            if who is not None and not who.size:
+                break
+            deeper = mix(salt, number) if number else salt
+            if who is None:
+                result = self.call(process, node, deeper, at + took, draws)
+            else:
+                result = self.call(process, node, deeper, (at + took)[who], _subset(draws, who))
+            _add(
+                result,
+                who,
+                took if slowest is None else None,
+                slowest,
+                failed if node.step.on_error == "Fail" else None,
+            )
+        if slowest is not None:
+            took += slowest
+
+    def _loop(
+        self,
+        process: Process,
+        node: LoopNode,
+        salt: int,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        draws: Draws,
+        chosen: Ints | None,
+    ) -> None:
+        times = node.step.times
+        counts = draws[times] if isinstance(times, str) else np.full(took.size, float(times))
+        who = np.arange(took.size) if chosen is None else chosen
+        for number in range(int(counts[who].max(initial=0))):
+            who = who[(counts[who] > number) & ~failed[who] & np.isfinite(took[who])]
+            if not who.size:
+                return
+            inner_took, inner_failed = took[who], failed[who]
+            self._steps(
+                process, node.steps, mix(salt, number + 0x100), at[who], inner_took, inner_failed, _subset(draws, who)
+            )
+            took[who] = inner_took
+            failed[who] = inner_failed
+
+    def _attempt(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
+        if len(link.lanes) == 1 and not link.old:
+            result = self._lane(caller, node, link, link.lanes[0], salt, at, draws)
+        else:
+            result = self._spread(caller, node, link, salt, at, draws)
+        if node.step.sticky and (caller.poisoned or result.failed.any()):
+            result.failed[0 if caller.poisoned else int(np.argmax(result.failed)) :] = True
+            caller.poisoned = True
+        if node.client is not None:
+            self._span(caller, node.client, at, result.took, result.failed)
+        return result
+
+    def _spread(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
+        """Spread calls over the backends of a pool, and over connections that the pool still has."""
+        lanes = (*link.lanes, *link.old)
+        pick = self._streams.open(mix(node.key, salt + _LANE), caller.ordinal).random((2, at.size))
+        choice = (pick[0] * len(link.lanes)).astype(np.int64)
+        if link.old:
+            share = np.clip((link.old_until - at) / max(link.old_until - link.old_from, 1e-9), 0.0, 1.0)
+            old = len(link.lanes) + (pick[0] * len(link.old)).astype(np.int64)
+            choice = np.where(pick[1] < share, old, choice)
+        took, failed = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+        for number, lane in enumerate(lanes):
+            who = np.flatnonzero(choice == number)
+            if who.size:
+                result = self._lane(caller, node, link, lane, salt, at[who], _subset(draws, who))
+                took[who], failed[who] = result.took, result.failed
+        return Result(took, failed)
+
+    def _lane(
+        self, caller: Process, node: CallNode, link: Link, lane: Lane, salt: int, at: Floats, draws: Draws
+    ) -> Result:
+        edge = self._edges[node.edge]
+        if lane.outcome != "ok" or lane.target is None:
+            return self._broken(caller, node, link, lane, salt, at)
+        if lane.ready_at > self._moment.start:
+            early = at < lane.ready_at
+            if early.any():
+                return self._split(caller, node, link, lane, salt, at, draws, early)
+        hop = np.exp(
+            self._physics.sigma * self._streams.normal(_key(node.key + _HOP, salt), 1, at.size, caller.ordinal)[0]
+        )
+        took: Floats = hop * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
+        back: Floats | None = None
+        if lane.wire is not None and (lane.wire.out is not None or lane.wire.back is not None):
+            took += self._shaped(lane.wire.out, node, salt, 0, at.size, caller)
+            back = self._shaped(lane.wire.back, node, salt, 1, at.size, caller)
+            if not edge.shared:  # a handshake of its own: one more message each way
+                took += self._shaped(lane.wire.out, node, salt, 2, at.size, caller)
+                took += self._shaped(lane.wire.back, node, salt, 3, at.size, caller)
+        cut = at + edge.timeout_seconds if edge.timeout_seconds else None
+        answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
+        took = took + answer.took if back is None else took + answer.took + back
+        failed = answer.failed
+        if node.operation.model.topic:
+            self._publish(caller, lane.target, node, (at + took)[~failed])
+        if failed.any() and node.step.log:
+            self._log(caller, node, link, "failure", (at + took)[failed])
+        return self._give_up(caller, node, link, edge, at, took, failed)
+
+    def _split(
+        self, caller: Process, node: CallNode, link: Link, lane: Lane, salt: int, at: Floats, draws: Draws, early: Flags
+    ) -> Result:
+        """Some calls come before the callee listens."""
+        took, failed = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+        for mask, one in ((early, lane._replace(outcome="refused")), (~early, lane._replace(ready_at=0.0))):
+            who = np.flatnonzero(mask)
+            if who.size:
+                result = self._lane(caller, node, link, one, salt, at[who], _subset(draws, who))
+                took[who], failed[who] = result.took, result.failed
+        return Result(took, failed)
+
+    def _broken(self, caller: Process, node: CallNode, link: Link, lane: Lane, salt: int, at: Floats) -> Result:
+        """The callee is not there, not who it should be, or packets vanish."""
+        edge = self._edges[node.edge]
+        n = at.size
+        failed: Flags = np.ones(n, dtype=bool)
+        if lane.outcome == "dropped" and not edge.unreachable_seconds:
+            self.hanging = link.key
+            took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
+            failed = np.isfinite(took)
+            return self._give_up(caller, node, link, edge, at, took, failed)
+        noise = self._streams.normal(_key(node.key + _HOP, salt), 1, n, caller.ordinal)[0]
+        took = np.exp(self._physics.sigma * noise) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        if edge.stall_share:
+            stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share
+            took = np.where(stalls, edge.stall_seconds, took)
+        self._log(caller, node, link, lane.outcome, at + took)
+        return Result(took, failed)
+
+    def _give_up(
+        self, caller: Process, node: CallNode, link: Link, edge: Edge, at: Floats, took: Floats, failed: Flags
+    ) -> Result:
+        if edge.timeout_seconds:
+            late = took > edge.timeout_seconds
+            if late.any():
+                took = np.where(late, edge.timeout_seconds, took)
+                failed = failed | late
+                self._log(caller, node, link, "late", (at + took)[late])
+        return Result(took, failed)
+
+    def _publish(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
+        copies = sum(e.copies for e in self._moment.effects.get(caller.key, ()))
+        records = self.published.setdefault((broker.key, node.operation.model.topic), [])
+        records.append(np.repeat(times, 1 + int(copies)))
+
+    def _shaped(self, shape: Shape | None, node: CallNode, salt: int, way: int, n: int, caller: Process) -> Floats:
+        if shape is None:
+            return np.zeros(n)
+        draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
+        return delays(shape, draws, self._physics)
+
+    def _server_spans(
+        self, process: Process, node: OperationNode, at: Floats, took: Floats, failed: Flags, cut: Floats | None
+    ) -> None:
+        if cut is not None:
+            over = at + took > cut
+            if over.any():
+                took = np.where(over, np.maximum(cut - at, 0.0), took)
+                failed = failed & ~over
+        for name in (node.server, *node.internal):
+            if name is not None:
+                self._span(process, name, at, took, failed)
+
+    def _span(self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags) -> None:
+        if not process.exports:
+            return
+        if self.hanging is not None:
+            known = np.isfinite(took)
+            if not known.all():
+                self._hangs.hold(self.hanging, process.key, name, at[~known])
+                at, took, failed = at[known], took[known], failed[known]
+        self._spans.record(name, at + took, took, failed)
+
+    def _log(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
+        if not node.step.log or not times.size:
+            return
+        dialect = caller.model.dialect if caller.model else ""
+        address = link.address
+        words = node.operation.model.failure if outcome == "failure" else ""
+        text = words or cause(
+            dialect,
+            outcome,
+            self._edges[node.edge].protocol,
+            host=address.host,
+            port=address.port,
+            ip=link.ip,
+            user=address.user,
+        )
+        line = (
+            node.step.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
+        )
+        self._logs.error(caller, line, times, line)
+
+
+def _key(key: int, salt: int) -> int:
+    return mix(key, salt) if salt else key
+
+
+def _subset(draws: Draws, who: Ints) -> Draws:
+    return {name: array[who] for name, array in draws.items()} if draws else draws
+
+
+def _add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:
+    where = slice(None) if who is None else who
+    if took is not None:
+        took[where] += result.took
+    if slowest is not None:
+        slowest[where] = np.maximum(slowest[where], result.took)
+    if failed is not None:
+        failed[where] |= result.failed

@@ -1,0 +1,236 @@
+"""The net between pods: names, Services, endpoints, policies, and what chaos does to packets.
+
+Everything here follows from one view, so it is computed once per view and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.process import Process
+from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
+from scenario_kit.lab.twin.view import View
+from scenario_kit.model.base import Object
+from scenario_kit.model.effect import NetworkEffect
+
+_DOMAIN = ("svc", "cluster", "local")
+
+
+class Destination(NamedTuple):
+    """Where packets for one backend end up."""
+
+    ip: str
+    port: int
+
+
+class Lookup(NamedTuple):
+    """What dialling a host and port leads to. ``outcome`` is ``ok``, ``noname`` or ``refused``."""
+
+    outcome: str
+    destinations: tuple[Destination, ...] = ()
+    ip: str = ""
+
+
+class Shape(NamedTuple):
+    """What happens to messages in one direction: seconds, probability, bytes per second (0: unlimited)."""
+
+    delay: float = 0.0
+    jitter: float = 0.0
+    loss: float = 0.0
+    rate: float = 0.0
+
+
+class Wire(NamedTuple):
+    """The way between two pods. ``cut`` means that nothing gets through; shapes are None where packets pass untouched."""
+
+    cut: bool
+    out: Shape | None = None
+    back: Shape | None = None
+
+
+class Network:
+    """The net of one view."""
+
+    def __init__(self, view: View, census: Census) -> None:
+        self._view = view
+        self._census = census
+        self._policies = sorted(view.kind("NetworkPolicy").values(), key=lambda p: str(p["metadata"]["name"]))
+        self._namespace: Mapping[str, str] = _namespace_labels(view)
+        self._slices: dict[str, list[Object]] = {}
+        for item in view.kind("EndpointSlice").values():
+            service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
+            self._slices.setdefault(service, []).append(item)
+        self._effects: dict[str, list[NetworkEffect]] = {}
+        for effect in view.ledger.network:
+            self._effects.setdefault(effect.pod_uid, []).append(effect)
+        self._wires: dict[tuple[str, str, int], Wire] = {}
+        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.kind("Pod").values()}
+
+    def lookup(self, pod: Object, host: str, port: int) -> Lookup:
+        """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
+        if not host or not port:
+            return Lookup("noname")
+        if _is_ip(host):
+            return self._address(pod, host, port)
+        if host == "localhost":
+            return Lookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
+        if not self._resolver_works(pod):
+            return Lookup("noname")
+        return self._name(pod, host, port, depth=0)
+
+    def wire(self, source: Process | Object, target: Object, port: int) -> Wire:
+        """What packets between two pods meet, for connections to ``port`` of the target."""
+        pod = source.pod if isinstance(source, Process) else source
+        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port)
+        if key not in self._wires:
+            self._wires[key] = self._compute(pod, target, port)
+        return self._wires[key]
+
+    def pod_at(self, ip: str) -> Object | None:
+        """The pod that has an address."""
+        return self._pods.get(ip) if ip else None
+
+    def listener(self, destination: Destination) -> Process | None:
+        """The process that listens there, up or still starting."""
+        return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
+
+    def _address(self, pod: Object, host: str, port: int) -> Lookup:
+        if host.startswith("127."):
+            return Lookup("ok", (Destination(_ip(pod), port),), host)
+        if host in self._pods:
+            return Lookup("ok", (Destination(host, port),), host)
+        for service in self._view.kind("Service").values():
+            if service["spec"].get("clusterIP") == host:
+                return self._service(pod, service, port)
+        return Lookup("refused", (), host)
+
+    def _resolver_works(self, pod: Object) -> bool:
+        policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
+        if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
+            return False
+        if policy == "None":
+            return False
+        server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
+        return leaves(self._policies, self._party(pod), server, 53, "UDP")
+
+    def _name(self, pod: Object, host: str, port: int, depth: int) -> Lookup:
+        labels = host.rstrip(".").lower().split(".")
+        name, namespace, rest = labels[0], labels[1:2], tuple(labels[2:])
+        if depth > 4 or (namespace and namespace != [self._view.namespace]) or rest != _DOMAIN[: len(rest)]:
+            return Lookup("noname")
+        service = self._view.kind("Service").get(name)
+        if service is None:
+            return Lookup("noname")
+        if service["spec"].get("type") == "ExternalName":
+            return self._name(pod, str(service["spec"].get("externalName") or ""), port, depth + 1)
+        return self._service(pod, service, port)
+
+    def _service(self, pod: Object, service: Object, port: int) -> Lookup:
+        spec = service["spec"]
+        ip = str(spec.get("clusterIP") or "")
+        if ip == "None":
+            found = self._backends(service, None, port)
+            return Lookup("ok", found, found[0].ip) if found else Lookup("noname")
+        entry = next(
+            (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == "TCP"), None
+        )
+        if entry is None:
+            return Lookup("refused", (), ip)
+        found = self._backends(service, entry.get("name") or "", 0, self._local(pod, spec))
+        return Lookup("ok", found, ip) if found else Lookup("refused", (), ip)
+
+    @staticmethod
+    def _local(pod: Object, spec: Object) -> str:
+        return str(pod["spec"].get("nodeName") or "") if spec.get("internalTrafficPolicy") == "Local" else ""
+
+    def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
+        found = []
+        for item in self._slices.get(service["metadata"]["name"], ()):
+            numbers = [
+                p.get("port")
+                for p in item.get("ports") or ()
+                if port_name is not None and (p.get("name") or "") == port_name
+            ]
+            number = numbers[0] if numbers else (port if port_name is None else None)
+            if number is None:
+                continue
+            for endpoint in item.get("endpoints") or ():
+                ready = (endpoint.get("conditions") or {}).get("ready")
+                if ready is False or (node and endpoint.get("nodeName") != node):
+                    continue
+                found += [Destination(address, int(number)) for address in endpoint.get("addresses") or ()]
+        return tuple(sorted(found, key=self._rank))
+
+    def _rank(self, destination: Destination) -> tuple[str, str]:
+        """Backends in an order that follows the pods' age, so that it survives a renaming."""
+        pod = self._pods.get(destination.ip)
+        metadata = pod["metadata"] if pod else {}
+        return (str(metadata.get("creationTimestamp") or ""), str(metadata.get("name") or destination.ip))
+
+    def _party(self, pod: Object) -> Party:
+        ports = {
+            p["name"]: int(p["containerPort"])
+            for c in pod["spec"].get("containers") or ()
+            for p in c.get("ports") or ()
+            if p.get("name")
+        }
+        return Party(pod["metadata"].get("labels") or {}, self._namespace, _ip(pod), ports)
+
+    def _compute(self, source: Object, target: Object, port: int) -> Wire:
+        if source["metadata"]["uid"] == target["metadata"]["uid"]:
+            return Wire(cut=False)
+        here, there = self._party(source), self._party(target)
+        cut = bool(self._policies) and not allowed(self._policies, here, there, port)
+        out = self._shape(source, target)
+        back = self._shape(target, source)
+        cut = cut or out is _CUT or back is _CUT
+        return Wire(cut, None if out is _CUT else out, None if back is _CUT else back)
+
+    def _shape(self, sender: Object, receiver: Object) -> Shape | None:
+        delay = jitter = rate = 0.0
+        passing = 1.0
+        touched = False
+        for effect in self._effects.get(sender["metadata"]["uid"], ()):
+            if effect.direction != "OUTPUT" or not _concerns(effect, receiver):
+                continue
+            touched = True
+            if effect.drop:
+                return _CUT
+            delay += effect.delay
+            jitter += effect.jitter
+            passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
+            rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
+        for effect in self._effects.get(receiver["metadata"]["uid"], ()):
+            if effect.direction == "INPUT" and effect.drop and _concerns(effect, sender):
+                return _CUT
+        if passing <= 0.0:
+            return _CUT
+        return Shape(delay, jitter, 1.0 - passing, rate) if touched else None
+
+
+_CUT = Shape(loss=1.0)
+
+
+def _concerns(effect: NetworkEffect, peer: Object) -> bool:
+    return not effect.peers or inside(_ip(peer), effect.peers)
+
+
+def _ip(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("podIP") or "")
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _namespace_labels(view: View) -> Mapping[str, str]:
+    own = view.kind("Namespace").get(view.namespace) or {}
+    labels = (own.get("metadata") or {}).get("labels") or {}
+    return {"kubernetes.io/metadata.name": view.namespace, **labels}

@@ -1,0 +1,91 @@
+"""How programs of different languages put a failed connection into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_GO = {
+    "refused": "dial tcp {ip}:{port}: connect: connection refused",
+    "noname": "dial tcp: lookup {host} on {resolver}:53: no such host",
+    "dropped": "dial tcp {ip}:{port}: i/o timeout",
+    "denied": 'pq: password authentication failed for user "{user}"',
+    "foreign": "rpc error: code = Unimplemented desc = unknown service",
+    "late": "context deadline exceeded",
+}
+_NODE = {
+    "refused": "connect ECONNREFUSED {ip}:{port}",
+    "noname": "getaddrinfo ENOTFOUND {host}",
+    "dropped": "connect ETIMEDOUT {ip}:{port}",
+    "denied": 'password authentication failed for user "{user}"',
+    "foreign": "12 UNIMPLEMENTED: The server does not implement the method",
+    "late": "4 DEADLINE_EXCEEDED: Deadline exceeded",
+}
+_PYTHON = {
+    "refused": "failed to connect to all addresses; last error: ipv4:{ip}:{port}: connection refused",
+    "noname": "DNS resolution failed for {host}:{port}: Domain name not found",
+    "dropped": "connection to {host}:{port} timed out",
+    "denied": 'FATAL:  password authentication failed for user "{user}"',
+    "foreign": "Method not found!",
+    "late": "Deadline Exceeded",
+}
+_DOTNET = {
+    "refused": "Connection refused ({host}:{port})",
+    "noname": "Name or service not known ({host}:{port})",
+    "dropped": "The operation has timed out connecting to {host}:{port}",
+    "denied": '28P01: password authentication failed for user "{user}"',
+    "foreign": "unexpected response from {host}:{port}",
+    "late": "Timeout awaiting response from {host}:{port}",
+}
+_JAVA = {
+    "refused": "Connection to node -1 ({host}/{ip}:{port}) could not be established. Node may not be available.",
+    "noname": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
+    "dropped": "Disconnecting from node -1 due to socket connection setup timeout.",
+    "denied": 'FATAL: password authentication failed for user "{user}"',
+    "foreign": "Bootstrap broker {host}:{port} disconnected",
+    "late": "Timed out waiting for a response from {host}:{port}",
+}
+_RUST = {
+    "refused": "tcp connect error: Connection refused (os error 111) for {host}:{port}",
+    "noname": "dns error: failed to lookup address information: Name or service not known ({host})",
+    "dropped": "tcp connect error: Connection timed out (os error 110) for {host}:{port}",
+    "denied": 'password authentication failed for user "{user}"',
+    "foreign": "unexpected status 404 Not Found from {host}:{port}",
+    "late": "operation timed out for {host}:{port}",
+}
+_ENVOY = {
+    "refused": "UF upstream_reset_before_response_started{{remote_connection_failure|delayed_connect_error:_Connection_refused}}",
+    "noname": "UH no_healthy_upstream",
+    "dropped": "UT response_timeout",
+    "denied": "UAEX",
+    "foreign": "NR route_not_found",
+    "late": "UT response_timeout",
+}
+
+#: Words by dialect. A dialect that is not listed speaks like Go.
+DIALECTS: Mapping[str, Mapping[str, str]] = {
+    "go": _GO,
+    "node": _NODE,
+    "python": _PYTHON,
+    "dotnet": _DOTNET,
+    "java": _JAVA,
+    "rust": _RUST,
+    "envoy": _ENVOY,
+}
+
+
+#: How clients of gRPC wrap the words of the transport.
+_WRAPPED: Mapping[str, str] = {
+    "go": 'rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: {words}"',
+    "node": "14 UNAVAILABLE: No connection established. Last error: {words}",
+    "python": 'StatusCode.UNAVAILABLE details = "{words}"',
+    "dotnet": 'Status(StatusCode="Unavailable", Detail="{words}")',
+}
+
+
+def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
+    """The cause of a failed call in the words of a language and protocol."""
+    template = DIALECTS.get(dialect, _GO).get(outcome, "unexpected answer from {host}:{port}")
+    words = template.format(**{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, **known})
+    if protocol == "grpc" and outcome in ("refused", "noname", "dropped"):
+        return _WRAPPED.get(dialect, "{words}").format(words=words)
+    return words

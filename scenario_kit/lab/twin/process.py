@@ -1,0 +1,153 @@
+"""One running container as a process: what it is, what it read when it started, and the state it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.parameters import ComponentModel, Parameters, Port
+from scenario_kit.lab.twin.quantities import number
+from scenario_kit.model.base import Object
+
+
+class ProcessKey(NamedTuple):
+    """Identifies one run of a container: a restart is another process."""
+
+    pod_uid: str
+    container: str
+    instance: str
+
+
+class Listener(NamedTuple):
+    """A port that a process listens on once it is up."""
+
+    number: int
+    protocol: str
+    paths: tuple[str, ...] = ("*",)
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """One run of a container. ``component`` is empty for programs that the application's definition does not know.
+
+    ``idle`` programs (pause images) run and do nothing. Fields below ``listeners`` change while it runs.
+    """
+
+    key: ProcessKey
+    pod: Object
+    spec: Object
+    image: str
+    component: str
+    model: ComponentModel | None
+    idle: bool
+    env: Mapping[str, str]
+    started_at: float
+    ready_at: float
+    logins: tuple[tuple[str, str], ...]
+    files: Mapping[str, str]
+    listeners: tuple[Listener, ...]
+    ordinal: int = 0
+    calls: float = 0.0
+    operations: dict[str, list[float]] = field(default_factory=dict)
+    slow: float = 1.0
+    busy_cores: float = 0.0
+    leak: float = 0.0
+    cpu_seconds: float = 0.0
+    poisoned: bool = False
+    flags_reached: bool = False
+    exports: bool = False
+    ended: bool = False
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return str(self.pod["metadata"]["name"])
+
+    @property
+    def ip(self) -> str:
+        """The pod's address; empty while it has none."""
+        return str((self.pod.get("status") or {}).get("podIP") or "")
+
+    @property
+    def node(self) -> str:
+        """The node's name."""
+        return str(self.pod["spec"].get("nodeName") or "")
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The pod's labels."""
+        return self.pod["metadata"].get("labels") or {}
+
+    def limit(self, resource: str) -> float | None:
+        """The container's limit of cpu (cores) or memory (bytes)."""
+        return number(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
+
+    def listener(self, port: int) -> Listener | None:
+        """What listens on a port."""
+        return next((entry for entry in self.listeners if entry.number == port), None)
+
+    def tally(self, operation: str, calls: float, errors: float) -> None:
+        """Count calls of an operation, for load, exporters and diagnosis."""
+        self.calls += calls
+        entry = self.operations.setdefault(operation, [0.0, 0.0])
+        entry[0] += calls
+        entry[1] += errors
+
+
+def normalised(image: str) -> str:
+    """An image reference with registry, ``library/`` and tag spelled out."""
+    name, at, digest = image.partition("@")
+    first, slash, _ = name.partition("/")
+    if not slash:
+        name = f"docker.io/library/{name}"
+    elif "." not in first and ":" not in first and first != "localhost":
+        name = f"docker.io/{name}"
+    if not at and ":" not in name.rsplit("/", 1)[-1]:
+        name += ":latest"
+    return f"{name}@{digest}" if at else name
+
+
+class Identity(NamedTuple):
+    """What an image turns out to be when it runs."""
+
+    component: str
+    model: ComponentModel | None
+    idle: bool
+
+
+def identify(parameters: Parameters, image: str) -> Identity:
+    """Which component an image implements; none for programs that the application's definition does not know."""
+    name = normalised(image)
+    if any(fnmatchcase(name, pattern) for pattern in parameters.idle_images):
+        return Identity("", None, idle=True)
+    for component, model in parameters.components.items():
+        if fnmatchcase(name, model.image) or fnmatchcase(image, model.image):
+            return Identity(component, model, idle=False)
+    return Identity("", None, idle=False)
+
+
+def listeners(identity: Identity, spec: Object, env: Mapping[str, str]) -> tuple[Listener, ...]:
+    """The ports that a process opens: those of its component, else those that the container declares."""
+    if identity.idle:
+        return ()
+    if identity.model is not None:
+        return tuple(_listener(port, env) for port in identity.model.ports if _number(port, env))
+    return tuple(
+        Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
+    )
+
+
+def _listener(port: Port, env: Mapping[str, str]) -> Listener:
+    return Listener(_number(port, env), port.protocol, port.paths)
+
+
+def _number(port: Port, env: Mapping[str, str]) -> int:
+    text = env.get(port.env, "") if port.env else ""
+    return int(text) if text.isdigit() else port.number
+
+
+def containers(pod: Object) -> Iterator[Object]:
+    """The containers of a pod's spec, init containers left out."""
+    yield from pod["spec"].get("containers") or ()

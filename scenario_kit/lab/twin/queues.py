@@ -1,0 +1,222 @@
+"""Brokers and consumer groups: records wait in topics until a group's member has processed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scenario_kit.lab.twin.arrays import Floats
+from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.connections import Link, LinkKey
+from scenario_kit.lab.twin.flow import Flow
+from scenario_kit.lab.twin.parameters import Parameters, QueueModel
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.spans import SpanBook
+from scenario_kit.lab.twin.tree import ConsumerNode
+from scenario_kit.model.process import SeriesId
+
+_CLOSE_SECONDS = 60.0
+_CLOSE_RATE = 0.2
+
+
+@dataclass(slots=True)
+class _Group:
+    """Where one consumer group stands. ``position`` counts records taken, ``committed`` records done."""
+
+    position: int = 0
+    committed: int = 0
+    under_way: Floats = field(default_factory=lambda: np.zeros(0))
+    worker: ProcessKey | None = None
+    joined_at: float = 0.0
+    busy_until: float = 0.0
+    stuck_on: LinkKey | None = None
+    mean: float = 0.005
+
+
+@dataclass(slots=True)
+class _Broker:
+    """What one broker process holds; it has no volume, so a restart starts empty."""
+
+    ends: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, _Group] = field(default_factory=dict)
+
+
+class Queues:
+    """All brokers of a world."""
+
+    def __init__(self, parameters: Parameters, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
+        self._models = parameters.queues
+        self._edges = parameters.edges
+        self._consumers = consumers
+        self._spans = spans
+        self._brokers: dict[ProcessKey, _Broker] = {}
+        self._seen: dict[tuple[ProcessKey, str], float] = {}
+        self._closed: dict[ProcessKey, float] = {}
+
+    def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
+        """Take in what was published during the tick, and let the consumers work."""
+        self._brokers = {
+            p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
+        }
+        arrivals: dict[tuple[ProcessKey, str], Floats] = {}
+        for place, times in flow.published.items():
+            arrivals[place] = np.sort(np.concatenate(times))
+        for model in self._models:
+            for process in census.of(model.component):
+                broker = self._brokers[process.key]
+                before = dict(broker.ends)
+                for topic in model.topics:
+                    new = arrivals.get((process.key, topic))
+                    broker.ends[topic] = broker.ends.get(topic, 0) + (0 if new is None else new.size)
+                for node in self._consumers:
+                    if node.model.queue == model.component:
+                        new = arrivals.get((process.key, node.model.topic), np.zeros(0))
+                        self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
+
+    def _consume(
+        self,
+        node: ConsumerNode,
+        model: QueueModel,
+        process: Process,
+        broker: _Broker,
+        before: Mapping[str, int],
+        new: Floats,
+        census: Census,
+        links: Mapping[LinkKey, Link],
+        flow: Flow,
+        start: float,
+        end: float,
+    ) -> None:
+        topic, name = node.model.topic, node.model.group
+        group = broker.groups.get(name)
+        if group is None:
+            first = broker.ends[topic] if node.model.latest else 0
+            group = broker.groups[name] = _Group(position=first, committed=first)
+        worker = self._worker(node, process, census, links, start)
+        if worker is None:
+            group.worker = None
+            return
+        if group.worker != worker.key:
+            group.worker, group.stuck_on = worker.key, None
+            group.position, group.under_way = group.committed, np.zeros(0)
+            group.joined_at = max(start, worker.ready_at, process.ready_at) + model.rejoin_seconds
+            group.busy_until = 0.0
+        self._commit(group, end)
+        if group.stuck_on is not None and (link := links.get(group.stuck_on)) is not None and link.hangs:
+            return
+        if group.stuck_on is not None:
+            group.stuck_on, group.busy_until, group.committed = None, start, group.position
+        begin = max(start, group.joined_at, group.busy_until)
+        pending = broker.ends[topic] - group.position
+        if pending <= 0 or begin >= end:
+            return
+        old = max(before.get(topic, 0) - group.position, 0)
+        count = min(pending, max(1, int((end - begin) / max(group.mean, 1e-4))))
+        arrived = np.concatenate([np.full(old, begin), new])[-pending:][:count]
+        self._work(node, group, worker, np.maximum(arrived, begin), flow, end)
+
+    def _work(self, node: ConsumerNode, group: _Group, worker: Process, at: Floats, flow: Flow, end: float) -> None:
+        """Process records one after another; the last one may reach into the next tick."""
+        took, _ = flow.serve(worker, node.operation, 0, at, {})
+        if node.receive is not None and worker.exports:
+            receive = np.full(at.size, node.model.receive_ms / 1000.0)
+            self._spans.record(node.receive, at + receive, receive, np.zeros(at.size, dtype=bool))
+        known = np.isfinite(took)
+        done = at.size if known.all() else int(np.argmin(known))
+        finish = _sequence(at[:done], took[:done])
+        group.under_way = np.concatenate([group.under_way, finish])
+        group.position += done
+        if done:
+            group.busy_until = float(finish[-1])
+            group.mean += 0.5 * (float(took[:done].mean()) - group.mean)
+        if done < at.size:
+            group.position += 1
+            group.stuck_on = flow.hanging
+        self._commit(group, end)
+
+    @staticmethod
+    def _commit(group: _Group, end: float) -> None:
+        done = int(np.count_nonzero(group.under_way <= end))
+        group.committed += done
+        group.under_way = group.under_way[done:]
+
+    def _worker(
+        self, node: ConsumerNode, broker: Process, census: Census, links: Mapping[LinkKey, Link], start: float
+    ) -> Process | None:
+        """The member that has the partition: the oldest one that is connected to this broker."""
+        connected = None
+        for process in census.of(node.component):
+            link = links.get(LinkKey(process.key, self._edge(node)))
+            if link is not None and link.works and link.lanes[0].target is broker and process.ready_at < start + 15.0:
+                self._seen[process.key, node.model.group] = start
+                connected = connected or process
+            elif (process.key, node.model.group) in self._seen:
+                self._closed.setdefault(process.key, start)
+            if link is not None and link.works and self._closed.get(process.key, start) < start - _CLOSE_SECONDS:
+                del self._closed[process.key]
+        return connected
+
+    def _edge(self, node: ConsumerNode) -> int:
+        wanted = (node.component, node.model.queue)
+        return next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == wanted)
+
+    def samples(
+        self, model: QueueModel, process: Process, census: Census, namespace: str, end: float
+    ) -> dict[SeriesId, float]:
+        """What the collector's receiver reads from a broker that it reaches."""
+        broker = self._brokers.get(process.key)
+        if broker is None:
+            return {}
+        result: dict[SeriesId, float] = {_id(namespace, "kafka_brokers"): float(len(census.of(model.component)))}
+        for topic in model.topics:
+            place = {"topic": topic, "partition": "0"}
+            result[_id(namespace, "kafka_topic_partitions", topic=topic)] = 1.0
+            result[_id(namespace, "kafka_partition_current_offset_ratio", **place)] = float(broker.ends.get(topic, 0))
+            result[_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
+        for node in self._consumers:
+            group = broker.groups.get(node.model.group)
+            if node.model.queue != model.component or group is None:
+                continue
+            lag = float(broker.ends.get(node.model.topic, 0) - group.committed)
+            names = {"group": node.model.group, "topic": node.model.topic}
+            result[_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
+                node, model, census, end
+            )
+            result[_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
+            result[_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
+            result[_id(namespace, "kafka_consumer_group_offset_sum_ratio", **names)] = float(group.committed)
+        return result
+
+    def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:
+        """What consumers with client metrics report themselves."""
+        result: dict[SeriesId, float] = {}
+        for node in self._consumers:
+            for process in census.of(node.component) if node.model.client_metrics else ():
+                if process.exports and process.ready_at <= end:
+                    closing = end - self._closed.get(process.key, -_CLOSE_SECONDS * 2) <= _CLOSE_SECONDS
+                    job = f"{namespace}/{node.component}"
+                    result[_id(namespace, "kafka_consumer_connection_close_rate", job=job)] = (
+                        _CLOSE_RATE if closing else 0.0
+                    )
+        return result
+
+    def forget(self, census: Census) -> None:
+        """Drop what was known of processes that are gone."""
+        self._seen = {key: at for key, at in self._seen.items() if census.get(key[0]) is not None}
+        self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
+
+    def _members(self, node: ConsumerNode, model: QueueModel, census: Census, end: float) -> float:
+        seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
+        return float(sum(end - at <= model.session_seconds for at in seen))
+
+
+def _sequence(arrived: Floats, took: Floats) -> Floats:
+    """When each record is done if one is processed after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
+    total = np.cumsum(took)
+    return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took
+
+
+def _id(namespace: str, metric: str, **labels: str) -> SeriesId:
+    return metric, tuple(sorted({**labels, "namespace": namespace}.items()))

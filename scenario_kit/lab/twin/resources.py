@@ -1,0 +1,127 @@
+"""CPU and memory of processes: demand, throttling, growth, and the out-of-memory killer (behaviour.md §1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.parameters import Physics
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.streams import Streams, identity
+from scenario_kit.model.effect import ContainerEffect, Ledger
+from scenario_kit.model.process import Exit, Usage
+
+_MIB = 2.0**20
+_IDLE_MILLICORES = 2.0
+_IDLE_MIB = 15.0
+_WORST = 50.0
+
+
+class Stress:
+    """What stressors in a container take: busy workers and their load, and memory."""
+
+    def __init__(self, effects: Iterable[ContainerEffect]) -> None:
+        self.workers = 0.0
+        self.cores = 0.0
+        self.bytes = 0.0
+        for effect in effects:
+            flags = effect.arguments
+            if flags.get("resource") == "memory":
+                workers = float(flags.get("workers") or 1)
+                self.bytes += workers * (_size(flags.get("size")))
+            else:
+                workers = float(flags.get("cpu") or 0)
+                self.workers += workers
+                self.cores += workers * float(flags.get("cpu-load") or 100) / 100.0
+
+
+def stress(ledger: Ledger, process: Process) -> Stress:
+    """The stressors in the container of a process."""
+    own = process.key.instance.rpartition("://")[2]
+    return Stress(
+        effect
+        for effect in ledger.containers
+        if effect.kind == "Stress"
+        and effect.pod_uid == process.key.pod_uid
+        and effect.container_id.rpartition("://")[2] == own
+    )
+
+
+def factor(load: float) -> float:
+    """How much longer own time takes at a share ``load`` of the CPU: 1/(1-ρ) above ρ = 0.7, at most 50 times."""
+    if load <= 0.7:
+        return 1.0
+    return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
+
+
+class Resources:
+    """Accounts for what processes use."""
+
+    def __init__(self, physics: Physics, streams: Streams) -> None:
+        self._physics = physics
+        self._streams = streams
+
+    def account(
+        self,
+        processes: Sequence[Process],
+        effects: Mapping[ProcessKey, Sequence[Active]],
+        connections: Mapping[ProcessKey, int],
+        ledger: Ledger,
+        dt: float,
+    ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
+        """Usage of each container in the last ``dt`` seconds, and who was killed; sets how slow each process now is."""
+        usage: dict[tuple[str, str], Usage] = {}
+        exits: list[Exit] = []
+        for process in processes:
+            taken = stress(ledger, process)
+            cpu, throttled = self._cpu(process, effects.get(process.key, ()), taken, dt)
+            memory = self.memory(process, connections.get(process.key, 0)) + taken.bytes
+            limit = process.limit("memory")
+            if limit is not None and memory > limit and not process.ended:
+                process.ended = True
+                memory = limit
+                exits.append(Exit(process.key.pod_uid, process.key.container, 137, "OOMKilled"))
+            usage[process.key.pod_uid, process.key.container] = Usage(cpu, memory, throttled)
+            process.cpu_seconds = 0.0
+        return usage, exits
+
+    def _cpu(self, process: Process, effects: Sequence[Active], taken: Stress, dt: float) -> tuple[float, float]:
+        model = process.model
+        idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
+        wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
+        demand = (idle + process.cpu_seconds / dt) * wobble + sum(e.busy_cores for e in effects)
+        limit = process.limit("cpu")
+        ceiling = limit if limit is not None else self._physics.node_cores
+        # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
+        share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
+        load = demand / share
+        process.slow = factor(load)
+        throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
+        return min(demand + taken.cores, ceiling), throttled
+
+    def memory(self, process: Process, connections: int) -> float:
+        """Bytes that a process holds now."""
+        model = process.model
+        if process.idle:
+            return 0.5 * _MIB
+        base = model.memory_mib if model else _IDLE_MIB
+        extra = model.connection_mib * connections if model else 0.0
+        wobble = 1.0 + 0.02 * (2.0 * self._noise(process, "memory") - 1.0)
+        return (base * wobble + extra) * _MIB + process.leak
+
+    def _noise(self, process: Process, what: str) -> float:
+        name = process.component or process.key.container
+        return self._streams.single(identity(f"{what} {name}"), process.ordinal)
+
+
+def _size(text: object) -> float:
+    """Bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of nothing known, so nothing."""
+    word = str(text or "0").strip()
+    if word.endswith("%"):
+        return 0.0
+    word = word.removesuffix("B").removesuffix("b")
+    short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
+    if word and word[-1] in short:
+        word = word[:-1] + short[word[-1]]
+    return number(word) or 0.0

@@ -1,0 +1,117 @@
+"""Label selectors and NetworkPolicies: which pod may send to which (networking.k8s.io/v1 semantics)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address, ip_network
+from typing import NamedTuple
+
+from scenario_kit.model.base import Object
+
+Labels = Mapping[str, str]
+
+#: What the cluster's name server looks like to a policy.
+DNS_NAMESPACE: Labels = {"kubernetes.io/metadata.name": "kube-system"}
+DNS_LABELS: Labels = {"k8s-app": "kube-dns"}
+
+
+class Party(NamedTuple):
+    """One end of a connection as policies see it. ``ports`` maps names of container ports to numbers."""
+
+    labels: Labels
+    namespace_labels: Labels
+    ip: str = ""
+    ports: Mapping[str, int] = {}
+
+
+def matches(selector: Object | None, labels: Labels) -> bool:
+    """Whether a label selector selects these labels; an empty selector selects everything, None nothing."""
+    if selector is None:
+        return False
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_expression(e, labels) for e in selector.get("matchExpressions") or ())
+
+
+def _expression(expression: Object, labels: Labels) -> bool:
+    key, operator, values = expression["key"], expression["operator"], expression.get("values") or ()
+    if operator == "In":
+        return bool(labels.get(key) in values)
+    if operator == "NotIn":
+        return bool(labels.get(key) not in values)
+    return bool((key in labels) == (operator == "Exists"))
+
+
+def allowed(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
+    """Whether the policies of a namespace let ``source`` open a connection to ``port`` of ``target``."""
+    return _side(policies, "Egress", source, target, target, port, protocol) and _side(
+        policies, "Ingress", target, source, target, port, protocol
+    )
+
+
+def leaves(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str) -> bool:
+    """Whether ``source`` may send there as far as its own (egress) policies go; for targets in other namespaces."""
+    return _side(policies, "Egress", source, target, target, port, protocol)
+
+
+def _side(
+    policies: Sequence[Object], direction: str, subject: Party, peer: Party, target: Party, port: int, protocol: str
+) -> bool:
+    selecting = [
+        p["spec"]
+        for p in policies
+        if _applies(p["spec"], direction) and matches(p["spec"].get("podSelector") or {}, subject.labels)
+    ]
+    if not selecting:
+        return True
+    field, peers = ("egress", "to") if direction == "Egress" else ("ingress", "from")
+    return any(
+        _peers(rule.get(peers), peer, subject) and _ports(rule.get("ports"), target, port, protocol)
+        for spec in selecting
+        for rule in spec.get(field) or ()
+    )
+
+
+def _applies(spec: Object, direction: str) -> bool:
+    types = spec.get("policyTypes")
+    if types:
+        return direction in types
+    return direction == "Ingress" or bool(spec.get("egress"))
+
+
+def _peers(peers: Sequence[Object] | None, peer: Party, subject: Party) -> bool:
+    return not peers or any(_peer(p, peer, subject) for p in peers)
+
+
+def _peer(rule: Object, peer: Party, subject: Party) -> bool:
+    if block := rule.get("ipBlock"):
+        return inside(peer.ip, (block["cidr"],)) and not inside(peer.ip, tuple(block.get("except") or ()))
+    if "namespaceSelector" in rule:
+        if not matches(rule["namespaceSelector"] or {}, peer.namespace_labels):
+            return False
+    elif peer.namespace_labels != subject.namespace_labels:
+        return False
+    return "podSelector" not in rule or matches(rule["podSelector"] or {}, peer.labels)
+
+
+def _ports(ports: Sequence[Object] | None, target: Party, port: int, protocol: str) -> bool:
+    return not ports or any(_port(p, target, port, protocol) for p in ports)
+
+
+def _port(rule: Object, target: Party, port: int, protocol: str) -> bool:
+    if rule.get("protocol", "TCP") != protocol:
+        return False
+    wanted = rule.get("port")
+    if wanted is None:
+        return True
+    if isinstance(wanted, str):
+        return target.ports.get(wanted) == port
+    return int(wanted) <= port <= int(rule.get("endPort") or wanted)
+
+
+def inside(ip: str, blocks: Sequence[str]) -> bool:
+    """Whether an address lies in one of the CIDR blocks (a bare address is a block of one)."""
+    if not ip:
+        return False
+    address = ip_address(ip)
+    return any(address in ip_network(block, strict=False) for block in blocks)

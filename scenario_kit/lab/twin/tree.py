@@ -1,0 +1,142 @@
+"""The call tree of each kind of request, made from the application's definition once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from scenario_kit.lab.twin.parameters import Consumer, Operation, Parameters, Step
+from scenario_kit.lab.twin.spans import SpanName
+from scenario_kit.lab.twin.streams import identity, mix
+
+_DEEPEST = 24
+
+
+class OperationNode(NamedTuple):
+    """An operation at one place of a tree. ``key`` names its random streams."""
+
+    component: str
+    name: str
+    model: Operation
+    key: int
+    own_seconds: float
+    cpu_seconds: float
+    server: SpanName | None
+    internal: tuple[SpanName, ...]
+    steps: tuple[CallNode | LoopNode, ...]
+
+
+class CallNode(NamedTuple):
+    """A call at one place of a tree. ``edge`` is the number of the edge that it uses."""
+
+    step: Step
+    key: int
+    edge: int
+    client: SpanName | None
+    operation: OperationNode
+
+
+class LoopNode(NamedTuple):
+    """Steps that are repeated in sequence."""
+
+    step: Step
+    key: int
+    steps: tuple[CallNode | LoopNode, ...]
+
+
+class RouteNode(NamedTuple):
+    """A kind of request: the user's call, and the distributions of the numbers that each request draws."""
+
+    name: str
+    per_iteration: float
+    draws: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
+    call: CallNode
+
+
+class ConsumerNode(NamedTuple):
+    """What a consumer does with one record."""
+
+    component: str
+    model: Consumer
+    receive: SpanName | None
+    operation: OperationNode
+
+
+class Planter:
+    """Builds trees.
+
+    Raises, every method: ``ValueError`` for a call that names no operation or has no edge, and for calls in circles.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._edges: dict[tuple[str, str], int] = {
+            (e.caller, e.callee): n for n, e in reversed(list(enumerate(parameters.edges)))
+        }
+
+    def routes(self) -> tuple[RouteNode, ...]:
+        """The tree of each route, in the order of the definition."""
+        load = self._parameters.load
+        result = []
+        for name, route in load.routes.items():
+            step = Step(call=load.entry, span="{route}")
+            call = self._call(step, load.component, name, identity(f"route {name}"), 0)
+            draws = {key: (tuple(float(v) for v in table), tuple(table.values())) for key, table in route.draws.items()}
+            result.append(RouteNode(name, route.per_iteration, draws, call))
+        return tuple(result)
+
+    def consumers(self) -> tuple[ConsumerNode, ...]:
+        """What each consumer does with a record."""
+        result = []
+        for component, model in self._parameters.components.items():
+            for consumer in model.consumes:
+                key = identity(f"consume {component} {consumer.topic}")
+                operation = self._operation(component, consumer.operation, "", key, 0)
+                name = consumer.receive_span
+                receive = SpanName(component, name, "CONSUMER") if name else None
+                result.append(ConsumerNode(component, consumer, receive, operation))
+        return tuple(result)
+
+    def _operation(self, component: str, name: str, route: str, key: int, depth: int) -> OperationNode:
+        model = self._parameters.components.get(component)
+        operation = model.operations.get(name) if model else None
+        if model is None or operation is None:
+            raise ValueError(f"twin: '{component}/{name}' is called but not defined")
+        if depth > _DEEPEST:
+            raise ValueError(f"twin: calls in a circle through '{component}/{name}'")
+        physics = self._parameters.physics
+        own = operation.own_ms * physics.latency_scale / 1000.0
+        cpu = (model.cpu_ms if operation.cpu_ms is None else operation.cpu_ms) * physics.cpu_scale / 1000.0
+        key = mix(key, identity(f"{component}/{name}"))
+        traced = model.telemetry is not None
+        span = operation.span.replace("{route}", route)
+        server = SpanName(component, span, operation.kind) if traced and span else None
+        internal = (
+            tuple(SpanName(component, n.replace("{route}", route), "INTERNAL") for n in operation.internal)
+            if traced
+            else ()
+        )
+        steps = self._steps(operation.steps, component, route, key, depth)
+        return OperationNode(component, name, operation, key, own, cpu, server, internal, steps)
+
+    def _steps(
+        self, steps: tuple[Step, ...], component: str, route: str, key: int, depth: int
+    ) -> tuple[CallNode | LoopNode, ...]:
+        return tuple(
+            self._call(step, component, route, mix(key, number + 1), depth)
+            if step.call
+            else LoopNode(
+                step, mix(key, number + 1), self._steps(step.steps, component, route, mix(key, number + 1), depth)
+            )
+            for number, step in enumerate(steps)
+        )
+
+    def _call(self, step: Step, caller: str, route: str, key: int, depth: int) -> CallNode:
+        component, _, name = step.call.replace("{route}", route).partition("/")
+        if (caller, component) not in self._edges:
+            raise ValueError(f"twin: '{caller}' calls '{component}', but there is no edge between them")
+        operation = self._operation(component, name, route, key, depth + 1)
+        model = self._parameters.components[caller]
+        span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
+        client = SpanName(caller, span, step.kind) if span and model.telemetry is not None else None
+        return CallNode(step, key, self._edges[caller, component], client, operation)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scenario_kit.errors import AuthoringError
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import Document, Positions, read_document
 from scenario_kit.load.suggest import did_you_mean, suggest
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
@@ -16,6 +16,7 @@ from scenario_kit.schema import authoring
 
 __all__ = [
     "Loaded", "LoadedFault", "Position", "Positions", "did_you_mean", "load_app", "load_fault", "load_scenario",
+    "scenario_files",
     "scenario_from_object", "suggest",
 ]  # fmt: skip
 
@@ -32,6 +33,23 @@ class LoadedFault(NamedTuple):
 
     fault: FaultType
     positions: Positions
+
+
+def scenario_files(paths: Sequence[Path]) -> list[Path]:
+    """The scenario files that paths mean: a file itself, every ``scenario.yaml`` below a folder.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds no scenario.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"there is no {path}", fix="name a scenario file, or a folder that holds some")
+        below = sorted(path.rglob("scenario.yaml")) if path.is_dir() else [path]
+        if not below:
+            raise UsageError(f"{path} holds no scenario.yaml", fix="name a folder that does, or a scenario file")
+        found += [file for file in below if file not in found]
+    return found
 
 
 def load_scenario(path: Path) -> Loaded:

@@ -41,6 +41,8 @@ class Positions:
         self.path = path
         self._values: dict[Path_, tuple[int, int]] = {}
         self._keys: dict[Path_, tuple[int, int]] = {}
+        #: Every text value of the document.
+        self.texts: dict[Path_, str] = {}
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Remember a value and, for a field, its key."""
@@ -154,7 +156,10 @@ class _Reader:
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
             self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
-        return node.value if node.style or node.tag == _TAG + "str" else _scalar(node.value)
+        value = node.value if node.style or node.tag == _TAG + "str" else _scalar(node.value)
+        if isinstance(value, str):
+            self.positions.texts[place] = value
+        return value
 
     def _mapping(self, node: yaml.MappingNode, place: Path_, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}

@@ -26,10 +26,11 @@ _PATTERNS = {
 }
 
 
-def mistakes(data: Any, schema: dict[str, Any], positions: Positions) -> list[Finding]:
-    """All mistakes of ``data``, in the order of the file."""
-    found = [f for error in _leaves(Draft202012Validator(schema).iter_errors(data)) for f in _told(error, positions)]
-    found += _duplicates(data, schema, (), positions)
+def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Finding]:
+    """All mistakes of ``data``, in the order of the file; ``within`` is where in the document the data stands."""
+    errors = _leaves(Draft202012Validator(schema).iter_errors(data))
+    found = [f for error in errors for f in _told(error, positions, within)]
+    found += _duplicates(data, schema, within, positions)
     unique = {(f.code, f.message, str(f.position)): f for f in found}
     return sorted(unique.values(), key=lambda f: (f.position.line, f.position.column) if f.position else (0, 0))
 
@@ -43,8 +44,8 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
             yield error
 
 
-def _told(error: ValidationError, positions: Positions) -> Iterator[Finding]:
-    place: Path_ = tuple(error.absolute_path)
+def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[Finding]:
+    place: Path_ = (*within, *error.absolute_path)
     rule, wanted, got = str(error.validator), error.validator_value, error.instance
     here = spelled(place)
     if rule == "additionalProperties":

@@ -1,0 +1,94 @@
+"""The command line. Every module named in ``COMMANDS`` registers its commands; heavy imports wait until one runs.
+
+A user's mistake ends in one clear message and the exit code of design §8. Only our own bugs have a traceback, and
+that goes to a file.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenario_kit import __version__
+from scenario_kit.cli.output import show_error
+from scenario_kit.errors import KitError, ScenarioKitError
+
+#: Modules of this package that have ``register(app)``, in the order of ``--help``.
+COMMANDS = ("demo", "lint", "rules", "render", "catalog", "validate", "report", "operator")
+
+USAGE = 3
+INTERRUPTED = 130
+
+
+def build() -> typer.Typer:
+    """The command line with all its commands."""
+    app = typer.Typer(
+        name="scenario-kit",
+        help="Write an incident as one YAML file, make it happen, prove that it does.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def root(
+        version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
+    ) -> None:
+        if version:
+            typer.echo(f"scenario-kit {__version__}")
+            raise typer.Exit
+
+    for name in COMMANDS:
+        import_module(f"scenario_kit.cli.{name}").register(app)
+    return app
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; nothing is raised."""
+    try:
+        result = build()(
+            list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False, prog_name="scenario-kit"
+        )
+        return result if isinstance(result, int) else 0
+    except ScenarioKitError as error:
+        if isinstance(error, KitError):
+            _save_traceback(error)
+        show_error(error)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; Python would complain about it at exit
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last line of defence: whatever gets here is our bug
+        if callable(show := getattr(error, "show", None)) and hasattr(error, "exit_code"):
+            show()  # a usage error of typer, which has no public base class
+            return USAGE
+        saved = _save_traceback(error)
+        show_error(
+            KitError(
+                f"this is a bug of scenario-kit: {type(error).__name__}: {error}",
+                fix=f"report it with the traceback in {saved}",
+            )
+        )
+        return KitError.exit_code
+
+
+def main() -> None:
+    """Entry point of the ``scenario-kit`` command."""
+    sys.exit(run())
+
+
+def _save_traceback(error: BaseException) -> Path:
+    with tempfile.NamedTemporaryFile("w", prefix="scenario-kit-", suffix=".traceback", delete=False) as file:
+        file.write("".join(traceback.format_exception(error)))
+    return Path(file.name)

@@ -1,0 +1,98 @@
+"""``catalog``: which apps, faults and scenarios there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+
+FAMILIES = ("apps", "faults", "scenarios")
+Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Write it")
+    def catalog(
+        family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all if left out.")] = "",
+        action: Annotated[str, typer.Argument(metavar="[show]", help="`show` to see one entry.")] = "",
+        name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
+        format: Format = "text",
+    ) -> None:
+        """List apps, faults and scenarios, or show one of them.
+
+        Example: scenario-kit catalog faults show network-delay
+        """
+        from scenario_kit.catalog import Catalog
+
+        if family and family not in FAMILIES:
+            raise UsageError(f"there is no '{family}' in the catalogue", fix=f"one of: {', '.join(FAMILIES)}")
+        if action and (action != "show" or not name):
+            raise UsageError("what should be done with the catalogue?", fix=f"scenario-kit catalog {family} show NAME")
+        known = Catalog()
+        if action:
+            _show(known, family, name, format)
+        else:
+            _list(known, [family] if family else list(FAMILIES), format)
+
+
+def _list(catalog: Catalog, families: list[str], format: str) -> None:
+    from scenario_kit.cli.output import show_json, show_table
+
+    listed = {family: _entries(catalog, family) for family in families}
+    if format == "json":
+        show_json(listed)
+        return
+    for family, entries in listed.items():
+        typer.echo(f"{family}:" if entries else f"{family}: none")
+        if entries:
+            headers = tuple(entries[0])
+            show_table(headers, [tuple(str(entry[h]) for h in headers) for entry in entries])
+        typer.echo()
+
+
+def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
+    from scenario_kit.load import load_scenario
+
+    if family == "apps":
+        return [{"name": name, "versions": ", ".join(catalog.versions(name))} for name in catalog.apps()]
+    if family == "faults":
+        faults = [catalog.fault(name) for name in catalog.faults()]
+        return [{"name": f.name, "targets": ", ".join(f.targets), "title": f.title} for f in faults]
+    scenarios = [load_scenario(path).scenario for path in catalog.scenarios()]
+    return [
+        {"name": s.name, "app": f"{s.spec.app.name} {s.spec.app.version}", "title": s.spec.title} for s in scenarios
+    ]
+
+
+def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
+    from scenario_kit.cli.output import show_json
+    from scenario_kit.load import did_you_mean
+
+    names = [entry["name"] for entry in _entries(catalog, family)]
+    if name not in names:
+        raise UsageError(f"there is no '{name}' among the {family}", fix=did_you_mean(name, names))
+    document = _document(catalog, family, name)
+    if format == "json":
+        show_json(document)
+        return
+    import yaml
+
+    typer.echo(yaml.safe_dump(document, sort_keys=False, width=120, allow_unicode=True))
+
+
+def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
+    from scenario_kit.load import load_scenario
+
+    if family == "apps":
+        return {version: catalog.app(name, version).to_json() for version in catalog.versions(name)}
+    if family == "faults":
+        return catalog.fault(name).to_json()
+    path = next(p for p in catalog.scenarios() if p.parent.name == name)
+    return load_scenario(path).scenario.to_json()

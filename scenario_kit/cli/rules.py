@@ -1,0 +1,49 @@
+"""``rules`` and ``explain``: what the codes mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scenario_kit.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+
+    @app.command(rich_help_panel="Write it")
+    def rules(
+        format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+    ) -> None:
+        """List every code that lint and runs can give.
+
+        Example: scenario-kit rules
+        """
+        from scenario_kit.cli.output import show_json, show_table
+        from scenario_kit.lint import RULES
+        from scenario_kit.lint.page import applied
+
+        entries = [RULES[code] for code in sorted(RULES)]
+        if format == "json":
+            fields = ("code", "title", "severity", "why", "bad", "good", "fix")
+            show_json([{name: getattr(e, name) for name in fields} | {"foundBy": applied(e)} for e in entries])
+        elif format == "text":
+            show_table(
+                ("code", "severity", "by", "title"), [(e.code, e.severity, applied(e), e.title) for e in entries]
+            )
+        else:
+            raise UsageError(f"there is no format '{format}'", fix="one of: text, json")
+
+    @app.command(rich_help_panel="Write it")
+    def explain(code: Annotated[str, typer.Argument(help="A code, for example SK405.")]) -> None:
+        """Explain one code: why it matters, a bad and a good example, the fix.
+
+        Example: scenario-kit explain SK405
+        """
+        from scenario_kit.lint import RULES, rule_page
+        from scenario_kit.load import did_you_mean
+
+        if code.upper() not in RULES:
+            raise UsageError(f"there is no rule '{code}'", fix=did_you_mean(code.upper(), RULES))
+        typer.echo(rule_page(RULES[code.upper()]))

@@ -1,0 +1,93 @@
+"""Static rules. ``lint_file`` judges one scenario without a cluster, in well under a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
+    alerts,
+    chain,
+    leaks,
+    loading,
+    metadata,
+    procedures,
+    references,
+    running,
+    shape,
+    truth,
+)
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.gather import gather
+from scenario_kit.lint.page import rule_page, rules_page
+from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Finding, Severity
+
+__all__ = ["RULES", "Rule", "lint_file", "rule_page", "rules_page"]
+
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+
+
+def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
+    """Every finding about a scenario file, worst first. A file that cannot be loaded is judged no further.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    try:
+        loaded = load_scenario(path)
+    except AuthoringError as error:
+        return [_complete(finding) for finding in error.findings]
+    return judge(gather(path, loaded, catalog or Catalog()))
+
+
+def judge(case: Case) -> list[Finding]:
+    """The findings of all rules about a case, without those that it suppresses."""
+    silenced = set(_silenced(case))
+    found = [f for f in _applied(case) if f.code not in silenced]
+    return sorted(found, key=_rank)
+
+
+def _applied(case: Case) -> Iterator[Finding]:
+    for code in sorted(RULES):
+        entry = RULES[code]
+        if entry.check is not None:
+            for problem in entry.check(case):
+                yield _finding(case, entry, problem)
+
+
+def _finding(case: Case, entry: Rule, problem: Problem) -> Finding:
+    return Finding(
+        code=entry.code,
+        severity=problem.severity or entry.severity,
+        message=problem.message,
+        position=problem.position or case.positions.value(*problem.place),
+        observed=problem.observed,
+        expected=problem.expected,
+        why=entry.why,
+        fix=problem.fix or entry.fix,
+    )
+
+
+def _complete(finding: Finding) -> Finding:
+    entry = RULES[finding.code]
+    return msgspec.structs.replace(finding, why=finding.why or entry.why, fix=finding.fix or entry.fix)
+
+
+def _silenced(case: Case) -> Iterator[str]:
+    month = datetime.now(UTC).strftime("%Y-%m")
+    for entry in case.scenario.spec.suppress:
+        if entry.until >= month and not entry.code.startswith(UNSUPPRESSABLE):
+            yield entry.code
+
+
+def _rank(finding: Finding) -> tuple[int, int, int, str]:
+    position = finding.position
+    place = (position.line, position.column) if position else (0, 0)
+    return (_ORDER.index(finding.severity), *place, finding.code)

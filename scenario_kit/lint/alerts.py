@@ -1,0 +1,143 @@
+"""SK113, SK114, SK30x, SK32x: the alerts that a scenario expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import WORKLOADS, Case, Place
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.load import did_you_mean
+from scenario_kit.model import AlertRule, Reference, Severity
+
+#: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
+_SCRAPE_AND_EVALUATION = 2 * (15 + 15)
+
+
+def _named(case: Case) -> Iterator[tuple[Place, str, str]]:
+    """Place, name and entity of every alert that the file names."""
+    spec = case.scenario.spec
+    for i, alert in enumerate(spec.expect.alerts):
+        yield ("spec", "expect", "alerts", i), alert.name, alert.on
+    for i, chronic in enumerate(spec.expect.background):
+        yield ("spec", "expect", "background", i), chronic.name, chronic.on
+    for i, use in enumerate(spec.faults):
+        if use.start.on_alert:
+            yield ("spec", "faults", i, "start", "onAlert"), use.start.on_alert.name, use.start.on_alert.on
+
+
+@rule(
+    "SK113",
+    why="no rule of the chosen packs has this name, so it can never fire",
+    bad="name: HighLatency",
+    good="name: HighRequestLatency",
+    fix="use the name of a rule, or add its pack to spec.app.alertPacks",
+)
+def known_alerts(case: Case) -> Iterator[Problem]:
+    """Unknown alert."""
+    if case.alerts is None:
+        return
+    packs = " and ".join(case.scenario.spec.app.alert_packs)
+    for place, name, _ in _named(case):
+        if name not in case.alerts:
+            message = f"no rule of the alert packs ({packs}) is called '{name}'"
+            yield Problem((*place, "name"), message, name, fix=did_you_mean(name, case.alerts))
+
+
+@rule(
+    "SK114",
+    why="every rule tells its entity by a label; an expectation on anything else never matches",
+    bad="{name: HighRequestErrorRate, on: Service/frontend}",
+    good="{name: HighRequestErrorRate, on: Deployment/frontend}",
+    fix="name the workload that the alert is about, or leave `on` out",
+)
+def alert_entities(case: Case) -> Iterator[Problem]:
+    """The alert can never be about this object."""
+    if case.alerts is None or case.app is None:
+        return
+    for place, name, on in _named(case):
+        alert = case.alerts.get(name)
+        if alert is None or not on:
+            continue
+        if alert.entity is None:
+            yield Problem((*place, "on"), f"alert '{name}' names no entity", on, "no `on`", "leave `on` out")
+            continue
+        possible = _possible(case, alert)
+        if Reference.parse(on) not in possible:
+            message = f"alert '{name}' is never about '{on}'"
+            fix = did_you_mean(on, [str(ref) for ref in possible])
+            yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix)
+
+
+def _possible(case: Case, alert: AlertRule) -> set[Reference]:
+    """Objects that the alert can be about; pods stand for their workloads."""
+    assert alert.entity is not None
+    assert case.app is not None
+    kind = alert.entity.kind
+    if kind == "Component":
+        return {Reference.parse(component.workload) for component in case.app.components}
+    kinds = WORKLOADS if kind == "Pod" else (kind,)
+    return {Reference(ref.kind, ref.name) for ref in (*case.known, *case.created) if ref.kind in kinds}
+
+
+@rule(
+    "SK308",
+    why="a rule fires at the earliest after its own range and `for`, plus a scrape and an evaluation",
+    bad="{name: HighRequestErrorRate, withinSeconds: 120}   # the rule has `for: 3m`",
+    good="{name: HighRequestErrorRate, withinSeconds: 480}",
+    fix="raise withinSeconds, or leave it out to have it computed",
+)
+def deadlines(case: Case) -> Iterator[Problem]:
+    """The deadline is shorter than the alert can need."""
+    for i, expected in enumerate(case.scenario.spec.expect.alerts):
+        alert = (case.alerts or {}).get(expected.name)
+        if alert is None or expected.within_seconds is None or expected.alert_class != "MustFire":
+            continue
+        needed = alert.for_seconds + _SCRAPE_AND_EVALUATION
+        if expected.within_seconds < needed:
+            message = (
+                f"`withinSeconds: {expected.within_seconds}` is too short for '{expected.name}', which needs {needed}"
+            )
+            place = ("spec", "expect", "alerts", i, "withinSeconds")
+            fix = f"write at least {needed + alert.range_seconds}, or leave it out"
+            yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix)
+
+
+@rule(
+    "SK324",
+    why="an incident that nothing reports cannot be proven, nor be found by whoever is on call",
+    bad="expect: {alerts: []}",
+    good="expect: {alerts: [{name: HighRequestErrorRate, on: Deployment/frontend, class: MustFire}]}",
+    fix="add an alert of class MustFire; `scenario-kit try PATH --accept` proposes those that fired",
+)
+def must_fire(case: Case) -> Iterator[Problem]:
+    """No alert must fire."""
+    spec = case.scenario.spec
+    if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        yield Problem(("spec", "expect"), "no expected alert has the class MustFire", severity=severity)
+
+
+@rule(
+    "SK325",
+    why="the same alert on the same object cannot be demanded and forbidden",
+    bad="{name: X, class: MustFire} and {name: X, class: MustNotFire}",
+    good="{name: X, on: Deployment/a, class: MustFire} and {name: X, on: Deployment/b, class: MustNotFire}",
+    fix="keep one of them, or name different objects",
+)
+def contradictions(case: Case) -> Iterator[Problem]:
+    """Two expectations contradict each other."""
+    seen: dict[tuple[str, str], str] = {}
+    alerts = case.scenario.spec.expect.alerts
+    for i, alert in enumerate(alerts):
+        place = ("spec", "expect", "alerts", i)
+        other = seen.setdefault((alert.name, alert.on), alert.alert_class)
+        if other != alert.alert_class:
+            message = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} is {other} and {alert.alert_class}"
+            yield Problem(place, message, alert.alert_class, other)
+        elif alert.alert_class == "MustFire" and alert.on and seen.get((alert.name, "")) == "MustNotFire":
+            yield Problem(place, f"'{alert.name}' must fire on {alert.on}, and must not fire on anything")
+    for i, alert in enumerate(alerts):
+        named = [a.on for a in alerts[:i] if (a.name, a.alert_class) == (alert.name, "MustFire") and a.on]
+        if alert.alert_class == "MustNotFire" and not alert.on and named:
+            message = f"'{alert.name}' must not fire on anything, and must fire on {named[0]}"
+            yield Problem(("spec", "expect", "alerts", i), message)

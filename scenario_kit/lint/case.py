@@ -1,0 +1,109 @@
+"""What the rules look at: a scenario with everything it refers to, as far as that could be found and rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.load import Positions
+from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
+from scenario_kit.model.scenario import FaultUse
+
+#: Kinds that an alert can be about.
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
+#: A node of the propagation that stands for the object of a fault whose name is generated.
+FAULT_NODE = "Fault"
+
+Place = tuple[str | int, ...]
+
+
+class Procedure(NamedTuple):
+    """A list of changes of the file, and where it stands."""
+
+    kind: str
+    name: str
+    place: Place
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario file under judgement. What is None or missing could not be found; some rule says so."""
+
+    path: Path
+    scenario: Scenario
+    positions: Positions
+    catalog: Catalog
+    app: App | None = None
+    objects: tuple[Object, ...] | None = None
+    alerts: dict[str, AlertRule] | None = None
+    types: dict[str, FaultType] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    unrendered: tuple[tuple[Place, Finding], ...] = ()
+
+    @property
+    def merged(self) -> bool:
+        """Whether the file lies in a catalogue: then nothing may be left to drafts' freedom."""
+        return self.path.resolve().parent.parent.name == "scenarios"
+
+    @cached_property
+    def known(self) -> dict[Reference, Object]:
+        """The app's objects by reference, with the symbolic namespace."""
+        namespace = self.app.namespace if self.app else ""
+        return {reference_of(obj, namespace): obj for obj in self.objects or ()}
+
+    @cached_property
+    def created(self) -> set[Reference]:
+        """Objects that the faults create, as far as their names are known."""
+        return {
+            reference_of(body, "") for f in self.faults.values() for c in f.changes if (body := c.create or c.chaos)
+        }
+
+    def exists(self, text: str) -> bool:
+        """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted."""
+        ref = Reference.parse(text)
+        bare = Reference(ref.kind, ref.name)
+        return bool(ref.namespace != "app" or bare in {Reference(r.kind, r.name) for r in (*self.known, *self.created)})
+
+    def names(self, *kinds: str) -> list[str]:
+        """References of the app's objects, of these kinds or of all."""
+        return [str(ref) for ref in self.known if not kinds or ref.kind in kinds]
+
+    def use(self, name: str) -> FaultUse | None:
+        """The fault of that name in the file."""
+        return next((f for f in self.scenario.spec.faults if f.name == name), None)
+
+    def entities(self, fault: str, *roles: str) -> tuple[str, ...]:
+        """References that a rendered fault writes, in these roles."""
+        rendered = self.faults.get(fault)
+        return tuple(e.ref for e in rendered.entities if e.role in roles) if rendered else ()
+
+    def generated(self, fault: str) -> bool:
+        """Whether the name of the fault's cause is drawn at injection."""
+        rendered = self.faults.get(fault)
+        return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
+
+    def procedures(self) -> Iterator[Procedure]:
+        """Solutions and decoys of the file."""
+        spec = self.scenario.spec
+        for i, solution in enumerate(spec.solutions):
+            yield Procedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
+        for i, decoy in enumerate(spec.decoys):
+            yield Procedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
+
+
+def reference_of(obj: Object, namespace: str) -> Reference:
+    """The reference of an object; ``namespace`` is the one that is spelled ``app``."""
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    own = obj["metadata"].get("namespace", namespace)
+    return Reference(obj["kind"], obj["metadata"]["name"], "app" if own == namespace or not own else own, group)
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two references name the same object, whether or not they spell the group out."""
+    a, b = Reference.parse(one), Reference.parse(other)
+    return (a.kind, a.name, a.namespace) == (b.kind, b.name, b.namespace)

@@ -1,0 +1,92 @@
+"""Finds and renders what a scenario refers to; what cannot be had is left out, and a rule says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Case, Place, reference_of
+from scenario_kit.load import Loaded
+from scenario_kit.model import AlertRule, App, Fault, FaultType, Finding, Object, Reference
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render import after, app_objects, fault, options_of
+
+_T = TypeVar("_T")
+#: Codes that rules of ours report with a better position.
+_REPORTED = ("SK109", "SK110")
+
+
+def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
+    """The case of one file."""
+    scenario, spec = loaded.scenario, loaded.scenario.spec
+    app = _known(lambda: catalog.app(spec.app.name, spec.app.version))
+    objects = None if app is None else _objects(app, loaded, catalog)
+    types = _types(path, spec.faults, catalog)
+    faults: dict[str, Fault] = {}
+    unrendered: list[tuple[Place, Finding]] = []
+    known = objects or ()
+    for i, use in enumerate(spec.faults):
+        if app is None or objects is None or not _renderable(use, types, known, app):
+            continue
+        try:
+            load = spec.app.load.to_json()
+            faults[use.name] = fault(types[use.type], use, app, known, app.namespace, scenario.name, load=load)
+            for change in faults[use.name].changes:
+                if change.create or change.chaos:
+                    known = after(known, change, app, app.namespace)
+        except AuthoringError as error:
+            unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
+    return Case(
+        path=path,
+        scenario=scenario,
+        positions=loaded.positions,
+        catalog=catalog,
+        app=app,
+        objects=objects,
+        alerts=_alerts(loaded, catalog),
+        types=types,
+        faults=faults,
+        unrendered=tuple(unrendered),
+    )
+
+
+def _types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:
+    found: dict[str, FaultType] = {}
+    for use in uses:
+        fault_type = _known(lambda name=use.type: catalog.fault(name, path))  # type: ignore[misc]
+        if fault_type is not None:
+            found[use.type] = fault_type
+    return found
+
+
+def _objects(app: App, loaded: Loaded, catalog: Catalog) -> tuple[Object, ...] | None:
+    choice = loaded.scenario.spec.app
+
+    def rendered() -> tuple[Object, ...]:
+        options = options_of(app, choice.options, choice.load.profile)
+        return app_objects(app, options, choice.load.users, app.namespace, templates=catalog.templates(app.name))
+
+    return _known(rendered)
+
+
+def _alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:
+    packs = loaded.scenario.spec.app.alert_packs
+    return _known(lambda: {rule.name: rule for pack in packs for rule in catalog.alert_pack(pack)})
+
+
+def _renderable(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
+    """Whether the target exists; rendering for one that does not would only say so a second time."""
+    ref = Reference.parse(use.target)
+    known = {(r.kind, r.name) for r in (reference_of(obj, app.namespace) for obj in objects)}
+    return use.type in types and (ref.namespace != "app" or (ref.kind, ref.name) in known)
+
+
+def _known(find: Callable[[], _T]) -> _T | None:
+    """What ``find`` answers, or None where the author named something that is not there: a rule of ours tells that."""
+    try:
+        return find()
+    except AuthoringError:
+        return None

@@ -1,0 +1,54 @@
+"""SK211: what a solver could read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model import Reference
+
+#: Words of the trade of breaking things; a page that uses them was not written by somebody on call.
+_TRADE = (
+    "chaos", "fault", "inject", "injected", "injection", "root cause", "ground truth", "scenario", "decoy", "simulated",
+    "experiment", "misconfigured", "misconfiguration",
+)  # fmt: skip
+#: Words that say how something broke, by family of fault.
+_MECHANISM = {
+    "Network": ("port", "targetport", "selector", "endpoint", "endpoints", "service object", "dns", "network policy"),
+    "WorkloadSpec": ("image", "tag", "pull", "replica", "replicas", "scaled", "probe", "rollout"),
+    "Configuration": ("environment variable", "env", "config", "configuration", "address", "secret"),
+    "Chaos": ("delay", "latency injected", "packet", "packets", "partition", "network", "pod failure", "killed"),
+}
+
+
+@rule(
+    "SK211",
+    why="the brief is the one text that a solver gets; a solver that reads the cause there has found nothing",
+    bad="brief: The Service product-catalog has a wrong target port.",
+    good="brief: Customers report that product pages fail since a few minutes.",
+    fix="describe what users or alerts report; name no broken object and no mechanism",
+)
+def brief(case: Case) -> Iterator[Problem]:
+    """The brief gives the answer away."""
+    text = case.scenario.spec.brief
+    found = [word for word in _TRADE if _says(text, word)]
+    found += [use.type for use in case.scenario.spec.faults if _says(text, use.type.replace("-", " "))]
+    for use in case.scenario.spec.faults:
+        names = {Reference.parse(use.target).name, *(Reference.parse(e).name for e in case.entities(use.name, "Cause"))}
+        family = case.types[use.type].family if use.type in case.types else ""
+        mechanism = [word for word in _MECHANISM.get(family, ()) if _says(text, word)]
+        broken = [name for name in sorted(names) if _says(text, name) or _says(text, name.replace("-", " "))]
+        if broken and mechanism:
+            found += [f"{broken[0]} and {mechanism[0]}"]
+        values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and len(str(v)) >= 4]
+        found += [value for value in values if _says(text, value)]
+    if found:
+        said = ", ".join(f"'{word}'" for word in dict.fromkeys(found))
+        message = f"the brief says {said}"
+        yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
+
+
+def _says(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text, re.IGNORECASE) is not None

@@ -1,0 +1,126 @@
+"""SK117, SK6: texts, owners, licence and suppressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, rule
+from scenario_kit.load import did_you_mean
+from scenario_kit.model import Severity
+
+#: Licences that a catalogue can take over: permissive ones, and public domain.
+LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
+_PLACEHOLDERS = re.compile(
+    r"\b(TODO|FIXME|TBD|XXX|lorem ipsum|to be (specified|written|done)|changeme)\b|^(…|\.\.\.)$", re.I
+)
+_PATTERNS = ("matches", "pattern", "messageMatches")
+
+
+@rule(
+    "SK117",
+    why="the check could never be answered",
+    bad="matches: '*.failed'",
+    good="matches: '.*failed'",
+    fix="correct the expression (Python syntax)",
+)
+def patterns(case: Case) -> Iterator[Problem]:
+    """A regular expression does not compile."""
+    for place, text in case.positions.texts.items():
+        if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
+            try:
+                re.compile(text)
+            except re.error as error:
+                yield Problem(place, f"'{text}' is not a regular expression: {error}", text)
+
+
+@rule(
+    "SK601",
+    why="without a licence nobody may run or change the scenario",
+    bad="license: ''",
+    good="license: Apache-2.0",
+    fix=f"use one of {', '.join(LICENCES)}",
+)
+def licence(case: Case) -> Iterator[Problem]:
+    """Licence missing or unknown."""
+    named = case.scenario.spec.license
+    if named and named not in LICENCES:
+        yield Problem(("spec", "license"), f"unknown licence '{named}'", named, fix=did_you_mean(named, LICENCES))
+    elif not named and case.merged:
+        yield Problem(("spec",), "the scenario has no licence")
+
+
+@rule(
+    "SK602",
+    why="the text says nothing",
+    bad="description: TODO",
+    good="description: A rolled-back release left the Service with the port of the new one.",
+    fix="write the text",
+)
+def placeholders(case: Case) -> Iterator[Problem]:
+    """Placeholder text."""
+    for place, text in case.positions.texts.items():
+        if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
+            yield Problem(place, f"'{text[:60]}' is a placeholder", text[:60])
+
+
+@rule(
+    "SK603",
+    why="somebody must be asked when it breaks",
+    bad="authors: []",
+    good="authors: [{name: Ada, github: ada}]",
+    fix="add spec.authors",
+)
+def owner(case: Case) -> Iterator[Problem]:
+    """Nobody owns the scenario."""
+    if case.merged and not case.scenario.spec.authors:
+        yield Problem(("spec",), "the scenario has no authors")
+
+
+@rule(
+    "SK604",
+    why="a verdict without checks would be worth nothing",
+    bad="domain: finops",
+    good="domain: sre",
+    fix="write `domain: sre`",
+)
+def domain(case: Case) -> Iterator[Problem]:
+    """The domain has no checks yet."""
+    if case.scenario.spec.domain != "sre":
+        yield Problem(("spec", "domain"), f"domain '{case.scenario.spec.domain}' is not supported yet")
+
+
+@rule(
+    "SK605",
+    why="without it a solver is not told that anything is wrong",
+    bad="brief: ''",
+    good="brief: Customers report that product pages fail since a few minutes.",
+    fix="add spec.brief: what users or alerts report",
+)
+def no_brief(case: Case) -> Iterator[Problem]:
+    """A merged scenario lacks its brief."""
+    if case.merged and not case.scenario.spec.brief:
+        yield Problem(("spec",), "the scenario has no brief")
+
+
+@rule(
+    "SK606",
+    why="it hides the next finding of its kind",
+    bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
+    good="suppress: []",
+    fix="drop it, or correct its code or date",
+    severity=Severity.WARNING,
+)
+def suppressions(case: Case) -> Iterator[Problem]:
+    """A suppression that silences nothing."""
+    month = datetime.now(UTC).strftime("%Y-%m")
+    for i, entry in enumerate(case.scenario.spec.suppress):
+        place = ("spec", "suppress", i)
+        if entry.code not in RULES:
+            yield Problem((*place, "code"), f"there is no rule '{entry.code}'", fix=did_you_mean(entry.code, RULES))
+        elif entry.code.startswith(UNSUPPRESSABLE):
+            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed")
+        elif entry.until < month:
+            yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}")

@@ -1,0 +1,155 @@
+"""SK121, SK122, SK133, SK304, SK41x, SK43x: what faults, solutions and decoys do to the rendered app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model import Object, Severity
+from scenario_kit.render import NoChange, after
+
+
+@rule(
+    "SK304",
+    why="a fault that does not bite cannot be the cause of anything",
+    bad="parameters: {targetPort: 8080}   # the container listens on 8080",
+    good="parameters: {targetPort: 9999}",
+    fix="choose parameters that differ from what the app already has",
+)
+def no_effect(case: Case) -> Iterator[Problem]:
+    """The fault changes nothing."""
+    for place, error in _broken(case)[1]:
+        if isinstance(error, NoChange):
+            yield Problem((*place, "parameters"), error.message, "the app as it was", "a change of the app", error.fix)
+    for place, finding in case.unrendered:
+        if finding.code == "SK304":
+            yield Problem((*place, "parameters"), finding.message, finding.observed, finding.expected, finding.fix)
+
+
+@rule(
+    "SK121",
+    why="its target does not exist, or the patch does not fit it; the run would stop there",
+    bad="restart: {target: Deployment/crt}",
+    good="restart: {target: Deployment/cart}",
+    fix="name an object that `scenario-kit render PATH` lists, and paths that it has",
+)
+def impossible(case: Case) -> Iterator[Problem]:
+    """A change cannot be made."""
+    broken, problems = _broken(case)
+    for place, error in problems:
+        if not isinstance(error, NoChange):
+            yield Problem(place, error.message, fix=error.fix)
+    for place, error in _failures(case, broken):
+        if not isinstance(error, NoChange):
+            yield Problem(place, error.message, fix=error.fix)
+
+
+@rule(
+    "SK133",
+    why="a documented step that does nothing misleads whoever follows it",
+    bad="scale: {target: Deployment/cart, replicas: 1}   # it has 1 while the fault is in force",
+    good="patch: {target: Service/cart, …}",
+    fix="drop the change, or change what the fault changed",
+)
+def idle(case: Case) -> Iterator[Problem]:
+    """A change of a solution or decoy changes nothing."""
+    for place, error in _failures(case, _broken(case)[0]):
+        if isinstance(error, NoChange):
+            yield Problem(place, error.message, "the app as the fault left it", "a change of it")
+
+
+@rule(
+    "SK122",
+    why="prose cannot be validated; each is executed",
+    bad="solutions: [{name: fix-it, description: restore the port}]",
+    good="solutions: [{name: fix-it, changes: [{patch: {…}}]}]",
+    fix="write the changes that carry it out",
+)
+def prose(case: Case) -> Iterator[Problem]:
+    """A solution or decoy without a change."""
+    for procedure in case.procedures():
+        if not procedure.changes:
+            yield Problem(procedure.place, f"{procedure.kind} '{procedure.name}' has no changes")
+
+
+@rule(
+    "SK416",
+    why="nobody could tell whether the incident can be ended at all",
+    bad="two faults, and one solution that fixes the first",
+    good="solutions whose `fixes` name every fault of role Cause",
+    fix="add a solution, or name the fault in `fixes` of one",
+)
+def uncovered(case: Case) -> Iterator[Problem]:
+    """No solution covers a cause."""
+    spec = case.scenario.spec
+    fixed = {name for solution in spec.solutions for name in solution.fixes}
+    for use in spec.faults:
+        rendered = case.faults.get(use.name)
+        if use.role == "Distractor" or rendered is None or use.name in fixed:
+            continue
+        if rendered.mitigation == "None" or (rendered.solutions and not case.merged):
+            continue
+        message = f"no solution of the file fixes '{use.name}'"
+        yield Problem(("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`")
+
+
+@rule(
+    "SK432",
+    why="only wrong fixes show that the symptoms depend on the cause, and not on anything that moves",
+    bad="decoys: []",
+    good="decoys: [{name: restart-frontend, changes: [{restart: {target: Deployment/frontend}}]}]",
+    fix="add what somebody would try first, for example restarting a victim",
+    severity=Severity.WARNING,
+)
+def no_decoy(case: Case) -> Iterator[Problem]:
+    """No decoy."""
+    spec = case.scenario.spec
+    inherited = any(fault.decoys for fault in case.faults.values())
+    if spec.faults and not spec.decoys and (case.merged or not inherited):
+        yield Problem(("spec", "decoys"), "the scenario has no decoy")
+
+
+@rule(
+    "SK433",
+    why="it would clear the symptoms, which no decoy may",
+    bad="the same patch as solution and as decoy",
+    good="a decoy that repairs something else",
+    fix="drop it, or list it as a solution",
+)
+def true_decoy(case: Case) -> Iterator[Problem]:
+    """A decoy does what a solution does."""
+    spec = case.scenario.spec
+    for i, decoy in enumerate(spec.decoys):
+        for solution in spec.solutions:
+            if decoy.changes and decoy.changes == solution.changes:
+                message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
+                yield Problem(("spec", "decoys", i), message)
+
+
+def _broken(case: Case) -> tuple[tuple[Object, ...], list[tuple[Place, AuthoringError]]]:
+    """The app with all faults in force, and what went wrong on the way."""
+    objects: tuple[Object, ...] = case.objects or ()
+    problems: list[tuple[Place, AuthoringError]] = []
+    for i, use in enumerate(case.scenario.spec.faults):
+        for change in case.faults[use.name].changes if use.name in case.faults else ():
+            assert case.app is not None
+            try:
+                objects = after(objects, change, case.app, case.app.namespace)
+            except AuthoringError as error:
+                problems.append((("spec", "faults", i), error))
+    return objects, problems
+
+
+def _failures(case: Case, broken: tuple[Object, ...]) -> Iterator[tuple[Place, AuthoringError]]:
+    """Changes of solutions and decoys that fail on the broken app; each procedure starts from there anew."""
+    if case.app is None or case.objects is None:
+        return
+    for procedure in case.procedures():
+        objects = broken
+        for j, change in enumerate(procedure.changes):
+            try:
+                objects = after(objects, change, case.app, case.app.namespace)
+            except AuthoringError as error:
+                yield (*procedure.place, "changes", j), error

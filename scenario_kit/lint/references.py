@@ -1,0 +1,223 @@
+"""SK107 to SK110, SK13x: what a scenario names exists, and fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.load import did_you_mean
+from scenario_kit.model import Reference
+
+
+@rule(
+    "SK107",
+    why="the scenario cannot be deployed",
+    bad="app: {name: otel-shop, version: 2.2.0}",
+    good="app: {name: otel-demo, version: 2.2.0}",
+    fix="choose one that `scenario-kit catalog apps` lists",
+)
+def app(case: Case) -> Iterator[Problem]:
+    """Unknown app, version, load profile or alert pack."""
+    choice, catalog = case.scenario.spec.app, case.catalog
+    if choice.name not in catalog.apps():
+        fix = did_you_mean(choice.name, catalog.apps())
+        yield Problem(
+            ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue", choice.name, fix=fix
+        )
+        return
+    versions = catalog.versions(choice.name)
+    if choice.version not in versions:
+        message = f"{choice.name} has no version '{choice.version}'"
+        yield Problem(("spec", "app", "version"), message, choice.version, fix=did_you_mean(choice.version, versions))
+    if case.app and choice.load.profile not in case.app.loads:
+        message = f"{choice.name} has no load profile '{choice.load.profile}'"
+        fix = did_you_mean(choice.load.profile, case.app.loads)
+        yield Problem(("spec", "app", "load", "profile"), message, choice.load.profile, fix=fix)
+    for i, pack in enumerate(choice.alert_packs):
+        if pack not in catalog.alert_packs():
+            fix = did_you_mean(pack, catalog.alert_packs())
+            yield Problem(("spec", "app", "alertPacks", i), f"there is no alert pack '{pack}'", pack, fix=fix)
+
+
+@rule(
+    "SK108",
+    why="nobody knows how to inject it",
+    bad="type: pod-kil",
+    good="type: pod-failure",
+    fix="choose one that `scenario-kit catalog faults` lists, or add a folder of `faults` beside the scenario",
+)
+def fault_type(case: Case) -> Iterator[Problem]:
+    """Unknown fault type."""
+    folder = case.path.parent / "faults"
+    own = [path.parent.name for path in folder.glob("*/fault.yaml")]
+    known = {*case.catalog.faults(), *own}
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.type not in known:
+            fix = did_you_mean(use.type, known)
+            yield Problem(("spec", "faults", i, "type"), f"there is no fault type '{use.type}'", use.type, fix=fix)
+
+
+@rule(
+    "SK109",
+    why="the fault or app would be run with something else than was meant",
+    bad="parameters: {targetport: 9999}",
+    good="parameters: {targetPort: 9999}",
+    fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
+)
+def parameters(case: Case) -> Iterator[Problem]:
+    """A parameter or option does not fit its schema."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.type in case.types:
+            schema = case.types[use.type].parameters
+            yield from _misfits(
+                case, use.parameters, schema, ("spec", "faults", i, "parameters"), f"fault '{use.type}'"
+            )
+    if case.app:
+        options = case.scenario.spec.app.options
+        yield from _misfits(case, options, case.app.options, ("spec", "app", "options"), f"app '{case.app.name}'")
+
+
+def _misfits(
+    case: Case, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
+) -> Iterator[Problem]:
+    if not values and not schema.get("required"):
+        return
+    from scenario_kit.load.mistakes import mistakes  # imported late: jsonschema is slow to import
+
+    closed = {"type": "object", "additionalProperties": False, **schema}
+    for finding in mistakes(values, closed, case.positions, place):
+        message = f"{finding.message} ({owner})"
+        yield Problem(place, message, finding.observed, finding.expected, finding.fix, position=finding.position)
+
+
+@rule(
+    "SK110",
+    why="there is nothing to break: the run would stop before it starts",
+    bad="target: Deployment/redis",
+    good="target: Deployment/valkey-cart",
+    fix="name an object that `scenario-kit render PATH` lists",
+)
+def target(case: Case) -> Iterator[Problem]:
+    """The target is not an object of the app, or of another kind than the fault breaks."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
+        kinds = case.types[use.type].targets if use.type in case.types else ()
+        if kinds and ref.kind not in [kind.partition(".")[0] for kind in kinds]:
+            message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
+            similar = [f"{kind}/{ref.name}" for kind in kinds if case.exists(f"{kind}/{ref.name}")]
+            fix = did_you_mean(use.target, similar or case.names(*kinds))
+            yield Problem(place, message, ref.kind, " or ".join(kinds), fix)
+        elif case.objects is not None and not case.exists(use.target):
+            fix = did_you_mean(use.target, case.names(*kinds))
+            yield Problem(
+                place, f"'{use.target}' is not an object of {case.scenario.spec.app.name}", use.target, fix=fix
+            )
+
+
+@rule(
+    "SK123",
+    why="a scenario is plain data; only faults of the catalogue are templates",
+    bad="target: 'Service/{{ name }}'",
+    good="target: Service/cart",
+    fix="write the value itself",
+)
+def templates(case: Case) -> Iterator[Problem]:
+    """Template text, or a template that cannot be rendered."""
+    for place, finding in case.unrendered:
+        if finding.code not in ("SK120", "SK304"):
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+    for place, text in case.positions.texts.items():
+        if "{{" in text or "{%" in text:
+            yield Problem(place, f"'{text[:60]}' is a template, and nothing renders it here", text[:60])
+
+
+@rule(
+    "SK120",
+    why="the fault has nothing to change",
+    bad="parameters: {container: app}",
+    good="parameters: {container: cart}",
+    fix="use a name that the target has; `scenario-kit render PATH` shows it",
+)
+def parts(case: Case) -> Iterator[Problem]:
+    """A container, port, variable or component does not exist."""
+    for place, finding in case.unrendered:
+        if finding.code == "SK120":
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+
+
+@rule(
+    "SK134",
+    why="the run would refuse it",
+    bad="visibility: Hidden",
+    good="visibility: Visible",
+    fix="do without it",
+)
+def unavailable(case: Case) -> Iterator[Problem]:
+    """Asks for something that is not available."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.visibility == "Hidden":
+            message = "the object of a hidden fault would lie in the app's namespace, where every solver reads it"
+            yield Problem(
+                ("spec", "faults", i, "visibility"), message, "Hidden", "Visible", "write `visibility: Visible`"
+            )
+        if use.start.on_alert is not None:
+            message = f"fault '{use.name}' starts on an alert, which nothing watches for"
+            fix = "start it after seconds, or after another fault"
+            yield Problem(("spec", "faults", i, "start", "onAlert"), message, fix=fix)
+    if case.scenario.spec.noise:
+        yield Problem(("spec", "noise"), "background events are not played", fix="drop `noise`")
+
+
+@rule(
+    "SK131",
+    why="the reference leads nowhere",
+    bad="fixes: [port]   # the fault is called catalog-port",
+    good="fixes: [catalog-port]",
+    fix="use the name of one of `spec.faults`",
+)
+def fault_names(case: Case) -> Iterator[Problem]:
+    """Names a fault that the scenario does not have."""
+    known = [use.name for use in case.scenario.spec.faults]
+    for place, name in _named_faults(case):
+        if name not in known:
+            yield Problem(place, f"the scenario has no fault '{name}'", name, fix=did_you_mean(name, known))
+
+
+def _named_faults(case: Case) -> Iterator[tuple[Place, str]]:
+    spec = case.scenario.spec
+    for i, use in enumerate(spec.faults):
+        if use.start.after_fault is not None:
+            yield ("spec", "faults", i, "start", "afterFault"), use.start.after_fault
+    for i, alert in enumerate(spec.expect.alerts):
+        if alert.after:
+            yield ("spec", "expect", "alerts", i, "after"), alert.after
+    for i, cause in enumerate(spec.ground_truth.root_causes):
+        yield ("spec", "groundTruth", "rootCauses", i, "fault"), cause.fault
+    for i, solution in enumerate(spec.solutions):
+        for j, name in enumerate(solution.fixes):
+            yield ("spec", "solutions", i, "fixes", j), name
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            if change.remove_fault:
+                yield (*procedure.place, "changes", j, "removeFault", "fault"), change.remove_fault.fault
+
+
+@rule(
+    "SK132",
+    why="none of them ever starts",
+    bad="a starts after b, b after a",
+    good="a starts at once, b after a",
+    fix="let one of them start by itself",
+)
+def start_order(case: Case) -> Iterator[Problem]:
+    """Faults wait for each other."""
+    after = {use.name: use.start.after_fault for use in case.scenario.spec.faults}
+    for i, use in enumerate(case.scenario.spec.faults):
+        seen, name = [use.name], use.start.after_fault
+        while name is not None and name not in seen:
+            seen.append(name)
+            name = after.get(name)
+        if name == use.name:
+            message = f"'{use.name}' waits for itself: {' after '.join([*seen, name])}"
+            yield Problem(("spec", "faults", i, "start", "afterFault"), message)

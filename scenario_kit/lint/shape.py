@@ -1,0 +1,25 @@
+"""SK0: the shape of a contribution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.rule import Problem, rule
+
+
+@rule(
+    "SK003",
+    why="the folder is the registration: catalogues, reports and evidence find a scenario by its name",
+    bad="catalog/scenarios/redis1/scenario.yaml with metadata.name cart-oom",
+    good="catalog/scenarios/cart-oom/scenario.yaml with metadata.name cart-oom",
+    fix="rename the folder, or the scenario",
+)
+def folder_name(case: Case) -> Iterator[Problem]:
+    """The folder has another name than the scenario."""
+    folder = case.path.resolve().parent
+    if case.merged and folder.name != case.scenario.name:
+        message = f"the scenario is called '{case.scenario.name}', its folder '{folder.name}'"
+        yield Problem(
+            ("metadata", "name"), message, folder.name, case.scenario.name, f"git mv {folder.name} {case.scenario.name}"
+        )

@@ -9,7 +9,7 @@ from scenario_kit.model.process import Exit, InitState, Start
 
 
 class WithPause:
-    """Processes that leave everything but the pause image to another implementation, which need not know of it."""
+    """Processes that leave everything but the pause image to another implementation, which need not know that image."""
 
     def __init__(self, others: Processes) -> None:
         self._others = others
@@ -19,10 +19,14 @@ class WithPause:
         return images.is_pause(image) or self._others.image_exists(image)
 
     def start(self, pod: Object, container: str, now: float) -> Start:
-        """Sleeps at once; a command of the image that it replaced is not found in it."""
+        """Sleeps at once; a command of the image that it replaced is not found in it.
+
+        The others are told too: they may keep account of what runs in a container.
+        """
+        start = self._others.start(pod, container, now)
         spec = _container(pod, container)
         if not images.is_pause(spec["image"]):
-            return self._others.start(pod, container, now)
+            return start
         if (spec.get("command") or ["/pause"])[0] != "/pause":
             return Start(0.0, Exit(pod["metadata"]["uid"], container, 128, START_ERROR))
         return Start(0.0)

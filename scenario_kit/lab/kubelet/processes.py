@@ -23,14 +23,15 @@ class Processes(Protocol):
         """Whether some registry serves this image, as it is spelled in the container's spec."""
 
     def start(self, pod: Object, container: str, now: float) -> Start:
-        """How the process comes up that is started at ``now``; asked once for each container instance.
+        """How the process comes up that is started at ``now``; asked once for each container instance, except that a
+        restarted kubelet asks again, with the time of the start, about containers that are running.
 
         With ``exit`` the process ends ``listens_after_seconds`` after its start; an exit whose reason is ``StartError``
         (code 128) means that the command could not be executed, ``text`` is then the container runtime's message.
         """
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
-        """The state of a started init container; asked again, about once a second, while it is running."""
+        """The state of a started init container; asked again, every two seconds, while it is running."""
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Whether a probe of a running container succeeds.

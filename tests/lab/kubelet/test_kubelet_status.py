@@ -312,7 +312,7 @@ class TestInitContainers:
         b.to(15)
         assert b.pod["status"]["phase"] == "Running"
         assert [e["name"] for e in b.pod["status"]["initContainerStatuses"]] == ["one", "two"]
-        assert b.container("one")["state"]["terminated"]["finishedAt"] == "2026-01-01T00:00:05Z"
+        assert b.container("one")["state"]["terminated"]["finishedAt"] == "2026-01-01T00:00:06Z"
         assert b.container("one")["ready"] is True
         assert b.condition("Initialized")["status"] == "True"
         assert b.last.next_wakeup is None
@@ -421,6 +421,7 @@ class TestImageChange:
         b.to(12)
         assert "running" in b.container()["state"]
         assert b.container()["ready"] is False
+        assert len(b.processes.asked) == 2  # whoever simulates processes hears of it
 
     def test_the_pause_image_has_no_other_command(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(image=self.PAUSE, command=["/app"]))

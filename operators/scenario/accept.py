@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, Literal
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal, Wanted
 from scenario_kit.campaign import programs
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint import lint_scenario
-from scenario_kit.load import from_object
+from scenario_kit.lint import judge
+from scenario_kit.lint.gather import gather
+from scenario_kit.load import Loaded, Positions, scenario_from_object
 from scenario_kit.model import Finding, Object, Runbook, Severity, Step, TrialSpec
 from scenario_kit.render import resolve
 
@@ -39,8 +41,9 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
         )
         return Refusal("NamespaceVisible", message), None, None
     try:
-        scenario = from_object(obj)
-        findings = lint_scenario(scenario, environment.catalog)
+        scenario = scenario_from_object(obj)
+        file = Path(scenario.name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
+        findings = judge(gather(file, Loaded(scenario, Positions(str(file))), environment.catalog))
         if errors := [f for f in findings if f.severity == Severity.ERROR]:
             return _refusal(errors), None, None
         app = environment.catalog.app(scenario.spec.app.name, scenario.spec.app.version)

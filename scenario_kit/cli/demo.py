@@ -56,14 +56,14 @@ class Demo:
         """Play it; the exit code is the verdict's."""
         from scenario_kit.catalog import Catalog
         from scenario_kit.clients.kube import KubeCluster
-        from scenario_kit.lab.lifecycle import ensure
+        from scenario_kit.lab.lifecycle import up
         from scenario_kit.load import load_scenario, scenario_files
         from scenario_kit.render import resolve
 
         file = self._file(Catalog().scenarios(), scenario_files)
         scenario = load_scenario(file).scenario
         self._say(f"1. The lab: a real API server, real controllers and Chaos Mesh, simulated nodes ({self._lab_name})")
-        lab = ensure(self._lab_name)
+        lab = up(self._lab_name, say=self._note)
         cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
         app = Catalog().app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
@@ -88,9 +88,9 @@ class Demo:
         return found
 
     def _apply(self, cluster: KubeCluster, file: Path) -> None:
-        import yaml
+        from scenario_kit.load.document import read_document
 
-        obj = yaml.safe_load(file.read_text(encoding="utf-8"))
+        obj = read_document(file).data
         obj["metadata"] = {**obj["metadata"], "namespace": "scenario-kit"}
         obj["metadata"]["annotations"] = {"scenariokit.io/clock": "Virtual"}
         cluster.apply(obj)
@@ -144,7 +144,7 @@ class Demo:
         from scenario_kit.lab import toolchain
 
         self._note("$ kubectl " + " ".join(arguments))
-        done = subprocess.run(  # noqa: S603 - a pinned binary, arguments as a list
+        done = subprocess.run(
             [str(toolchain.resolve("kubectl")), "--kubeconfig", lab.solver_kubeconfig, *arguments],
             capture_output=True,
             text=True,

@@ -47,7 +47,8 @@ class Timeline:
             self._live.stop()
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        """A trial moved on."""
+        """A trial moved on; its purpose tells more than its name."""
+        del name
         self._statuses[planned.purpose] = status
         if self._console.is_terminal:
             self._live.update(self._table())

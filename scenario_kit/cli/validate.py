@@ -126,11 +126,11 @@ def _campaign(
     from scenario_kit.campaign import conclude, named, run, trials
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
-    from scenario_kit.lab.lifecycle import ensure
+    from scenario_kit.lab.lifecycle import up
     from scenario_kit.render import resolve
 
     started = time.monotonic()
-    lab = ensure(name)
+    lab = up(name, say=lambda text: typer.echo(text, err=True))
 
     def resolved(namespace: str) -> Runbook:
         return resolve(scenario, catalog, namespace, beside=file.parent)

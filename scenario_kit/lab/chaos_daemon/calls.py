@@ -129,7 +129,11 @@ class Calls:
         return Outcome("Recover", change)
 
     def _apply_io(self, target: Target, request: Any) -> Outcome:
-        actions = _json_list(request.actions, "actions")
+        # ``source`` names the chaos object; what an effect does must not depend on who asked for it.
+        actions = [
+            {key: value for key, value in action.items() if key != "source"}
+            for action in _json_list(request.actions, "actions")
+        ]
         key = EffectKey("IO", bare_id(target.container_id))
         if not actions:
             return Outcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
@@ -229,12 +233,12 @@ def _number(word: str) -> int | str:
     return int(word) if word.lstrip("-").isdecimal() else word
 
 
-def _json_list(text: str, what: str) -> list[Any]:
+def _json_list(text: str, what: str) -> list[dict[str, Any]]:
     value = json.loads(text or "null")
     if value is None:
         return []
-    if not isinstance(value, list):
-        raise ValueError(f"{what}: expected a JSON list, found {type(value).__name__}")
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError(f"{what}: expected a JSON list of objects, found {text}")
     return value
 
 

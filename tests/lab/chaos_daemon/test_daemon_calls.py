@@ -96,6 +96,7 @@ def test_each_call_states_the_whole_list(running: Any) -> None:
         ("SetDNSServer", {"dns_server": "dns.example", "enable": True}, "INVALID_ARGUMENT"),
         ("ApplyHttpChaos", {"rules": "{}"}, "INVALID_ARGUMENT"),
         ("ApplyIOChaos", {"actions": "no json"}, "INVALID_ARGUMENT"),
+        ("ApplyIOChaos", {"actions": "[1]"}, "INVALID_ARGUMENT"),
         ("ContainerKill", {"container_id": "containerd://gone"}, "NOT_FOUND"),
         ("SetTcs", {"container_id": "containerd://gone"}, "NOT_FOUND"),
     ],
@@ -156,7 +157,8 @@ def test_http_keeps_its_process_and_says_200(running: Any) -> None:
 @pytest.mark.parametrize("empty", ["[]", "null"])
 def test_io_ends_with_an_empty_list(running: Any, empty: str) -> None:
     actions = [{"type": "latency", "path": "/data/*", "percent": 50, "latency": "1s"}]
-    reply = running.call("ApplyIOChaos", container_id=C1, actions=json.dumps(actions), volume="/data")
+    sent = json.dumps([{**action, "source": "kit/k7f3a-1"} for action in actions])
+    reply = running.call("ApplyIOChaos", container_id=C1, actions=sent, volume="/data")
     assert reply.instance > 0
     assert only_effect(running).arguments == {"volume": "/data", "actions": actions}
     assert running.call("ApplyIOChaos", container_id=C1, actions=empty, instance=reply.instance).instance == 0

@@ -187,3 +187,11 @@ def test_how_far_an_expression_looks_back(expr, seconds):
 def test_the_shipped_data_is_found():
     assert (data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml").is_file()
     assert (data_root() / "templates" / "apps" / "otel-demo").is_dir()
+
+
+def test_on_and_off_are_words(root):
+    text = yaml.safe_dump({**FAULT, "symptoms": []}).replace("symptoms: []", "symptoms: [{alert: A, on: Callers}]")
+    put(root, "catalog/faults/gone/fault.yaml", text)
+    fault = Catalog([root]).fault("gone")
+    assert fault.symptoms[0].on == "Callers"
+    assert fault.effect[0]["object"]["exists"] is False

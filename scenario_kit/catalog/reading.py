@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +14,19 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Object
 
 _T = TypeVar("_T")
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader with the booleans of YAML 1.2: ``on`` is a field of ours, ``off`` a variant of flags."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
+    for first, found in _Loader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 class UnknownEntry(AuthoringError, LookupError):
@@ -58,7 +71,7 @@ def read(path: Path) -> Object:
         AuthoringError: it is not YAML, or not a mapping.
     """
     try:
-        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise AuthoringError(f"{path}: not YAML: {error}") from error
     if not isinstance(document, dict):

@@ -121,7 +121,17 @@ def _compiled(text: str) -> Callable[[Variables], Any]:
             expression = environment.compile_expression(one[1], undefined_to_none=False)
             return lambda variables: expression(**variables)
     template: Template = environment.from_string(text)
-    return lambda variables: template.render(**variables)
+    return lambda variables: _bounded(template, variables)
+
+
+def _bounded(template: Template, variables: Variables) -> str:
+    pieces, size = [], 0
+    for piece in template.generate(**variables):
+        size += len(piece)
+        if size > MAX_OUTPUT:
+            raise ValueError(f"the text grows beyond {MAX_OUTPUT} characters")
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 @cache

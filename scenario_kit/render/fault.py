@@ -24,7 +24,7 @@ from scenario_kit.model import (
     Reference,
     Solution,
 )
-from scenario_kit.model.scenario import FaultUse
+from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render.engine import render
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
 from scenario_kit.render.objects import found
@@ -53,14 +53,14 @@ def fault(
         objects: the app's objects, as rendered.
         namespace: the app's real namespace.
         scenario_name: seeds generated names.
-        load: ``profile`` and ``users``.
+        load: ``profile`` and ``users``; what is missing takes the defaults of a scenario.
 
     Raises:
         AuthoringError: a target that the fault cannot be aimed at or that does not exist, parameters that its schema
             refuses, parameters with which it cannot bite, or a template that fails. Findings carry all of them.
     """
     target = _target(fault_type, use, objects, namespace)
-    scope = Scope(app, objects, namespace, scenario_name, use.name, target, load or {})
+    scope = Scope(app, objects, namespace, scenario_name, use.name, target, _offered(load or {}))
     parameters = parameters_of(fault_type, use, scope)
     variables = scope.variables(parameters)
     where = f"fault '{use.name}' ({fault_type.name})"
@@ -177,6 +177,11 @@ def _instead(fault_type: FaultType, target: Target, objects: Sequence[Object]) -
     names = {(o["kind"], o["metadata"]["name"]) for o in objects}
     same = [f"{kind}/{target.name}" for kind in fault_type.targets if (kind, target.name) in names]
     return f"target: {same[0]}" if same else ""
+
+
+def _offered(load: Mapping[str, Any]) -> dict[str, Any]:
+    usual = Load()
+    return {"profile": usual.profile, "users": usual.users, **load}
 
 
 def _callers(scope: Scope, target: Target) -> tuple[str, ...]:

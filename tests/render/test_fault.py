@@ -1,0 +1,123 @@
+"""Faults rendered for a target."""
+
+import msgspec
+import pytest
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model.scenario import FaultUse, Rollout, Start
+from scenario_kit.render import fault
+
+NAMESPACE = "otel-demo-test"
+
+
+@pytest.fixture
+def rendered(app, objects, port_fault):
+    def render(scenario="s", **use):
+        use = FaultUse(**{"name": "catalog-port", "type": "port-moved", "target": "Service/product-catalog", **use})
+        return fault(port_fault, use, app, objects, NAMESPACE, scenario, load={"users": 50, "profile": "steady"})
+
+    return render
+
+
+def test_everything_is_rendered_for_the_target(rendered):
+    result = rendered()
+    assert (result.name, result.type, result.version) == ("catalog-port", "port-moved", 3)
+    assert [c.operation for c in result.changes] == ["patch"]
+    assert result.changes[0].patch.target == "Service/product-catalog"
+    assert result.changes[0].patch.patch == [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]
+    assert result.effect[0].object.equals == 9999
+    assert 'service_name=~"frontend|checkout|recommendation"' in result.effect[1].query.expr
+    assert result.undone[0].object.not_equals == 9999
+    assert [e.ref for e in result.causes] == ["Service/product-catalog"]
+    ports = result.causes[0].fix[0].patch.patch["spec"]["ports"]
+    assert ports == [{"port": 8080, "targetPort": 8080}]
+    assert [(s.name, s.fixes, s.description) for s in result.solutions] == [
+        ("restore-port", ("catalog-port",), "Point Service/product-catalog back")
+    ]
+    assert result.decoys[0].changes[0].restart.target == "Deployment/product-catalog"
+    assert result.callers == ("Deployment/frontend", "Deployment/checkout", "Deployment/recommendation")
+
+
+def test_a_change_may_depend_on_parameters(rendered):
+    created = rendered(parameters={"policy": True}).changes[1].create
+    assert created["data"] == {
+        "selector": '{"opentelemetry.io/name": "product-catalog"}',
+        "env": 4,
+        "entry": f"frontend-proxy in {NAMESPACE} for 50 by catalog-port",
+    }
+    name = created["metadata"]["name"]
+    assert name.startswith("settings-")
+    assert len(name) <= 20
+    assert rendered(parameters={"policy": True}).changes[1].create["metadata"]["name"] == name
+    assert rendered("other", parameters={"policy": True}).changes[1].create["metadata"]["name"] != name
+
+
+def test_the_scenario_may_say_how_it_reaches_processes(rendered):
+    assert rendered().rollout == Rollout(reconnect="Callers")
+    assert rendered(rollout=Rollout(drop_old=True)).rollout == Rollout(drop_old=True)
+    assert rendered(start=Start(after_seconds=90)).start_after_seconds == 90
+
+
+def test_the_load_generator_is_not_restarted_as_a_caller(rendered):
+    assert rendered(target="Service/frontend-proxy").callers == ()
+
+
+def test_the_digest_follows_what_is_caused(rendered):
+    assert rendered().digest == rendered("other").digest
+    assert rendered().digest == rendered(parameters={"targetPort": 9999}).digest
+    assert rendered().digest != rendered(parameters={"targetPort": 9998}).digest
+    assert rendered().digest != rendered(target="Service/cart").digest
+
+
+def test_text_does_not_change_the_digest(app, objects, port_fault):
+    use = FaultUse(name="a", type="port-moved", target="Service/cart")
+    told = msgspec.structs.replace(port_fault, title="Another title", description="x")
+    raised = msgspec.structs.replace(port_fault, version=4)
+    one, two, three = (fault(t, use, app, objects, NAMESPACE, "s", load={}) for t in (port_fault, told, raised))
+    assert one.digest == two.digest != three.digest
+
+
+@pytest.mark.parametrize(
+    ("use", "codes", "part"),
+    [
+        ({"parameters": {"targetPort": 8080}}, ["SK304"], "the container listens on 8080"),
+        ({"parameters": {"targetPort": 0}}, ["SK109"], "less than the minimum"),
+        ({"parameters": {"targetPort": "9999"}}, ["SK109"], "is not of type 'integer'"),
+        ({"parameters": {"targtPort": 1}}, ["SK109"], "did you mean targetPort"),
+        ({"parameters": {"targtPort": 1, "port": 0, "policy": 3}}, ["SK109"] * 3, "'policy'"),
+        ({"parameters": {"port": 81}}, ["SK120"], "no item with port 81"),
+        ({"target": "Service/product-catlog"}, ["SK110"], "did you mean Service/product-catalog"),
+        ({"target": "Deployment/cart"}, ["SK110"], "target: Service/cart"),
+        ({"target": "product-catalog"}, ["SK104"], "is not a reference"),
+    ],
+)
+def test_mistakes_are_findings(rendered, use, codes, part):
+    with pytest.raises(AuthoringError) as caught:
+        rendered(**use)
+    assert [f.code for f in caught.value.findings] == codes
+    assert "catalog-port" in caught.value.message or part in caught.value.message
+    told = caught.value.message + "".join(f.fix for f in caught.value.findings)
+    assert part in told
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "code"),
+    [
+        ("changes", ({"patch": {"target": "{{ target }}", "type": "Yaml", "patch": []}},), "SK123"),
+        ("changes", ({"patch": {"target": "{{ tarrget }}", "type": "Json", "patch": []}},), "SK123"),
+        ("changes", ({"when": "{{ false }}", "delete": {"target": "Service/cart"}},), "SK304"),
+        ("changes", ({"delete": {"target": "{{ object('Service/crt').metadata.name }}"}},), "SK110"),
+        ("changes", ({"delete": {"target": "{{ container(workload, 'x').name }}"}},), "SK120"),
+        ("changes", ({"delete": {"target": "{{ callers('crt') }}"}},), "SK120"),
+        ("changes", ({"delete": {"target": "{{ component_of('ConfigMap/flagd-config') }}"}},), "SK120"),
+        ("changes", ({"delete": {"target": "{{ pod_selector('ConfigMap/flagd-config') }}"}},), "SK120"),
+        ("entities", ({"ref": "product catalog"},), "SK104"),
+        ("effect", ({"object": {"ref": "{{ target }}", "equal": 1}},), "SK123"),
+    ],
+)
+def test_mistakes_of_the_fault_itself(app, objects, port_fault, part, value, code):
+    broken = msgspec.structs.replace(port_fault, **{part: value})
+    use = FaultUse(name="catalog-port", type="port-moved", target="Service/product-catalog")
+    with pytest.raises(AuthoringError) as caught:
+        fault(broken, use, app, objects, NAMESPACE, "s", load={"users": 1})
+    assert [f.code for f in caught.value.findings] == [code]

@@ -1,0 +1,188 @@
+"""Scenarios resolved to runbooks."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Runbook, Scenario
+from scenario_kit.model.scenario import FaultUse, ScenarioSpec, Start
+from scenario_kit.render import preview, resolve
+from scenario_kit.render.runbook import in_order
+
+NAMESPACE = "otel-demo-test"
+BESIDE = Path(__file__).parents[1] / "fixtures" / "render"
+PORT = """
+title: t
+app: {name: otel-demo, version: 2.2.0, load: {profile: steady, users: 50}}
+faults:
+- {name: catalog-port, type: port-moved, target: Service/product-catalog}
+expect:
+  alerts:
+  - {name: HighRequestErrorRate, 'on': Deployment/frontend, class: MustFire}
+groundTruth:
+  rootCauses: [{fault: catalog-port}]
+  propagation: [{from: Fault/catalog-port, to: Deployment/frontend, because: refused}]
+"""
+
+
+def spec(**changes):
+    return ScenarioSpec.from_json({**yaml.safe_load(PORT), **changes})
+
+
+@pytest.fixture
+def runbook(catalog):
+    def make(users=None, namespace=NAMESPACE, **changes):
+        return resolve(Scenario(name="s", spec=spec(**changes)), catalog, namespace, users=users, beside=BESIDE)
+
+    return make
+
+
+def names(runbook, use):
+    return [p.name for p in runbook.procedures if p.use == use]
+
+
+def test_a_runbook_holds_everything(runbook):
+    result = runbook()
+    assert (result.scenario, result.namespace, result.users) == ("s", NAMESPACE, 50)
+    assert len(result.objects) > 40
+    assert {r.pack for r in result.rules} == {"default"}
+    assert result.windows.still_firing == 330
+    assert result.fault("catalog-port").type == "port-moved"
+    assert result.ground_truth.root_causes[0].entity == "Service/product-catalog"
+    assert result.ground_truth.propagation[0].from_ == "Service/product-catalog"
+    assert Runbook.from_json(result.to_json()) == result
+
+
+def test_the_fault_supplies_procedures_while_drafting(runbook):
+    result = runbook()
+    assert names(result, "Solution") == ["restore-port"]
+    assert names(result, "Decoy") == ["restart-it"]
+    assert names(result, "Fix") == ["catalog-port:0"]
+    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].patch.type == "Strategic"
+
+
+def test_the_author_replaces_them(runbook):
+    change = {"scale": {"target": "Deployment/cart", "replicas": 2}}
+    result = runbook(
+        solutions=[{"name": "mine", "fixes": ["catalog-port"], "changes": [change]}],
+        decoys=[{"name": "mine-too", "changes": [change]}],
+    )
+    assert names(result, "Solution") == ["mine"]
+    assert names(result, "Decoy") == ["mine-too"]
+    assert names(result, "Fix") == ["catalog-port:0"]
+
+
+TWO = [
+    {"name": "catalog-port", "type": "port-moved", "target": "Service/product-catalog"},
+    {"name": "no-cart", "type": "companion", "target": "Deployment/cart"},
+]
+
+
+def test_several_faults_are_repaired_together(runbook):
+    result = runbook(faults=TWO, groundTruth={"rootCauses": [{"fault": "no-cart"}]})
+    assert names(result, "Solution") == ["repair-all"]
+    together = result.procedure("Solution", "repair-all").solution
+    assert together.fixes == ("catalog-port", "no-cart")
+    assert [c.operation for c in together.changes] == ["patch", "delete"]
+    assert names(result, "Fix") == ["catalog-port:0", "no-cart:0", "no-cart:1"]
+    assert result.ground_truth.root_causes[0].entity.startswith("ResourceQuota/set-")
+
+
+def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, monkeypatch):
+    entity = {"ref": "{{ target }}"}
+    monkeypatch.setattr(
+        type(catalog), "fault", lambda *_: msgspec.structs.replace(port_fault, entities=(entity,), solutions=())
+    )
+    result = runbook()
+    assert result.procedure("Fix", "catalog-port:0").solution.changes[0].remove_fault.fault == "catalog-port"
+    assert names(result, "Solution") == []
+
+
+def test_a_distractor_is_not_repaired(runbook):
+    faults = [TWO[0], {**TWO[1], "role": "Distractor"}]
+    assert names(runbook(faults=faults), "Solution") == ["restore-port"]
+
+
+@pytest.mark.parametrize(
+    ("same", "changes"),
+    [
+        (True, {"namespace": "elsewhere"}),
+        (True, {"users": 40}),
+        (True, {"title": "Another"}),
+        (True, {"brief": "Other words."}),
+        (False, {"faults": [{**TWO[0], "parameters": {"targetPort": 9998}}]}),
+        (False, {"expect": {}}),
+        (False, {"app": {"name": "otel-demo", "version": "2.2.0", "load": {"users": 51}}}),
+        (False, {"app": {"name": "otel-demo", "version": "2.2.0", "alertPacks": ["itbench"]}}),
+        (False, {"groundTruth": {}}),
+    ],
+)
+def test_the_digest_is_of_the_incident(runbook, same, changes):
+    assert (runbook(**changes).digest == runbook().digest) is same
+
+
+def test_the_load_reaches_the_objects(runbook):
+    generator = next(
+        o for o in runbook(users=77).objects if o["metadata"]["name"] == "load-generator" and o["kind"] == "Deployment"
+    )
+    env = generator["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert {"name": "LOCUST_USERS", "value": "77"} in env
+
+
+@pytest.mark.parametrize(
+    ("changes", "codes", "part"),
+    [
+        ({"app": {"name": "otel-dem", "version": "2.2.0"}}, [], "otel-demo"),
+        ({"app": {"name": "otel-demo", "version": "9"}}, [], "2.2.0"),
+        (
+            {"app": {"name": "otel-demo", "version": "2.2.0", "load": {"profile": "stedy"}}},
+            ["SK104"],
+            "did you mean steady",
+        ),
+        ({"app": {"name": "otel-demo", "version": "2.2.0", "alertPacks": ["defalt"]}}, [], "default"),
+        ({"faults": [{**TWO[0], "type": "port-movd"}]}, ["SK108"], "did you mean port-moved"),
+        (
+            {"faults": [{**TWO[0], "target": "Service/x"}, {**TWO[1], "target": "Deployment/y"}]},
+            ["SK110", "SK110"],
+            "Service/x",
+        ),
+        ({"groundTruth": {"rootCauses": [{"fault": "catalog-prt"}]}}, ["SK115"], "did you mean catalog-port"),
+        ({"faults": [{**TWO[0], "visibility": "Hidden"}]}, ["SK104"], "Visible"),
+        ({"faults": [{**TWO[0], "start": {"onAlert": {"name": "A"}}}]}, ["SK104"], "onAlert"),
+        ({"faults": [{**TWO[0], "start": {"afterFault": "b"}}]}, ["SK115"], "'b'"),
+    ],
+)  # fmt: skip
+def test_mistakes_that_hinder_rendering(runbook, changes, codes, part):
+    with pytest.raises(AuthoringError) as caught:
+        runbook(**changes)
+    assert [f.code for f in caught.value.findings] == codes
+    told = caught.value.message + caught.value.fix + "".join(f.fix for f in caught.value.findings)
+    assert part in told
+
+
+def use(name, after=None):
+    return FaultUse(name=name, type="t", target="Service/x", start=Start(after_fault=after))
+
+
+def test_faults_come_in_the_order_in_which_they_start():
+    assert [u.name for u in in_order([use("c", "b"), use("b", "a"), use("a")])] == ["a", "b", "c"]
+    assert [u.name for u in in_order([use("c"), use("a"), use("b")])] == ["c", "a", "b"]
+    with pytest.raises(AuthoringError, match="wait for each other"):
+        in_order([use("a", "b"), use("b", "a")])
+
+
+def test_a_preview_tells_what_would_happen_and_when(runbook):
+    result = preview(runbook())
+    assert list(result.changes) == [
+        "Fault catalog-port", "Solution restore-port", "Decoy restart-it", "Fix catalog-port:0",
+    ]  # fmt: skip
+    assert [s.name for s in result.timeline] == [
+        "quiet", "inject catalog-port", "alerts", "hold", "decoy restart-it", "solution restore-port",
+    ]  # fmt: skip
+    for stage, following in zip(result.timeline, result.timeline[1:], strict=False):
+        assert stage.starts_at + stage.seconds == following.starts_at
+    assert result.timeline[0].seconds == 360
+    assert result.timeline[2].what == "HighRequestErrorRate on Deployment/frontend"

@@ -63,7 +63,8 @@ class ChaosDaemon(Value, frozen=True, kw_only=True):
 class LabState(Value, frozen=True, kw_only=True):
     """A lab. ``epoch`` is where virtual clocks start: seconds since 1970, a multiple of 15, some days in the past.
 
-    ``complete`` turns true once everything has been up; a lab without it was interrupted while starting.
+    ``complete`` turns true once everything has been up; a lab without it was interrupted while starting. ``ports`` are
+    all that were chosen for it, by purpose.
     """
 
     name: str
@@ -80,6 +81,7 @@ class LabState(Value, frozen=True, kw_only=True):
     alert_packs: tuple[str, ...] = ()
     chaos_daemon: ChaosDaemon | None = None
     parts: tuple[Part, ...] = ()
+    ports: dict[str, int] = {}
 
     @classmethod
     def load(cls, name: str = DEFAULT_NAME) -> LabState:

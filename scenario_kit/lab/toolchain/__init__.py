@@ -5,10 +5,25 @@ release, built from Go modules. ``resolve`` and ``inspect`` stop after the cache
 the rest.
 """
 
+from scenario_kit.lab.toolchain.assets import CRDS as CHAOS_CRDS
+from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
 from scenario_kit.lab.toolchain.install import install
 from scenario_kit.lab.toolchain.parts import PARTS, Part
 from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
 from scenario_kit.lab.toolchain.resolve import PartStatus, inspect, resolve
 
-__all__ = ["PARTS", "Bars", "Lines", "Part", "PartStatus", "Reporter", "chaos_assets", "inspect", "install", "resolve"]
+__all__ = [
+    "CHAOS_CRDS",
+    "CHAOS_PROTO",
+    "PARTS",
+    "Bars",
+    "Lines",
+    "Part",
+    "PartStatus",
+    "Reporter",
+    "chaos_assets",
+    "inspect",
+    "install",
+    "resolve",
+]

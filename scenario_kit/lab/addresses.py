@@ -1,0 +1,75 @@
+"""Ports that are free, and the one address of this machine that is not loopback."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import random
+import socket
+import struct
+from collections.abc import Collection
+
+from scenario_kit.errors import LabError
+
+LOOPBACK = "127.0.0.1"
+HOST_VARIABLE = "SCENARIO_KIT_HOST_ADDRESS"
+#: Below the range from which the kernel takes ports of outgoing connections, so that those cannot take ours first.
+_PORTS = range(20000, 32000)
+_SIOCGIFADDR = 0x8915
+
+
+def free_ports(count: int, taken: Collection[int] = (), address: str = LOOPBACK) -> list[int]:
+    """That many different ports of ``address`` where nothing listens, none of them in ``taken``."""
+    found: list[int] = []
+    candidates = random.sample(_PORTS, len(_PORTS))
+    for port in candidates:
+        if len(found) == count:
+            return found
+        if port not in taken and is_free(port, address):
+            found.append(port)
+    raise LabError(f"there are no {count} free ports between {_PORTS.start} and {_PORTS.stop} on {address}")
+
+
+def is_free(port: int, address: str = LOOPBACK) -> bool:
+    """Whether a server could listen there now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            raise LabError(f"cannot listen on {address}:{port}: {error}") from error
+    return True
+
+
+def host_address() -> str:
+    """The first IPv4 address of this machine that is neither loopback nor link-local.
+
+    The chaos daemon listens there: Kubernetes refuses other addresses in the EndpointSlice through which it is found.
+
+    Raises:
+        LabError: there is none.
+    """
+    explicit = os.environ.get(HOST_VARIABLE)
+    if explicit:
+        return explicit
+    for _, name in socket.if_nameindex():
+        address = _interface_address(name)
+        if address and not address.startswith(("127.", "169.254.")):
+            return address
+    raise LabError(
+        "this machine has no IPv4 address other than loopback, and the chaos daemon needs one",
+        fix=f"add one (ip address add 10.254.254.1/32 dev lo), or name one in {HOST_VARIABLE}",
+    )
+
+
+def _interface_address(name: str) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        request = struct.pack("256s", name.encode()[:15])
+        try:
+            answer = fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)
+        except OSError:
+            return ""  # an interface without an IPv4 address
+    return socket.inet_ntoa(answer[20:24])

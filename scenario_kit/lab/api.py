@@ -1,0 +1,106 @@
+"""Setting up a new cluster: server-side apply of documents, as they are, over a few connections at once.
+
+The client behind the ``Cluster`` port needs discovery of every kind first; here nothing is served yet, and the biggest
+definitions are over a megabyte, which are sent as the text that they are.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from scenario_kit.errors import LabError
+from scenario_kit.model.base import Object
+
+FIELD_MANAGER = "platform"
+_CONNECTIONS = 4
+_SECONDS = 30.0
+_POLL_SECONDS = 0.05
+_CLUSTER_SCOPED = {
+    "Namespace": "namespaces",
+    "Node": "nodes",
+    "ClusterRole": "clusterroles",
+    "ClusterRoleBinding": "clusterrolebindings",
+    "CustomResourceDefinition": "customresourcedefinitions",
+    "Stage": "stages",
+}
+_NAMESPACED = {"EndpointSlice": "endpointslices"}
+
+
+class Api:
+    """The API server of a lab, as its administrator."""
+
+    def __init__(self, server: str, pki: Path) -> None:
+        context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
+        context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+        self._client = httpx.Client(base_url=server, verify=context, timeout=_SECONDS, trust_env=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def apply(self, objects: Iterable[Object]) -> None:
+        """Apply objects, in order."""
+        for obj in objects:
+            self._apply(path_of(obj), json.dumps(obj).encode())
+
+    def apply_definitions(self, files: Iterable[Path]) -> None:
+        """Apply CustomResourceDefinitions, one per file named after the definition; the biggest first, in parallel."""
+        biggest_first = sorted(files, key=lambda file: -file.stat().st_size)
+        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+            for result in [pool.submit(self._apply, definition_path(f.name), f.read_bytes()) for f in biggest_first]:
+                result.result()
+
+    def wait_served(self, group_version: str, kinds: int, seconds: float = 30.0) -> None:
+        """Wait until discovery offers that many kinds of a group; raises ``LabError`` when it does not."""
+        deadline = time.monotonic() + seconds
+        while (found := self._served(group_version)) < kinds:
+            if time.monotonic() > deadline:
+                raise LabError(f"{group_version}: the API server offers {found} of {kinds} kinds after {seconds:.0f} s")
+            time.sleep(_POLL_SECONDS)
+
+    def _served(self, group_version: str) -> int:
+        response = self._client.get(f"/apis/{group_version}")
+        if response.status_code != 200:
+            return 0
+        return sum(1 for resource in response.json()["resources"] if "/" not in resource["name"])
+
+    def _apply(self, path: str, body: bytes) -> None:
+        try:
+            response = self._client.patch(
+                path,
+                params={"fieldManager": FIELD_MANAGER, "force": "true"},
+                headers={"Content-Type": "application/apply-patch+yaml"},
+                content=body,
+            )
+        except httpx.HTTPError as error:
+            raise LabError(f"the API server does not answer to an apply of {path}: {error!r}") from error
+        if response.status_code not in (200, 201):
+            raise LabError(f"the API server refuses {path}: {response.status_code} {response.text[:300]}")
+
+
+def definition_path(file_name: str) -> str:
+    """The path of the CRD in ``<group>_<plural>.yaml``, the naming that the generator of CRDs uses."""
+    group, plural = file_name.removesuffix(".yaml").split("_", 1)
+    return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
+
+
+def path_of(obj: Object) -> str:
+    """The path of an object of the few kinds that a lab is set up with."""
+    version, kind, metadata = obj["apiVersion"], obj["kind"], obj["metadata"]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    if kind in _CLUSTER_SCOPED:
+        return f"{root}/{_CLUSTER_SCOPED[kind]}/{metadata['name']}"
+    return f"{root}/namespaces/{metadata['namespace']}/{_NAMESPACED[kind]}/{metadata['name']}"

@@ -1,0 +1,136 @@
+"""Certificates of a lab: an authority of its own for the chaos daemon, and client certificates of the cluster's."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from scenario_kit.errors import LabError
+
+_LIFETIME = datetime.timedelta(days=365)
+_SLACK = datetime.timedelta(hours=1)
+
+
+class Authority(NamedTuple):
+    """A certificate authority: its certificate and the key that signs."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @classmethod
+    def load(cls, certificate: Path, key: Path) -> Authority:
+        """The authority in two PEM files."""
+        loaded = serialization.load_pem_private_key(key.read_bytes(), password=None)
+        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
+            raise LabError(f"{key} holds no elliptic key, so this lab did not make it")
+        return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
+
+    @classmethod
+    def create(cls, name: str) -> Authority:
+        """A new one, signed by itself."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        usage = x509.KeyUsage(
+            digital_signature=True,
+            key_cert_sign=True,
+            crl_sign=True,
+            content_commitment=False,
+            key_encipherment=False,
+            data_encipherment=False,
+            key_agreement=False,
+            encipher_only=False,
+            decipher_only=False,
+        )
+        builder = _builder(subject, subject, key.public_key())
+        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        return cls(builder.add_extension(usage, critical=True).sign(key, hashes.SHA256()), key)
+
+
+class KeyPair(NamedTuple):
+    """A certificate and its private key, as PEM."""
+
+    certificate: bytes
+    key: bytes
+
+    def write(self, certificate: Path, key: Path) -> None:
+        """Write both files; the key for its owner only."""
+        write_private(key, self.key)
+        certificate.write_bytes(self.certificate)
+
+
+def issue(
+    authority: Authority,
+    name: str,
+    *,
+    groups: Sequence[str] = (),
+    hosts: Sequence[str] = (),
+    addresses: Sequence[str] = (),
+    client: bool = True,
+) -> KeyPair:
+    """A certificate for ``name``: of a server when it has DNS names or addresses, of a user in ``groups`` as a client.
+
+    The key is in the traditional form, the only one in which Kubernetes reads elliptic keys of service accounts.
+    """
+    key = ec.generate_private_key(ec.SECP256R1())
+    attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    subject = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    names = [x509.DNSName(host) for host in hosts]
+    numbers = [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
+    usages = [ExtendedKeyUsageOID.CLIENT_AUTH] if client else []
+    builder = _builder(subject, authority.certificate.subject, key.public_key())
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    if names or numbers:
+        usages.append(ExtendedKeyUsageOID.SERVER_AUTH)
+        builder = builder.add_extension(x509.SubjectAlternativeName([*names, *numbers]), critical=False)
+    builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+    certificate = builder.sign(authority.key, hashes.SHA256())
+    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _pem(key))
+
+
+def cluster_keys(folder: Path) -> None:
+    """Write the keys of a cluster where kwokctl looks before it makes its own: its authority, and its administrator.
+
+    One pair serves as the API server's certificate, as the administrator's, and as the signing key of service accounts.
+    """
+    folder.mkdir(parents=True, mode=0o700)
+    authority = Authority.create("kubernetes")
+    KeyPair(authority.certificate.public_bytes(serialization.Encoding.PEM), _pem(authority.key)).write(
+        folder / "ca.crt", folder / "ca.key"
+    )
+    names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc.cluster.local"]
+    pair = issue(authority, "kubernetes-admin", groups=["system:masters"], hosts=names, addresses=["127.0.0.1"])
+    pair.write(folder / "admin.crt", folder / "admin.key")
+
+
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    traditional, plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, traditional, plain)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, from its first byte on."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _SLACK)
+        .not_valid_after(now + _LIFETIME)
+    )

@@ -1,0 +1,79 @@
+"""The real Chaos Mesh manager, beside a daemon that is simulated: its certificates, its environment, its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.certificates import Authority, issue
+from scenario_kit.lab.chaos_daemon.server import SERVER_NAME
+from scenario_kit.lab.platform import CHAOS_NAMESPACE
+from scenario_kit.lab.state import ChaosDaemon, LabState
+from scenario_kit.lab.supervisor import Spec
+
+PART = "chaos-controller-manager"
+WEBHOOK = "chaos-webhook"
+#: What pod-failure puts in place of every image; the simulated kubelet runs it and it listens nowhere.
+PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
+
+
+def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemon:
+    """Write the certificates; returns where the daemon is to listen, and with what."""
+    certificates = folder / "chaos-mesh"
+    certificates.mkdir(parents=True, exist_ok=True, mode=0o700)
+    daemon = ChaosDaemon(
+        address=address,
+        port=port,
+        ca=str(certificates / "ca.crt"),
+        server_certificate=str(certificates / "server.crt"),
+        server_key=str(certificates / "server.key"),
+        client_certificate=str(certificates / "client.crt"),
+        client_key=str(certificates / "client.key"),
+        proto=str(proto),
+    )
+    authority = Authority.create("chaos-mesh")
+    Path(daemon.ca).write_bytes(authority.certificate.public_bytes(Encoding.PEM))
+    issue(authority, SERVER_NAME, hosts=[SERVER_NAME], client=False).write(
+        Path(daemon.server_certificate), Path(daemon.server_key)
+    )
+    issue(authority, PART).write(Path(daemon.client_certificate), Path(daemon.client_key))
+    webhook = folder / "chaos-mesh" / "webhook"
+    webhook.mkdir(exist_ok=True)
+    issue(authority, PART, hosts=["localhost"], client=False).write(webhook / "tls.crt", webhook / "tls.key")
+    return daemon
+
+
+def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+    """How to start the manager."""
+    daemon, part = state.chaos_daemon, state.part(PART)
+    assert daemon is not None, PART
+    assert part is not None, PART
+    return Spec(
+        name=PART,
+        program=binaries[PART],
+        arguments=[],
+        environment={
+            "KUBECONFIG": state.kubeconfig,
+            "NAMESPACE": CHAOS_NAMESPACE,
+            "ENABLE_LEADER_ELECTION": "false",
+            "SECURITY_MODE": "false",
+            "CLUSTER_SCOPED": "true",
+            "CERTS_DIR": str(Path(state.folder) / "chaos-mesh" / "webhook"),
+            "WEBHOOK_HOST": LOOPBACK,
+            "WEBHOOK_PORT": str(state.ports[WEBHOOK]),
+            "METRICS_HOST": LOOPBACK,
+            "METRICS_PORT": str(part.port),
+            "CHAOS_DAEMON_SERVICE_PORT": str(daemon.port),
+            "CHAOS_MESH_CA_CERT": daemon.ca,
+            "CHAOS_DAEMON_CLIENT_CERT": daemon.client_certificate,
+            "CHAOS_DAEMON_CLIENT_KEY": daemon.client_key,
+            "POD_FAILURE_PAUSE_IMAGE": PAUSE_IMAGE,
+            "QPS": "500",
+            "BURST": "1000",
+            "GOMEMLIMIT": "300MiB",
+            "TZ": "UTC",
+        },
+    )

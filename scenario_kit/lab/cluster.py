@@ -1,0 +1,126 @@
+"""The control plane: etcd, API server, controller-manager and scheduler, created and started by kwokctl.
+
+Two things that kwokctl would do otherwise are set here: everything listens on loopback, and no component waits for a
+leader election (a stall of etcd would end it). KWOK's own controller is a part like the others, see ``nodes``.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab import procfs
+from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.certificates import cluster_keys
+from scenario_kit.lab.state import LabState, Part
+from scenario_kit.lab.supervisor import control_plane_folder
+from scenario_kit.model.base import Object
+
+COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+PEER = "etcd-peer"
+#: Written into the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
+_ADVERTISED = "10.0.1.10"
+_SERVICE_RANGE = "10.96.0.0/16"
+_MEMORY = {
+    "etcd": "256MiB",
+    "kube-apiserver": "900MiB",
+    "kube-controller-manager": "220MiB",
+    "kube-scheduler": "160MiB",
+}
+_EXTRA: dict[str, dict[str, str]] = {
+    "kube-apiserver": {
+        "advertise-address": _ADVERTISED,
+        "service-cluster-ip-range": _SERVICE_RANGE,
+        "anonymous-auth": "false",
+        # Nodes carry the address of the process behind them as InternalDNS; logs are fetched from there.
+        "kubelet-preferred-address-types": "InternalDNS",
+        "profiling": "false",
+    },
+    "kube-controller-manager": {"leader-elect": "false", "profiling": "false"},
+    "kube-scheduler": {"leader-elect": "false", "profiling": "false"},
+}
+
+
+def configuration(peer_port: int) -> Object:
+    """The KwokctlConfiguration document."""
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlConfiguration",
+        "options": {"bindAddress": LOOPBACK, "etcdPeerPort": peer_port},
+        "componentsPatches": [
+            {
+                "name": name,
+                "extraArgs": [{"key": key, "value": value} for key, value in _EXTRA.get(name, {}).items()],
+                "extraEnvs": [{"name": "GOMEMLIMIT", "value": _MEMORY[name]}],
+            }
+            for name in COMPONENTS
+        ],
+    }
+
+
+def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
+    """Create and start the control plane; returns the state with its process ids.
+
+    Raises:
+        LabError: kwokctl failed; the message has the end of what it said.
+    """
+    cluster_keys(control_plane_folder(state) / "pki")
+    config = Path(state.folder) / "kwokctl.yaml"
+    config.write_text(yaml.safe_dump(configuration(state.ports[PEER]), sort_keys=False))
+    arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
+    arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]
+    arguments += ["--kubeconfig", str(Path(state.folder) / "kwok" / "context.yaml")]
+    for name in COMPONENTS:
+        arguments += [f"--{name}-binary", str(binaries[name]), f"--{name}-port", str(state.ports[name])]
+    _kwokctl(state, binaries, arguments)
+    return with_process_ids(state)
+
+
+def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
+    """Start the components that are not running, with the data that they had."""
+    pids = control_plane_folder(state) / "pids"
+    for name in COMPONENTS:
+        part = state.part(name)
+        if part is None or not state.alive(part):
+            (pids / f"{name}.pid").unlink(missing_ok=True)  # a reused process id would count as running
+    _kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
+    return with_process_ids(state)
+
+
+def with_process_ids(state: LabState) -> LabState:
+    """The state with the process ids that kwokctl wrote down."""
+    pids = control_plane_folder(state) / "pids"
+    parts: list[Part] = []
+    for part in state.parts:
+        file = pids / f"{part.name}.pid"
+        if part.name in COMPONENTS and file.exists():
+            part = msgspec.structs.replace(part, pid=int(file.read_text()))
+        parts.append(part)
+    return msgspec.structs.replace(state, parts=tuple(parts))
+
+
+def log_path(state: LabState, component: str) -> Path:
+    """Where kwokctl puts the output of a component."""
+    return control_plane_folder(state) / "logs" / f"{component}.log"
+
+
+def _kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[str]) -> None:
+    folder = Path(state.folder)
+    environment = {**os.environ, **procfs.marker(state.folder), "KWOK_WORKDIR": str(folder / "kwok")}
+    command = [str(binaries["kwokctl"]), "--name", state.name, *arguments]
+    (folder / "logs").mkdir(parents=True, exist_ok=True)
+    log = folder / "logs" / "kwokctl.log"
+    try:
+        with log.open("ab") as output:
+            run = subprocess.run(command, env=environment, stdout=output, stderr=output, timeout=120, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"kwokctl {arguments[2]} did not end within 120 s; see {log}") from error
+    if run.returncode != 0:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-6:])
+        raise LabError(f"kwokctl {' '.join(arguments[2:4])} failed with exit code {run.returncode}:\n{tail}")

@@ -1,0 +1,200 @@
+"""Bringing a lab up, telling how it is, and taking it down."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab import (
+    chaos_manager,
+    cluster,
+    identity,
+    layout,
+    monitoring,
+    nodes,
+    platform,
+    procfs,
+    supervisor,
+    toolchain,
+)
+from scenario_kit.lab.addresses import host_address
+from scenario_kit.lab.api import Api
+from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
+from scenario_kit.model.base import Value
+
+_START_SECONDS = 60.0
+_DAY = 86400.0
+_CHAOS_GROUP = "chaos-mesh.org/v1alpha1"
+
+
+class PartReport(Value, frozen=True, kw_only=True):
+    """How one part is. ``health`` is empty when it works, else what is wrong; ``tail`` is the log of a dead one."""
+
+    name: str
+    pid: int
+    alive: bool
+    memory_bytes: int
+    port: int | None
+    health: str
+    log: str
+    tail: str = ""
+
+
+def up(
+    name: str = DEFAULT_NAME,
+    *,
+    packs: Sequence[str] = ("default",),
+    reporter: toolchain.Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> LabState:
+    """A lab that works: at once when it runs, repaired when parts of it died, else created.
+
+    ``packs`` are the alert packs that Prometheus shows in a new lab. ``say`` is told what goes on.
+
+    Raises:
+        ToolchainError: a binary is missing and cannot be had.
+        LabError: the lab does not start; the message has the end of the log that tells why.
+    """
+    with _exclusive(name, say):
+        state = LabState.find(name)
+        if state is not None and state.complete:
+            return _repaired(state, reporter, say)
+        binaries = toolchain.install(reporter)
+        if lab_folder(name).exists():
+            say("an earlier start was interrupted; starting afresh")
+            _clear(name)
+        state = layout.plan(name, tuple(packs), host_address())
+        try:
+            return _created(state, binaries, say)
+        except BaseException:
+            supervisor.stop(state.folder)
+            raise
+
+
+def down(name: str = DEFAULT_NAME) -> bool:
+    """End every process of a lab and remove its files; False when there was none."""
+    with _exclusive(name, lambda _: None):
+        existed = lab_folder(name).exists()
+        _clear(name)
+    return existed
+
+
+def status(state: LabState) -> list[PartReport]:
+    """How every part is, asked all at once."""
+    health = supervisor.Health(state)
+    with ThreadPoolExecutor(len(state.parts) or 1) as pool:
+        problems = list(pool.map(health.problem, state.parts))
+    return [
+        PartReport(
+            name=part.name,
+            pid=part.pid,
+            alive=problem != supervisor.DEAD,
+            memory_bytes=procfs.resident_bytes(part.pid) if problem != supervisor.DEAD else 0,
+            port=part.port,
+            health=problem,
+            log=part.log,
+            tail=log_tail(part.log) if problem == supervisor.DEAD else "",
+        )
+        for part, problem in zip(state.parts, problems, strict=True)
+    ]
+
+
+def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], None]) -> LabState:
+    folder = Path(state.folder)
+    folder.mkdir(parents=True, mode=0o700)
+    assets = toolchain.chaos_assets()
+    daemon = chaos_manager.prepare(
+        folder, host_address(), state.ports[layout.CHAOS_DAEMON], assets / toolchain.CHAOS_PROTO
+    )
+    state = msgspec.structs.replace(state, chaos_daemon=daemon)
+    state.save()
+    monitoring.write(state)
+    state = _start(state, binaries, monitoring.PART)
+
+    say("starting the control plane")
+    state = cluster.create(state, binaries)
+    state.save()
+    pki = supervisor.control_plane_pki(state)
+    identity.write_admin(Path(state.kubeconfig), state.name, layout.api_server_url(state), pki)
+    identity.write_solver(Path(state.solver_kubeconfig), layout.api_server_url(state), pki)
+
+    say("setting up nodes, roles and kinds")
+    with Api(layout.api_server_url(state), pki) as api:
+        api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes()])
+        state = _start(state, binaries, nodes.PART, layout.SERVER)
+        api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
+        state = _start(state, binaries, layout.OPERATOR)
+        definitions = list((assets / toolchain.CHAOS_CRDS).glob("*.yaml"))
+        api.apply_definitions(definitions)
+        api.wait_served(_CHAOS_GROUP, len(definitions))
+    state = _start(state, binaries, chaos_manager.PART)
+
+    say("waiting until everything works")
+    supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+    state = msgspec.structs.replace(state, complete=True)
+    state.save()
+    return state
+
+
+def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+    """Start what is dead, with the data and the ports that it had."""
+    age = (time.time() - state.epoch) / _DAY
+    if age > monitoring.WINDOW_DAYS - layout.EPOCH_DAYS:
+        raise LabError(
+            f"lab {state.name!r} is too old: its virtual time lies {age:.0f} days back, and only samples of the last "
+            f"{monitoring.WINDOW_DAYS} days can be stored",
+            fix="scenario-kit lab down, then scenario-kit lab up",
+        )
+    dead = {part.name for part in state.dead_parts()}
+    if dead:
+        binaries = toolchain.install(reporter)
+        say(f"starting again: {', '.join(sorted(dead))}")
+        if dead & set(cluster.COMPONENTS):
+            state = cluster.restart(state, binaries)
+            state.save()
+        state = _start(state, binaries, *(part for part in layout.STARTED if part in dead))
+    supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+    return state
+
+
+def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabState:
+    """Start parts and write their process ids down."""
+    specs = layout.specs()
+    for name in names:
+        part = state.part(name)
+        if part is None:
+            continue
+        state = state.with_part(supervisor.start(specs[name](state, binaries), part, state.folder))
+        state.save()
+    return state
+
+
+def _clear(name: str) -> None:
+    folder = lab_folder(name)
+    supervisor.stop(str(folder))
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def _exclusive(name: str, say: Callable[[str], None]) -> Iterator[None]:
+    """One command at a time may start or end a lab."""
+    lab_folder(name)  # refuses names that are none
+    locks = home() / "locks"
+    locks.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (locks / name).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another command is starting or ending lab {name!r}; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

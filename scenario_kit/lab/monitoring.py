@@ -1,0 +1,109 @@
+"""Prometheus: scraping what happens now, storing what happened in virtual time, showing alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scenario_kit.catalog import data_root
+from scenario_kit.errors import UsageError
+from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.certificates import write_private
+from scenario_kit.lab.state import LabState
+from scenario_kit.lab.supervisor import Spec
+from scenario_kit.model.base import Object
+
+PART = "prometheus"
+JOB = "telemetry"
+INTERVAL = "15s"
+#: Virtual time starts some days back and is written after the present, hence out of order; it must outlive a campaign.
+WINDOW_DAYS = 30
+RETENTION_DAYS = 45
+
+_GROUP_FIELDS = ("name", "interval", "limit", "query_offset", "labels")
+_RULE_FIELDS = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
+
+
+def configuration(state: LabState) -> Object:
+    """The prometheus.yml document.
+
+    The lab server's series say everything about their origin; what Prometheus would add about the scrape itself is
+    taken off again, so that a series is the same whether it was scraped or written.
+    """
+    target = state.server_url.removeprefix("http://")
+    return {
+        "global": {"scrape_interval": INTERVAL, "evaluation_interval": INTERVAL},
+        "storage": {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d"}},
+        "rule_files": ["rules/*.yaml"],
+        "scrape_configs": [
+            {
+                "job_name": JOB,
+                "honor_labels": True,
+                "authorization": {"type": "Bearer", "credentials": state.server_token},
+                "static_configs": [{"targets": [target]}],
+                "metric_relabel_configs": [
+                    {"source_labels": ["job"], "regex": JOB, "target_label": "job", "replacement": ""},
+                    {"source_labels": ["instance"], "regex": target, "target_label": "instance", "replacement": ""},
+                ],
+            }
+        ],
+    }
+
+
+def rules(document: Object) -> Object:
+    """An alert pack as Prometheus wants it: without the fields that are ours."""
+    return {
+        "groups": [
+            {
+                **{key: group[key] for key in _GROUP_FIELDS if key in group},
+                "rules": [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]],
+            }
+            for group in document["groups"]
+        ]
+    }
+
+
+def write(state: LabState) -> None:
+    """Write the configuration and the rules of the lab's alert packs; raises ``UsageError`` for an unknown pack."""
+    folder = Path(state.folder) / "prometheus"
+    (folder / "rules").mkdir(parents=True, exist_ok=True)
+    for pack in state.alert_packs:
+        (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules(_pack(pack)), sort_keys=False))
+    write_private(folder / "prometheus.yml", yaml.safe_dump(configuration(state), sort_keys=False).encode())
+
+
+def packs() -> Sequence[str]:
+    """The alert packs that there are."""
+    return sorted(path.stem for path in (data_root() / "catalog" / "alerts").glob("*.yaml"))
+
+
+def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
+    """How to start Prometheus."""
+    part = state.part(PART)
+    assert part is not None, PART
+    folder = Path(state.folder) / "prometheus"
+    return Spec(
+        name=PART,
+        program=binaries[PART],
+        arguments=[
+            f"--config.file={folder / 'prometheus.yml'}",
+            f"--web.listen-address={LOOPBACK}:{part.port}",
+            f"--storage.tsdb.path={folder / 'data'}",
+            f"--storage.tsdb.retention.time={RETENTION_DAYS}d",
+            "--web.enable-remote-write-receiver",
+            "--query.max-concurrency=8",
+            "--log.level=warn",
+        ],
+        environment={"GOMEMLIMIT": "500MiB"},
+    )
+
+
+def _pack(name: str) -> Object:
+    path = data_root() / "catalog" / "alerts" / f"{name}.yaml"
+    if not path.exists():
+        raise UsageError(f"there is no alert pack {name!r}", fix=f"one of: {', '.join(packs())}")
+    document: Any = yaml.safe_load(path.read_text())
+    return dict(document)

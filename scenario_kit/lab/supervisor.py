@@ -1,0 +1,159 @@
+"""Starting, watching and ending the processes of a lab. They outlive the command that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import ssl
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab import procfs
+from scenario_kit.lab.state import LabState, Part, log_tail
+
+#: What ``Health.problem`` says of a part whose process is gone.
+DEAD = "dead"
+_POLL_SECONDS = 0.05
+_ANSWER_SECONDS = 2.0
+_GRACE_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How to start a part. ``shown_as`` is the program name that the process is started under."""
+
+    name: str
+    program: Path
+    arguments: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shown_as: str = ""
+
+
+def start(spec: Spec, part: Part, folder: str) -> Part:
+    """Start a part, detached, its output appended to its log; returns it with the process id.
+
+    Raises:
+        LabError: the program cannot be executed.
+    """
+    log = Path(part.log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, **spec.environment, **procfs.marker(folder)}
+    with log.open("ab") as output:
+        try:
+            process = subprocess.Popen(
+                [spec.shown_as or str(spec.program), *spec.arguments],
+                executable=spec.program,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LabError(f"{spec.name} cannot be started: {error}") from error
+    return Part(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
+
+
+def stop(folder: str, pids: Iterable[int] | None = None) -> None:
+    """End processes of the lab, all of them unless ``pids`` says which: first asked to, then made to.
+
+    Raises:
+        LabError: one of them does not end.
+    """
+    left = set(procfs.find(procfs.marker(folder)) if pids is None else pids)
+    for number, patience in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _GRACE_SECONDS)):
+        for pid in left:
+            _signal(pid, number)
+        left = _outlived(left, folder, time.monotonic() + patience)
+        if not left:
+            return
+    raise LabError(f"processes {sorted(left)} of {folder} do not end")
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _outlived(pids: set[int], folder: str, deadline: float) -> set[int]:
+    while True:
+        for pid in pids:
+            _reap(pid)
+        pids = {pid for pid in pids if procfs.carries(pid, procfs.marker(folder))}
+        if not pids or time.monotonic() > deadline:
+            return pids
+        time.sleep(_POLL_SECONDS)
+
+
+def _reap(pid: int) -> None:
+    """Collect a child of ours; the lab of another command has none."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return
+
+
+class Health:
+    """Asks parts whether they work. Connections stay on this machine, so servers are not authenticated."""
+
+    def __init__(self, state: LabState) -> None:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        pki = control_plane_pki(state)
+        if (pki / "admin.crt").exists():
+            context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+        headers = {"Authorization": f"Bearer {state.server_token}"} if state.server_token else {}
+        self._state = state
+        self._headers = headers
+        self._client = httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
+
+    def problem(self, part: Part) -> str:
+        """Why the part does not work; empty when it does."""
+        if not self._state.alive(part):
+            return DEAD
+        if not part.health:
+            return ""
+        mine = self._state.server_url and part.health.startswith(self._state.server_url)
+        try:
+            response = self._client.get(part.health, headers=self._headers if mine else {})
+        except httpx.HTTPError as error:
+            return f"{part.health} does not answer ({type(error).__name__})"
+        if response.status_code != 200:
+            return f"{part.health} answers {response.status_code}: {response.text.strip()[:120]}"
+        return ""
+
+    def wait(self, names: Iterable[str], seconds: float) -> None:
+        """Wait until the parts work.
+
+        Raises:
+            LabError: one died, or does not work within ``seconds``; the message has the end of its log.
+        """
+        deadline = time.monotonic() + seconds
+        for name in names:
+            part = self._state.part(name)
+            assert part is not None, name
+            while problem := self.problem(part):
+                if problem == DEAD or time.monotonic() > deadline:
+                    what = "ended" if problem == DEAD else f"does not work after {seconds:.0f} s: {problem}"
+                    raise LabError(f"{name} {what}; the end of {part.log}:\n{log_tail(part.log)}")
+                time.sleep(_POLL_SECONDS)
+
+
+def control_plane_pki(state: LabState) -> Path:
+    """Where the keys of the cluster are."""
+    return control_plane_folder(state) / "pki"
+
+
+def control_plane_folder(state: LabState) -> Path:
+    """The folder that kwokctl manages."""
+    return Path(state.folder) / "kwok" / "clusters" / state.name

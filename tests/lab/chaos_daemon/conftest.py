@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import grpc
@@ -12,8 +10,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, Messages, ServerTls, load_messages
 from scenario_kit.lab.chaos_daemon.server import SERVER_NAME
+from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
 
 class Pair(NamedTuple):
@@ -64,24 +64,10 @@ def authority() -> Authority:
 
 @pytest.fixture(scope="session")
 def messages() -> Messages:
-    path = installed_proto()
-    if path is None:
-        pytest.skip("Chaos Mesh is not installed: run `scenario-kit lab install`")
-    return load_messages(path)
-
-
-def installed_proto() -> Path | None:
-    """The protocol of the newest installed Chaos Mesh: in the toolchain's cache, or among Go's modules."""
-    home = Path.home()
-    cache = (
-        os.environ.get("SCENARIO_KIT_CACHE") or f"{os.environ.get('XDG_CACHE_HOME') or home / '.cache'}/scenario-kit"
-    )
-    modules = os.environ.get("GOMODCACHE") or f"{os.environ.get('GOPATH') or home / 'go'}/pkg/mod"
-    found = [
-        *Path(cache).glob("toolchain/**/chaosdaemon.proto"),
-        *Path(modules).glob("github.com/chaos-mesh/chaos-mesh@*/pkg/chaosdaemon/pb/chaosdaemon.proto"),
-    ]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    try:
+        return load_messages(chaos_assets() / CHAOS_PROTO)
+    except ToolchainError as error:
+        pytest.skip(f"{error.message}: {error.fix}")
 
 
 class Client:

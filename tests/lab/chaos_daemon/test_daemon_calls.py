@@ -16,6 +16,8 @@ from scenario_kit.lab.chaos_daemon import ChaosDaemon, Misbehaviour, ServerTls
 from scenario_kit.lab.chaos_daemon.server import SERVER_NAME, _demand_tls13, _Refused
 from scenario_kit.model import NetworkEffect
 
+pytestmark = pytest.mark.lab  # the messages come from the installed Chaos Mesh
+
 C1 = "containerd://c1"
 PEERS = [
     {"name": "all_tgt", "type": "list:set", "set_names": ["net_tgt", "port_tgt"]},

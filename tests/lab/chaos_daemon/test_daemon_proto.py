@@ -89,6 +89,7 @@ def test_line_numbers_count_comments() -> None:
         describe('syntax = "proto3";\n/* one\ntwo */\nnonsense', "f")
 
 
+@pytest.mark.lab
 def test_the_installed_file(messages: object) -> None:
     assert messages.service == "pb.ChaosDaemon"  # type: ignore[attr-defined]
     assert len(messages.calls) == 16  # type: ignore[attr-defined]

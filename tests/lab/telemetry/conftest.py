@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.toolchain import resolve
 
 CONFIG = """
 global: {scrape_interval: 15s, evaluation_interval: 15s}
@@ -17,23 +18,22 @@ storage: {tsdb: {out_of_order_time_window: 30d}}
 """
 
 
-def prometheus_binary() -> Path | None:
-    """The installed Prometheus: named by the environment, in the toolchain's cache, or on PATH."""
-    cache = (
-        os.environ.get("SCENARIO_KIT_CACHE")
-        or f"{os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'}/scenario-kit"
-    )
-    named = os.environ.get("SCENARIO_KIT_PROMETHEUS") or shutil.which("prometheus")
-    found = [Path(named)] if named else [path for path in Path(cache).glob("toolchain/**/prometheus") if path.is_file()]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+@pytest.fixture(scope="session")
+def binary() -> Callable[[str], Path]:
+    """Finds an installed part of the toolchain; tests that need one that is missing are skipped."""
+
+    def find(part: str) -> Path:
+        try:
+            return resolve(part)
+        except ToolchainError as error:
+            pytest.skip(f"{error.message}: {error.fix}")
+
+    return find
 
 
 @pytest.fixture(scope="session")
-def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def prometheus(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Prometheus of our own, as the lab runs it."""
-    binary = prometheus_binary()
-    if binary is None:
-        pytest.skip("Prometheus is not installed: run `scenario-kit lab install`")
     folder = tmp_path_factory.mktemp("prometheus")
     (folder / "prometheus.yml").write_text(CONFIG)
     with socket.socket() as free:
@@ -41,7 +41,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     command = [
-        str(binary), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+        str(binary("prometheus")), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
         f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver",
         "--storage.tsdb.retention.time=60d",
     ]  # fmt: skip

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import math
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,15 +44,8 @@ def test_the_text() -> None:
 
 
 @pytest.mark.lab
-def test_promtool_can_read_it(tool: Path) -> None:
-    checked = subprocess.run([tool, "check", "metrics"], input=TEXT, capture_output=True, text=True, check=False)
+def test_promtool_can_read_it(binary: Callable[[str], Path]) -> None:
+    command = [binary("promtool"), "check", "metrics"]
+    checked = subprocess.run(command, input=TEXT, capture_output=True, text=True, check=False)
     assert "error while linting" not in checked.stderr
     assert checked.returncode in (0, 3), checked.stderr  # 3: style remarks, such as missing help
-
-
-@pytest.fixture
-def tool() -> Path:
-    found = shutil.which("promtool")
-    if found is None:
-        pytest.skip("promtool is not on PATH")
-    return Path(found)

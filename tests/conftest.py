@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import ToolchainError
@@ -77,6 +78,30 @@ def kube_namespace(kube: KubeCluster) -> str:
     name = f"t-{uuid.uuid4().hex[:8]}"
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name
+
+
+@pytest.fixture(scope="session")
+def prometheus(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Prometheus of our own that takes samples of the past, as the lab runs it."""
+    server = binary("prometheus")
+    folder = tmp_path_factory.mktemp("prometheus")
+    (folder / "prometheus.yml").write_text("storage: {tsdb: {out_of_order_time_window: 30d}}\n")
+    url = f"http://127.0.0.1:{_free_port()}"
+    command = [
+        str(server), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+        f"--web.listen-address={url.removeprefix('http://')}", "--web.enable-remote-write-receiver",
+        "--storage.tsdb.retention.time=60d",
+    ]  # fmt: skip
+    retries = urllib3.Retry(total=60, backoff_factor=0.05, backoff_max=0.5, status_forcelist=(503,))
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        try:
+            with urllib3.PoolManager(retries=retries) as pool:
+                pool.request("GET", f"{url}/-/ready")
+            yield url
+        except urllib3.exceptions.HTTPError as error:
+            pytest.fail(f"Prometheus did not start: {error}: {(folder / 'log').read_text()[-2000:]}")
+        finally:
+            process.terminate()
 
 
 def _free_port() -> int:

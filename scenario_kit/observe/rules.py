@@ -1,10 +1,8 @@
-"""PromQL of rules, made to fit a trial: scoped to its namespace, recording rules inlined, its memory measured."""
+"""PromQL of rules, made to fit a trial: scoped to its namespace, recording rules inlined."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import Any
 
 import promql_parser
@@ -41,15 +39,6 @@ def scope(expr: str, namespace: str) -> str:
             scoped = f"{scoped[: place.brace + 1]}{matcher}{comma}{scoped[place.brace + 1 :]}"
     _verify(expr, scoped, before, namespace)
     return scoped
-
-
-def reach(expr: str) -> int:
-    """How many seconds of the past ``expr`` depends on: its longest chain of ranges, subqueries and offsets.
-
-    Raises:
-        AuthoringError: ``expr`` is not PromQL.
-    """
-    return math.ceil(_reach(_parse(expr)))
 
 
 def inline(expr: str, recorded: Mapping[str, str]) -> str:
@@ -119,19 +108,6 @@ def _children(node: Any) -> list[Any]:
     if isinstance(node, p.UnaryExpr | p.ParenExpr | p.SubqueryExpr):
         return [node.expr]
     return []
-
-
-def _reach(node: Any) -> float:
-    own = 0.0
-    if isinstance(node, promql_parser.MatrixSelector | promql_parser.SubqueryExpr):
-        own += _seconds(node.range)
-    if isinstance(node, promql_parser.VectorSelector | promql_parser.SubqueryExpr):
-        own += max(0.0, _seconds(node.offset))
-    return own + max((_reach(child) for child in _children(node)), default=0.0)
-
-
-def _seconds(duration: timedelta | None) -> float:
-    return duration.total_seconds() if duration else 0.0
 
 
 def _metric(node: Any) -> str:

@@ -16,7 +16,7 @@ from scenario_kit.ports import Metrics
 #: Seconds between evaluations, the same as between scrapes.
 STEP = 15
 #: Says whether there is any telemetry about the namespace: every deployed app has workloads, so it has these series.
-PRESENCE = 'count({__name__=~"kube_deployment_.+|kube_statefulset_.+|kube_pod_.+"})'
+PRESENCE = 'count({__name__=~"kube_deployment_spec_replicas|kube_statefulset_replicas|kube_pod_info"})'
 _PARALLEL = 4
 
 

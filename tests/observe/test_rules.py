@@ -4,7 +4,7 @@ import promql_parser
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.observe import inline, reach, scope
+from scenario_kit.observe import inline, scope
 
 NS = 'namespace="shop-1"'
 
@@ -46,24 +46,6 @@ def test_scope(expr: str, scoped: str) -> None:
 def test_what_is_not_promql(expr: str) -> None:
     with pytest.raises(AuthoringError, match="PromQL"):
         scope(expr, "shop")
-
-
-@pytest.mark.parametrize(
-    ("expr", "seconds"),
-    [
-        ("x", 0),
-        ("x offset 30s", 30),
-        ("rate(x[2m])", 120),
-        ("rate(x[1m30s]) / rate(y[5m]) > 3", 300),
-        ("rate(x[5m] offset 1m)", 360),
-        ("max_over_time(rate(x[5m])[10m:15s] offset 1m)", 960),
-        ("rate(x[5m] offset -1m)", 300),
-        ("rate(x[1500ms])", 2),
-        ("histogram_quantile(0.95, sum by (le) (rate(x[2m])))", 120),
-    ],
-)
-def test_reach(expr: str, seconds: int) -> None:
-    assert reach(expr) == seconds
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
-from scenario_kit.errors import LabError
+from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.server.kinds import Watched
 from scenario_kit.lab.server.store import Store
 from scenario_kit.model.base import Object
+
+_SERVED_SECONDS = 20.0
+_POLL_SECONDS = 0.2
 
 
 class Watcher(Protocol):
@@ -49,19 +53,30 @@ class Informers:
         """Start, and wait until everything that exists is in the store; without ``keep`` it is only passed by.
 
         Raises:
-            LabError: some kind was not listed in that time.
+            LabError: some kind was not listed in that time, or everything was stopped meanwhile.
         """
         for watched in kinds:
             self._spawn(f"informer-{watched.kind}", partial(self._follow, watched, keep))
-        if not self._store.wait(lambda: self._synced.issuperset(kinds) or self._stop.is_set(), seconds):
+        self._store.wait(lambda: self._synced.issuperset(kinds) or self._stop.is_set(), seconds)
+        if not self._synced.issuperset(kinds):
             missing = sorted(watched.kind for watched in kinds if watched not in self._synced)
             raise LabError(
-                f"the API server did not list {', '.join(missing)} within {seconds:.0f} s",
+                f"the API server has not listed {', '.join(missing)} after {seconds:.0f} s or until it was stopped",
                 fix="look at the logs of the API server ('scenario-kit lab status')",
             )
 
+    def _watch(self, watched: Watched) -> Iterator[tuple[str, Object]]:
+        """Discovery offers a new kind a moment after its definition was accepted."""
+        deadline = time.monotonic() + _SERVED_SECONDS
+        while True:
+            try:
+                return self._watcher.watch(watched.kind, group=watched.group, stop=self._stop)
+            except NotFound:
+                if time.monotonic() > deadline or self._stop.wait(_POLL_SECONDS):
+                    raise
+
     def _follow(self, watched: Watched, keep: bool) -> None:
-        for type_, obj in self._watcher.watch(watched.kind, group=watched.group, stop=self._stop):
+        for type_, obj in self._watch(watched):
             if type_ == "SYNCED":
                 self._synced.add(watched)
                 self._store.wake()

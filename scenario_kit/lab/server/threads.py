@@ -10,10 +10,14 @@ _LOG = logging.getLogger(__name__)
 
 
 class Threads:
-    """Starts threads that run until ``stop`` is set. ``failure`` says which one ended otherwise, and why."""
+    """Starts threads that run until ``stop`` is set. ``failure`` says which one ended otherwise, and why.
+
+    ``on_stop`` is called after a failure has set ``stop``, for those who wait for something else.
+    """
 
     def __init__(self) -> None:
         self.stop = threading.Event()
+        self.on_stop: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._failure = ""
 
@@ -40,3 +44,4 @@ class Threads:
                 self._failure = self._failure or f"thread {name}: {problem}"
             _LOG.critical("thread %s is gone (%s); the lab server ends", name, problem)
             self.stop.set()
+            self.on_stop()

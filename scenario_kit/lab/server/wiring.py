@@ -55,6 +55,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
     store, book, worlds, nudger = Store(), LedgerBook(), Worlds(), Nudger(cluster)
+    threads.on_stop = store.wake
     versions = ApiVersions(kubeconfig)
     stack.callback(versions.close)
     barrier = Barrier(versions, store)

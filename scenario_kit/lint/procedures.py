@@ -89,8 +89,9 @@ def uncovered(case: Case) -> Iterator[Problem]:
         rendered = case.faults.get(use.name)
         if use.role == "Distractor" or rendered is None or use.name in fixed:
             continue
-        if rendered.mitigation == "None" or (rendered.solutions and not case.merged):
-            continue
+        inherited = not spec.solutions and rendered.solutions
+        if rendered.mitigation == "None" or (inherited and (case.generated(use.name) or not case.merged)):
+            continue  # what has a generated name, no author can name in a change
         message = f"no solution of the file fixes '{use.name}'"
         yield Problem(("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`")
 

@@ -14,11 +14,13 @@ Namespaced objects get the namespace here, not in the templates.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import yaml
 from jinja2 import FileSystemLoader, TemplateError
 
@@ -60,12 +62,12 @@ def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object
 
 
 def _violations(app: App, options: Object) -> list[AuthoringError]:
-    if not app.options:
+    properties = app.options.get("properties", {})
+    if not app.options or all(_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):
         return []
     from jsonschema import Draft202012Validator  # slow to import
 
     found = []
-    properties = app.options.get("properties", {})
     for name in options:
         if name not in properties:
             found.append(mistake("SK102", f"{app.name} has no option '{name}'", fix=did_you_mean(name, properties)))
@@ -74,6 +76,11 @@ def _violations(app: App, options: Object) -> list[AuthoringError]:
         place = ".".join(str(p) for p in error.absolute_path)
         found.append(mistake("SK104", f"option '{place}' of {app.name}: {error.message}"))
     return found
+
+
+def _plainly_valid(schema: Object, value: Any) -> bool:
+    """Whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
+    return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
 
 
 def app_objects(
@@ -92,12 +99,15 @@ def app_objects(
         AuthoringError: options that the app does not have, or templates that do not yield objects.
     """
     folder = templates or data_root() / "templates" / "apps" / app.name
-    filled = options_of(app, options)
-    text = _rendered(app, filled, users, namespace, folder)
-    try:
-        documents = [d for d in yaml.load_all(text, Loader=_LOADER) if d is not None]
-    except yaml.YAMLError as error:
-        raise AuthoringError(f"the templates of {app.name} {app.version} do not yield YAML: {error}") from error
+    known = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
+    variables = {
+        "app": known,
+        "namespace": namespace,
+        "options": options_of(app, options),
+        "load": {"users": users},
+    }
+    # Decoded anew for each caller: objects are plain dicts, and nobody shall change another one's.
+    documents: list[Any] = msgspec.json.decode(_documents(folder, app.version, json.dumps(variables, sort_keys=True)))
     objects = tuple(_placed(app, document, namespace) for document in documents)
     names = [(o["kind"], o["metadata"]["name"]) for o in objects]
     if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
@@ -114,25 +124,25 @@ def templates_digest(app: App, folder: Path) -> str:
     return sums.hexdigest()
 
 
-def _rendered(app: App, options: Object, users: int, namespace: str, folder: Path) -> str:
-    data = folder / app.version / "data.yaml"
-    app_variables = {"name": app.name, "version": app.version, "entry": app.entry, "namespace": app.namespace}
+@lru_cache(maxsize=32)
+def _documents(folder: Path, version: str, variables: str) -> bytes:
+    """The documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
+    known = json.loads(variables)
+    options, data = known["options"], folder / version / "data.yaml"
     try:
-        return (
+        text = (
             _environment(folder)
-            .get_template(f"{app.version}/manifests.yaml.j2")
+            .get_template(f"{version}/manifests.yaml.j2")
             .render(
-                app=app_variables,
-                namespace=namespace,
-                options=options,
-                load={"users": users},
+                known,
                 data=_data(data) if data.is_file() else {},
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
         )
-    except (TemplateError, TypeError, ValueError, LookupError) as error:
+        return msgspec.json.encode([d for d in yaml.load_all(text, Loader=_LOADER) if d is not None])
+    except (TemplateError, yaml.YAMLError, TypeError, ValueError, LookupError) as error:
         raise AuthoringError(
-            f"the templates of {app.name} {app.version} in {folder} cannot be rendered: {type(error).__name__}: {error}"
+            f"the templates in {folder} do not yield objects for version {version}: {type(error).__name__}: {error}"
         ) from error
 
 

@@ -1,0 +1,115 @@
+"""Apps rendered from small templates: what templates see, and what they must yield."""
+
+import pytest
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Component, LoadProfile
+from scenario_kit.render import app_objects, options_of
+
+APP = App(
+    name="shop",
+    version="1.0",
+    namespace="shop",
+    entry="web",
+    components=(Component(name="web", workload="Deployment/web"),),
+    loads={"steady": LoadProfile(), "browsers": LoadProfile(options={"browsers": True})},
+    options={
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "browsers": {"type": "boolean", "default": False},
+            "replicas": {"type": "integer", "minimum": 1, "default": 1},
+            "size": {"enum": ["S", "L"], "default": "S"},
+        },
+    },
+)
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+
+@pytest.fixture
+def rendered(tmp_path):
+    def render(template, options=None, data="", namespace="shop-abcd", **files):
+        folder = tmp_path / "shop"
+        (folder / "1.0").mkdir(parents=True)
+        (folder / "1.0" / "manifests.yaml.j2").write_text(template)
+        for name, text in files.items():
+            (folder / f"{name}.j2").write_text(text)
+        if data:
+            (folder / "1.0" / "data.yaml").write_text(data)
+        return app_objects(APP, options or {}, 7, namespace, templates=folder)
+
+    return render
+
+
+def test_templates_see_the_choice(rendered):
+    text = CONFIG + (
+        "data: {all: '{{ app.name }} {{ app.version }} {{ app.entry }} {{ app.namespace }} {{ namespace }} "
+        "{{ options.replicas }} {{ load.users }} {{ data.x }} {{ enabled(data) }}'}\n"
+    )
+    data = "x: 5\nwhen: {size: L}\n"
+    assert rendered(text, {"replicas": 2}, data)[0]["data"] == {"all": "shop 1.0 web shop shop-abcd 2 7 5 False"}
+
+
+def test_templates_may_include_files_of_their_app(rendered):
+    assert [o["metadata"]["name"] for o in rendered("{% include 'one.j2' %}", one=CONFIG)] == ["a"]
+
+
+def test_namespaced_objects_are_placed(rendered):
+    role = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\n"
+    other = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: kube-system}\n"
+    found = {o["metadata"]["name"]: o["metadata"].get("namespace") for o in rendered(CONFIG + role + other)}
+    assert found == {"a": "shop-abcd", "r": None, "b": "kube-system"}
+
+
+def test_callers_do_not_share_objects(tmp_path, rendered):
+    one = rendered(CONFIG)
+    one[0]["data"] = {"changed": "yes"}
+    assert "data" not in app_objects(APP, {}, 7, "shop-abcd", templates=tmp_path / "shop")[0]
+
+
+@pytest.mark.parametrize(
+    ("template", "part"),
+    [
+        ("{{ missing }}", "missing"),
+        ("{% include '/etc/passwd' %}", "TemplateNotFound"),
+        ("{% include '../../../etc/passwd' %}", "TemplateNotFound"),
+        ("{{ app.__class__ }}", "unsafe"),
+        ("a: [", "expected"),
+        ("kind: ConfigMap\nmetadata: {name: a}\n", "apiVersion"),
+        ("apiVersion: v1\nkind: ConfigMap\n", "metadata"),
+        ("- a\n", "without"),
+        (CONFIG + "---\n" + CONFIG, "twice: ConfigMap/a"),
+    ],
+)
+def test_templates_that_yield_no_objects(rendered, template, part):
+    with pytest.raises(AuthoringError, match="templates") as caught:
+        rendered(template)
+    assert part in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("chosen", "profile", "expected"),
+    [
+        ({}, "", {"browsers": False, "replicas": 1, "size": "S"}),
+        ({"size": "L"}, "steady", {"browsers": False, "replicas": 1, "size": "L"}),
+        ({}, "browsers", {"browsers": True, "replicas": 1, "size": "S"}),
+        ({"browsers": False}, "browsers", {"browsers": False, "replicas": 1, "size": "S"}),
+    ],
+)
+def test_options_are_filled(chosen, profile, expected):
+    assert options_of(APP, chosen, profile) == expected
+
+
+@pytest.mark.parametrize(
+    ("chosen", "profile", "codes"),
+    [
+        ({"replicas": 0}, "", ["SK104"]),
+        ({"replicas": "2", "size": "M"}, "", ["SK104", "SK104"]),
+        ({"replicass": 2, "browsers": 1}, "", ["SK102", "SK104"]),
+        ({}, "stedy", ["SK104"]),
+    ],
+)
+def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
+    with pytest.raises(AuthoringError) as caught:
+        options_of(APP, chosen, profile)
+    assert [f.code for f in caught.value.findings] == codes

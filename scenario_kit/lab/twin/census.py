@@ -104,7 +104,10 @@ class Census:
             key = ProcessKey(uid, spec["name"], str(instance))
             process = self.processes.get(key)
             if process is None:
-                process = self._born.get((uid, spec["name"])) or self.born(view, pod, spec, seconds(running, t))
+                process = self._born.get((uid, spec["name"]))
+                # A start of another image that nobody asked about leaves the record of an older, failed start behind.
+                if process is None or process.image != spec["image"]:
+                    process = self.born(view, pod, spec, seconds(running, t))
                 del self._born[uid, spec["name"]]
                 process.key = key
             process.pod = pod

@@ -105,8 +105,8 @@ class Flow:
             self._logs.error(
                 process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
             )
-        elif node.model.log:
-            self._logs.chatter(process, node.name, at, node.model.log)
+        elif node.log:
+            self._logs.chatter(process, node.name, at, node.log)
         return Result(took, failed)
 
     def _impair(
@@ -290,7 +290,7 @@ class Flow:
         failed = answer.failed
         if node.operation.model.topic:
             self._publish(caller, lane.target, node, (at + took)[~failed])
-        if failed.any() and node.step.log:
+        if node.log and failed.any():
             self._log(caller, node, link, "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
 
@@ -369,7 +369,7 @@ class Flow:
         self._spans.record(name, at + took, took, failed)
 
     def _log(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
-        if not node.step.log or not times.size:
+        if not node.log or not times.size:
             return
         dialect = caller.model.dialect if caller.model else ""
         address = link.address

@@ -53,12 +53,13 @@ _RUST = {
     "late": "operation timed out for {host}:{port}",
 }
 _ENVOY = {
-    "refused": "UF upstream_reset_before_response_started{{remote_connection_failure|delayed_connect_error:_Connection_refused}}",
-    "noname": "UH no_healthy_upstream",
-    "dropped": "UT response_timeout",
-    "denied": "UAEX",
-    "foreign": "NR route_not_found",
-    "late": "UT response_timeout",
+    "failure": "500 - via_upstream",
+    "refused": "503 UF upstream_reset_before_response_started{{remote_connection_failure,_Connection_refused}}",
+    "noname": "503 UH no_healthy_upstream",
+    "dropped": "504 UT response_timeout",
+    "denied": "401 - via_upstream",
+    "foreign": "404 - via_upstream",
+    "late": "504 UT response_timeout",
 }
 
 #: Words by dialect. A dialect that is not listed speaks like Go.

@@ -23,6 +23,7 @@ class OperationNode(NamedTuple):
     cpu_seconds: float
     server: SpanName | None
     internal: tuple[SpanName, ...]
+    log: str
     steps: tuple[CallNode | LoopNode, ...]
 
 
@@ -33,6 +34,7 @@ class CallNode(NamedTuple):
     key: int
     edge: int
     client: SpanName | None
+    log: str
     operation: OperationNode
 
 
@@ -117,7 +119,9 @@ class Planter:
             else ()
         )
         steps = self._steps(operation.steps, component, route, key, depth)
-        return OperationNode(component, name, operation, key, own, cpu, server, internal, steps)
+        return OperationNode(
+            component, name, operation, key, own, cpu, server, internal, operation.log.replace("{route}", route), steps
+        )
 
     def _steps(
         self, steps: tuple[Step, ...], component: str, route: str, key: int, depth: int
@@ -139,4 +143,5 @@ class Planter:
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
         client = SpanName(caller, span, step.kind) if span and model.telemetry is not None else None
-        return CallNode(step, key, self._edges[caller, component], client, operation)
+        log = step.log.replace("{route}", route)
+        return CallNode(step, key, self._edges[caller, component], client, log, operation)

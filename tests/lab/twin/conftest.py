@@ -1,0 +1,34 @@
+"""The application under simulation: the shipped definition and templates, rendered as a trial would."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import Little
+
+
+@pytest.fixture(scope="session")
+def shop() -> App:
+    return Catalog().app("otel-demo", "2.2.0")
+
+
+@pytest.fixture(scope="session")
+def shop_objects(shop: App) -> list[dict[str, Any]]:
+    return list(app_objects(shop, options_of(shop, {}), 50, "shop"))
+
+
+@pytest.fixture
+def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., Little]:
+    def make(warm: float = 300.0, **options: Any) -> Little:
+        little = Little(shop, shop_objects, **options)
+        for workload in ("product-catalog", "cart"):  # what crash-looped while its store came up is started again
+            little.now += 30.0
+            little.restart(workload)
+        little.run(warm)
+        return little
+
+    return make

@@ -1,0 +1,282 @@
+"""Every way in which an edge fails, what the caller sees of it, and what live connections survive (behaviour.md §1)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+
+@pytest.fixture
+def little() -> Little:
+    cluster = Little(tiny.app(), tiny.objects())
+    cluster.now += 30.0
+    cluster.restart("api")  # its first start failed, as the box was still starting
+    cluster.run(120.0)
+    return cluster
+
+
+def _port(cluster: Little) -> None:
+    cluster.change("Service", "api", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
+
+
+def _named_port(cluster: Little) -> None:
+    cluster.change("Service", "api", lambda s: s["spec"]["ports"][0].update(targetPort="absent"))
+
+
+def _selector(cluster: Little) -> None:
+    cluster.change("Service", "api", lambda s: s["spec"].update(selector={"app": "nobody"}))
+
+
+def _no_service(cluster: Little) -> None:
+    cluster.delete("Service", "api")
+
+
+def _unready(cluster: Little) -> None:
+    cluster.change("EndpointSlice", "api", lambda _: None)
+    for endpoint in cluster.kinds["EndpointSlice"]["api"]["endpoints"]:
+        endpoint["conditions"]["ready"] = False
+    cluster.version += 1
+
+
+def _external(cluster: Little) -> None:
+    cluster.change("Service", "api", lambda s: s.update(spec={"type": "ExternalName", "externalName": "api.elsewhere.example"}))
+
+
+@pytest.mark.parametrize("fault", [_port, _named_port, _selector, _no_service, _unready, _external])
+def test_live_channels_survive_what_changes_in_services_until_the_caller_restarts(
+    little: Little, fault: Callable[[Little], None]
+) -> None:
+    fault(little)
+    if fault is _unready:
+        assert little.run(120.0).share("gate", kind="SERVER") == 0.0
+        return
+    assert little.run(300.0).share("gate", kind="SERVER") == 0.0
+    little.restart("gate")
+    little.run(30.0)
+    after = little.run(120.0)
+    assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0
+    assert after.silent("api")
+
+
+@pytest.mark.parametrize("fault", [_port, _no_service, _selector])
+def test_the_fix_heals_at_once_after_the_caller_restarts(little: Little, fault: Callable[[Little], None]) -> None:
+    before = {name: dict(obj) for name, obj in little.kinds["Service"].items()}
+    import copy
+
+    saved = copy.deepcopy(before["api"])
+    fault(little)
+    little.restart("gate")
+    little.run(120.0)
+    little.put(saved)
+    little.restart("gate")
+    little.run(30.0)
+    assert little.run(120.0).share("gate", kind="SERVER") == 0.0
+
+
+def test_a_channel_comes_back_by_itself_within_two_minutes_of_the_repair(little: Little) -> None:
+    _port(little)
+    little.restart("gate")
+    little.run(600.0)
+    little.change("Service", "api", lambda s: s["spec"]["ports"][0].update(targetPort="main"))
+    little.run(135.0)
+    assert little.run(120.0).share("gate", kind="SERVER") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("nobody:9000", "UH no_healthy_upstream"),
+        ("api.other:9000", "UH no_healthy_upstream"),
+        ("api:9001", "UF upstream"),
+        ("", "UH no_healthy_upstream"),
+        ("10.1.2.3:9000", "UF upstream"),
+    ],
+)
+def test_a_wrong_address_fails_at_once_and_says_why(little: Little, address: str, words: str) -> None:
+    little.env("gate", "API_ADDR", address)
+    little.run(30.0)
+    after = little.run(120.0)
+    assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0
+    assert after.quantile(0.95, "gate") < 10.0
+    assert any(words in line.text for line in little.logs)
+
+
+@pytest.mark.parametrize(
+    "address", ["api.shop:9000", "api.shop.svc:9000", "api.shop.svc.cluster.local:9000", "api.shop.svc.cluster.local.:9000", "API:9000"]
+)
+def test_all_spellings_of_a_service_work(little: Little, address: str) -> None:
+    little.env("gate", "API_ADDR", address)
+    little.run(30.0)
+    assert little.run(60.0).share("gate", kind="SERVER") == 0.0
+
+
+def test_a_changed_environment_waits_for_a_restart(little: Little) -> None:
+    little.env("gate", "API_ADDR", "nobody:9000", restart=False)
+    assert little.run(120.0).share("gate", kind="SERVER") == 0.0
+
+
+def test_a_pod_that_does_not_ask_the_cluster_for_names_finds_nobody(little: Little) -> None:
+    little.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(dnsPolicy="Default"))
+    little.restart("gate")
+    # It cannot find the collector either, so only the users' side tells.
+    assert little.run(60.0).share("users") == 1.0
+
+
+def _deny(direction: str, workload: str) -> dict[str, Any]:
+    spec = {"podSelector": {"matchLabels": {"app": workload}}, "policyTypes": [direction]}
+    return {"kind": "NetworkPolicy", "metadata": {"name": "p"}, "spec": spec}
+
+
+def test_a_denied_callee_hangs_until_the_caller_gives_up(little: Little) -> None:
+    little.put(_deny("Ingress", "api"))
+    little.settle()
+    little.run(30.0)
+    after = little.run(120.0)
+    assert after.share("gate", kind="SERVER") == 1.0
+    assert after.quantile(0.5, "gate") == pytest.approx(10_000, rel=0.5)
+    assert after.silent("api")
+
+
+def test_hung_spans_appear_when_the_hang_ends() -> None:
+    edges = [dict(edge, timeoutSeconds=0) for edge in tiny.TWIN["edges"]]
+    cluster = Little(tiny.app(edges=edges), tiny.objects())
+    cluster.now += 30.0
+    cluster.restart("api")
+    cluster.run(120.0)
+    cluster.put(_deny("Ingress", "box"))
+    cluster.settle()
+    cluster.run(30.0)
+    hung = cluster.run(120.0)
+    assert hung.calls("api") == hung.calls("gate") == 0.0
+    assert hung.rate("users") == 0.0
+    cluster.delete("NetworkPolicy", "p")
+    assert cluster.run(15.0).quantile(0.95, "api") > 10_000
+    cluster.run(60.0)
+    assert cluster.run(120.0).rate("gate", kind="SERVER") == pytest.approx(20 / 2.0, rel=0.15)
+
+
+def test_a_policy_lets_through_what_it_names(little: Little) -> None:
+    policy = _deny("Ingress", "api")
+    policy["spec"]["ingress"] = [{"from": [{"podSelector": {"matchLabels": {"app": "gate"}}}], "ports": [{"port": "main"}]}]
+    little.put(policy)
+    little.settle()
+    assert little.run(60.0).share("gate", kind="SERVER") == 0.0
+
+
+def test_a_partition_is_felt_on_live_connections(little: Little) -> None:
+    gate = little.pods("gate")[0]["status"]["podIP"]
+    little.chaos("api", drop=True, direction="INPUT", peers=(f"{gate}/32",))
+    little.run(30.0)
+    assert little.run(60.0).share("gate", kind="SERVER") == 1.0
+    little.calm()
+    little.run(15.0)
+    assert little.run(60.0).share("gate", kind="SERVER") == 0.0
+
+
+def test_delay_shapes_what_a_pod_sends(little: Little) -> None:
+    little.chaos("box", delay=0.3)
+    little.run(15.0)
+    after = little.run(120.0)
+    assert 200 <= after.quantile(0.5, "api") <= 400  # interpolated in the bucket from 200 to 400
+    assert after.share("gate") == 0.0
+
+
+def test_delay_beyond_the_callers_patience_becomes_an_error(little: Little) -> None:
+    little.chaos("box", delay=3.0)
+    little.run(15.0)
+    after = little.run(120.0)
+    assert after.share("api", span="GET", kind="CLIENT") == 1.0
+    assert after.quantile(0.95, "gate") <= 5000
+
+
+def test_delay_towards_another_peer_is_not_felt(little: Little) -> None:
+    little.chaos("box", delay=0.3, peers=("192.0.2.1/32",))
+    assert little.run(60.0).quantile(0.95, "api") < 50
+
+
+def test_loss_makes_some_calls_late(little: Little) -> None:
+    little.chaos("api", loss=20.0)
+    after = little.run(300.0)
+    assert after.quantile(0.5, "gate") < 20
+    assert after.quantile(0.95, "gate") > 150
+
+
+def test_total_loss_hangs(little: Little) -> None:
+    little.chaos("box", loss=100.0)
+    little.run(15.0)
+    after = little.run(60.0)
+    assert after.share("api", span="GET", kind="CLIENT") == 1.0
+    assert after.quantile(0.5, "api") >= 1000
+
+
+def test_a_narrow_pipe_slows_messages(little: Little) -> None:
+    little.chaos("box", rate=10_000.0)
+    assert little.run(60.0).quantile(0.5, "api") > 100
+
+
+def test_a_wrong_password_is_refused_by_the_store(little: Little) -> None:
+    little.env("api", "BOX_DSN", "sql://me:guess@box/x")
+    status = little.pods("api")[0]["status"]["containerStatuses"][0]["state"]
+    assert "waiting" in status, "it does not come up without a working login"
+    assert any("password authentication failed" in line.text for line in [*little.logs, *little.twin._startup.lines])
+
+
+def test_a_rotated_password_acts_on_new_connections_only(little: Little) -> None:
+    little.env("box", "BOX_PASSWORD", "new", restart=False)
+    assert little.run(60.0).share("gate") == 0.0
+    little.env("box", "BOX_PASSWORD", "new", restart=True)
+    little.run(30.0)
+    assert little.run(60.0).share("api", span="GET", kind="CLIENT") == 1.0
+
+
+def test_a_pod_of_another_component_behind_the_service_answers_wrongly(little: Little) -> None:
+    little.change("Service", "api", lambda s: s["spec"].update(selector={"app": "box"}, ports=[{"name": "p", "port": 9000, "targetPort": 7000}]))
+    little.restart("gate")
+    little.run(30.0)
+    assert little.run(60.0).share("gate", span="Api/Read", kind="CLIENT") == 1.0
+
+
+def test_a_container_that_runs_a_pause_image_listens_to_nothing(little: Little) -> None:
+    pod = little.pods("api")[0]
+    pod["spec"]["containers"][0]["image"] = "gcr.io/google-containers/pause:latest"
+    pod["status"]["containerStatuses"][0].update(containerID="containerd://other", restartCount=1)
+    little.version += 1
+    little.run(15.0)
+    after = little.run(60.0)
+    assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0
+    assert after.silent("api")
+
+
+def test_a_killed_callee_is_refused_until_it_listens_again(little: Little) -> None:
+    little.restart("api")
+    hit = little.run(15.0)
+    assert 0.0 < hit.share("gate", span="Api/Read", kind="CLIENT") < 1.0
+    little.run(15.0)
+    assert little.run(60.0).share("gate") == 0.0
+
+
+def test_a_channel_uses_one_replica_and_a_pool_all() -> None:
+    cluster = Little(tiny.app(), tiny.objects())
+    cluster.now += 30.0
+    cluster.restart("api")
+    cluster.run(60.0)
+    cluster.scale("api", 2)
+    cluster.scale("gate", 2)
+    cluster.run(120.0)
+    apis, gates = cluster.twin._census.of("api"), cluster.twin._census.of("gate")
+    first = [p.calls for p in (*apis, *gates)]
+    cluster.run(60.0)
+    used = [now.calls - before for now, before in zip((*apis, *gates), first, strict=True)]
+    assert used[2] == pytest.approx(used[3], rel=0.3), "users reach both gates"
+    assert used[0] > 0, "the old channel stays where it was"
+
+
+def test_http_pools_meet_a_changed_service_within_a_minute(little: Little) -> None:
+    little.change("Service", "gate", lambda s: s["spec"]["ports"][0].update(targetPort=9999))
+    first = little.run(30.0)
+    assert 0.0 < first.share("users") < 1.0
+    little.run(45.0)
+    assert little.run(60.0).share("users") == 1.0

@@ -85,11 +85,15 @@ def _controller(obj: Object) -> tuple[str, str] | None:
 
 
 def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | None:
-    """The Deployment above the ReplicaSet above the pod, or whatever controls the pod directly."""
+    """The Deployment above the ReplicaSet above the pod, or whatever controls the pod directly.
+
+    None also where the ReplicaSet is gone already: what was above it is not known then.
+    """
     owner = _controller(pod)
-    if owner and owner[0] == "ReplicaSet" and owner[1] in replica_sets:
-        return _controller(replica_sets[owner[1]]) or owner
-    return owner
+    if owner is None or owner[0] != "ReplicaSet":
+        return owner
+    replica_set = replica_sets.get(owner[1])
+    return (_controller(replica_set) or owner) if replica_set else None
 
 
 def _spelled(workload: str) -> str:

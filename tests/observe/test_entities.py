@@ -88,6 +88,7 @@ def workloads() -> FakeCluster:
             obj("Pod", "web-1-a", owner=("ReplicaSet", "web-1"), labels={"app": "web"}),
             obj("Pod", "alone-a", owner=("ReplicaSet", "alone")),
             obj("Pod", "valkey-0", owner=("StatefulSet", "valkey")),
+            obj("Pod", "orphan-1-a", owner=("ReplicaSet", "orphan-1")),
             obj("Pod", "bare"),
             obj("Service", "web", spec={"selector": {"app": "web"}}),
             obj("Service", "outside"),
@@ -103,6 +104,7 @@ def workloads() -> FakeCluster:
         ("ReplicaSet/alone", ["alone-a"]),
         ("StatefulSet/valkey", ["valkey-0"]),
         ("Pod/bare", ["bare"]),
+        ("ReplicaSet/orphan-1", ["orphan-1-a"]),
         ("Service/web", ["web-1-a"]),
         ("Service/outside", []),
         ("Service/gone", []),
@@ -121,6 +123,7 @@ def test_owners_outlive_their_pods() -> None:
     assert owner_of("valkey-0") == Reference("StatefulSet", "valkey", NS)
     assert owner_of("alone-a") == Reference("ReplicaSet", "alone", NS)
     assert owner_of("bare") is None
+    assert owner_of("orphan-1-a") is None
     cluster.delete(Reference("Pod", "web-1-a", NS))
     assert owner_of("web-1-a") == Reference("Deployment", "web", NS)
     assert Owners(cluster, NS)("web-1-a") is None

@@ -37,8 +37,10 @@ def strategic(base: Any, patch: Any, field: str = "") -> Any:
             elif not key.startswith("$"):
                 result[key] = strategic(result.get(key), value, key)
         return result
-    if isinstance(patch, list) and isinstance(base, list) and (key := _key(field, [*base, *patch])):
-        return _merged(base, patch, key)
+    if isinstance(patch, list):
+        items = base if isinstance(base, list) else []
+        if key := _key(field, [*items, *patch]):
+            return _merged(items, patch, key)
     return copy.deepcopy(patch)
 
 
@@ -65,13 +67,22 @@ def _key(field: str, items: list[Any]) -> str:
 def _merged(base: list[Any], patch: list[Any], key: str) -> list[Any]:
     if any(item.get(_DIRECTIVE) == "replace" for item in patch):
         return [copy.deepcopy(item) for item in patch if _DIRECTIVE not in item]
-    result = list(base)
-    for item in patch:
-        index = next((i for i, old in enumerate(result) if old[key] == item[key]), None)
-        if item.get(_DIRECTIVE) == "delete":
-            result = [old for old in result if old[key] != item[key]]
-        elif index is None:
-            result.append(copy.deepcopy(item))
-        else:
-            result[index] = strategic(result[index], item)
-    return result
+    old = {item[key]: item for item in base}
+    deleted = {item[key] for item in patch if item.get(_DIRECTIVE) == "delete"}
+    written = {item[key]: strategic(old.get(item[key]), item) for item in patch if item[key] not in deleted}
+    kept = [item for item in base if item[key] not in written and item[key] not in deleted]
+    return _ordered(kept, list(written.values()), [item[key] for item in base], key)
+
+
+def _ordered(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
+    """The API server's order: what the patch does not name stays in front of what it names only where it stood there.
+
+    So new items come first. It matters: variables refer backwards, and the first container is the default one.
+    """
+    result = []
+    for item in written:
+        place = before.index(item[key]) if item[key] in before else -1
+        while kept and before.index(kept[0][key]) < place:
+            result.append(kept.pop(0))
+        result.append(item)
+    return [*result, *kept]

@@ -120,7 +120,7 @@ def test_default_profile_leaves_out_the_bundled_observability(default):
 
 @pytest.mark.parametrize(
     ("name", "container", "memory"),
-    [("product-catalog", 0, "160Mi"), ("kafka", 0, "1024Mi"), ("accounting", 0, "512Mi"), ("postgresql", 0, "512Mi")],
+    [("product-catalog", 0, "160Mi"), ("kafka", 0, "1Gi"), ("accounting", 0, "512Mi"), ("postgresql", 0, "512Mi")],
 )
 def test_default_profile_leaves_room_in_memory(default, name, container, memory):
     spec = by_kind(default, "Deployment")[name]["spec"]["template"]["spec"]

@@ -120,7 +120,8 @@ P, M = {"containerPort": 1}, {"mountPath": "/a", "name": "x"}
     ("base", "change", "expected"),
     [
         ({"env": [A, B]}, {"env": [{"name": "b", "v": 3}]}, {"env": [A, {"name": "b", "v": 3}]}),
-        ({"env": [A]}, {"env": [B]}, {"env": [A, B]}),
+        ({"env": [A]}, {"env": [B]}, {"env": [B, A]}),  # as the API server orders them
+        ({}, {"env": [B, {"name": "a", "$patch": "delete"}]}, {"env": [B]}),
         ({"env": [A, B]}, {"env": [{"name": "a", "$patch": "delete"}]}, {"env": [B]}),
         ({"env": [A, B]}, {"env": [{"$patch": "replace"}, {"name": "c"}]}, {"env": [{"name": "c"}]}),
         ({"env": [A]}, {"env": [{"name": "a", "v": None, "w": 1}]}, {"env": [{"name": "a", "w": 1}]}),

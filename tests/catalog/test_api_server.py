@@ -1,0 +1,86 @@
+"""The rendered app, and our reading of patches, against a real API server."""
+
+import pytest
+
+from scenario_kit.changes.fields import wanted
+from scenario_kit.model import Change, Reference
+from scenario_kit.render import after, app_objects
+
+#: Written in another form: quantities, and text of Secrets.
+REWRITTEN = ("stringData", "resources")
+PROFILES = [{}, {"observability": True, "collector": "Agent", "memory": "Chart"}]
+
+
+@pytest.fixture
+def deployed(catalog, kube, kube_namespace):
+    app = catalog.app("otel-demo", "2.2.0")
+    objects = app_objects(app, {}, 50, kube_namespace)
+    for obj in objects:
+        kube.create(obj)
+    return app, objects
+
+
+@pytest.mark.parametrize("options", PROFILES)
+def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, options):
+    for obj in app_objects(catalog.app("otel-demo", "2.2.0"), options, 50, kube_namespace):
+        stored = kube.create(obj)
+        assert lost(obj, stored) == [], "the API server dropped a field that it does not know"
+
+
+def lost(sent, stored, path=""):
+    """Fields that were sent, but are not stored, or with another value."""
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        return [p for k, v in sent.items() if k not in REWRITTEN for p in lost(v, stored.get(k), f"{path}.{k}")]
+    if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
+        return [p for i, v in enumerate(sent) for p in lost(v, stored[i], f"{path}[{i}]")]
+    return [] if sent == stored or (sent == {} and stored is None) else [f"{path}: {sent!r} → {stored!r}"]
+
+
+def template(**spec):
+    return {"spec": {"template": {"spec": spec}}}
+
+
+def container(name, **fields):
+    return template(containers=[{"name": name, **fields}])
+
+
+VOLUME = {"volumes": [{"name": "v", "emptyDir": {}}]}
+PATCHES = [
+    ("Service/cart", "Json", [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]),
+    ("Service/cart", "Strategic", {"spec": {"ports": [{"port": 8080, "targetPort": 9999}]}}),
+    ("Service/cart", "Strategic", {"spec": {"selector": {"a": "b"}}}),
+    ("Service/cart", "Merge", {"spec": {"selector": {"opentelemetry.io/name": None, "a": "b"}}}),
+    ("Deployment/shipping", "Strategic", container("shipping", env=[{"name": "QUOTE_ADDR", "value": "http://x"}])),
+    ("Deployment/shipping", "Strategic", container("shipping", env=[{"name": "NEW", "value": "1"}])),
+    ("Deployment/shipping", "Strategic", container("shipping", env=[{"name": "QUOTE_ADDR", "$patch": "delete"}])),
+    ("Deployment/shipping", "Strategic", container("shipping", args=["a"])),
+    ("Deployment/shipping", "Strategic", container("shipping", image="x")),
+    ("Deployment/shipping", "Strategic", container("side", image="x")),
+    ("Deployment/shipping", "Strategic", template(nodeSelector={"a": "b"})),
+    ("Deployment/checkout", "Strategic", template(initContainers=[{"name": "i", "image": "x"}])),
+    ("Deployment/checkout", "Merge", template(initContainers=None)),
+    ("Deployment/checkout", "Strategic", template(initContainers=None)),
+    ("Deployment/postgresql", "Strategic", template(**VOLUME)),
+    ("ConfigMap/flagd-config", "Merge", {"data": {"demo.flagd.json": "{}"}}),
+]
+
+
+def test_patches_do_what_we_foresee(deployed, kube, kube_namespace):
+    """Every patch on a fresh copy of the object, as stored: the real result equals the foreseen one."""
+    app, _ = deployed
+    for number, (target, type_, patch) in enumerate(PATCHES):
+        ref = Reference.parse(target).within(kube_namespace)
+        prior = wanted(kube.get(ref))
+        change = Change.from_json({"patch": {"target": target, "type": type_, "patch": patch}})
+        (foreseen,) = after((prior,), change, app, kube_namespace)
+        live = kube.patch(ref, patch, type_)
+        assert lost(foreseen, wanted(live)) == [], f"patch {number} of {target}"
+        assert without_defaults(lost(wanted(live), foreseen)) == [], f"patch {number} of {target}"
+        kube.delete(ref)
+        kube.create(prior)
+
+
+def without_defaults(paths):
+    """Fields that the API server fills in for new parts are not ours to foresee."""
+    defaults = ("terminationMessage", "imagePullPolicy", "resources", "protocol")
+    return [p for p in paths if not any(d in p for d in defaults)]

@@ -1,7 +1,7 @@
 """Setting up a new cluster: server-side apply of documents, as they are, over a few connections at once.
 
-The client behind the ``Cluster`` port needs discovery of every kind first; here nothing is served yet, and the biggest
-definitions are over a megabyte, which are sent as the text that they are.
+The client behind the ``Cluster`` port needs discovery of every kind first; here nothing is served yet, and definitions
+are sent as the text that they are.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Api:
 
 
 def definition_path(file_name: str) -> str:
-    """The path of the CRD in ``<group>_<plural>.yaml``, the naming that the generator of CRDs uses."""
-    group, plural = file_name.removesuffix(".yaml").split("_", 1)
+    """The path of the CRD in a file ``<group>_<plural>``, the naming that the generator of CRDs uses."""
+    group, plural = Path(file_name).stem.split("_", 1)
     return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}"
 
 

@@ -64,7 +64,7 @@ def plan(name: str, packs: tuple[str, ...], host: str) -> LabState:
         alert_packs=packs,
         ports=ports,
     )
-    for part in (*cluster.COMPONENTS, *(p for p in STARTED if _installed(p))):
+    for part in (*cluster.COMPONENTS, *STARTED):
         state = state.with_part(_part(state, part))
     return state
 
@@ -92,16 +92,6 @@ def _part(state: LabState, name: str) -> Part:
     return Part(name=name, pid=0, log=str(log), port=port, health=health)
 
 
-def _installed(name: str) -> bool:
-    """Whether our program behind the part is there."""
-    operators = operators_folder()
-    programs = {
-        SERVER: Path(__file__).parent / "server" / "__main__.py",
-        OPERATOR: operators / "scenario" / "__main__.py" if operators else Path("missing"),
-    }
-    return name not in programs or programs[name].exists()
-
-
 def _python(name: str, module: str, state: LabState) -> Spec:
     """One of our own programs, run by this interpreter with this installation of the project."""
     roots = {str(Path(scenario_kit.__file__).parent.parent): None}
@@ -115,6 +105,7 @@ def _python(name: str, module: str, state: LabState) -> Spec:
         environment={
             "PYTHONPATH": ":".join(roots),
             "PYTHONUNBUFFERED": "1",
+            "KUBECONFIG": state.kubeconfig,
             "SCENARIO_KIT_HOME": str(home()),
             "OPENBLAS_NUM_THREADS": "1",
         },

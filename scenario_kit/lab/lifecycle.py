@@ -58,7 +58,8 @@ def up(
 ) -> LabState:
     """A lab that works: at once when it runs, repaired when parts of it died, else created.
 
-    ``packs`` are the alert packs that Prometheus shows in a new lab. ``say`` is told what goes on.
+    ``packs`` are the alert packs that Prometheus shows in a new lab. ``reporter`` is told about missing binaries (by
+    default a person is, on stderr), ``say`` about everything else.
 
     Raises:
         ToolchainError: a binary is missing and cannot be had.
@@ -76,7 +77,7 @@ def up(
         try:
             return _created(state, binaries, say)
         except BaseException:
-            supervisor.stop(state.folder)
+            supervisor.kill(state.folder)
             raise
 
 
@@ -127,13 +128,16 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     identity.write_admin(Path(state.kubeconfig), state.name, layout.api_server_url(state), pki)
     identity.write_solver(Path(state.solver_kubeconfig), layout.api_server_url(state), pki)
 
+    # A controller-manager gives up when the API server is not healthy within ten seconds, so no other work before that.
+    supervisor.Health(state).wait(["kube-apiserver", "kube-controller-manager"], _START_SECONDS)
+
     say("setting up nodes, roles and kinds")
     with Api(layout.api_server_url(state), pki) as api:
         api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes()])
         state = _start(state, binaries, nodes.PART, layout.SERVER)
         api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
         state = _start(state, binaries, layout.OPERATOR)
-        definitions = list((assets / toolchain.CHAOS_CRDS).glob("*.yaml"))
+        definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
         api.wait_served(_CHAOS_GROUP, len(definitions))
     state = _start(state, binaries, chaos_manager.PART)
@@ -171,8 +175,7 @@ def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabSta
     specs = layout.specs()
     for name in names:
         part = state.part(name)
-        if part is None:
-            continue
+        assert part is not None, name
         state = state.with_part(supervisor.start(specs[name](state, binaries), part, state.folder))
         state.save()
     return state
@@ -180,7 +183,7 @@ def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabSta
 
 def _clear(name: str) -> None:
     folder = lab_folder(name)
-    supervisor.stop(str(folder))
+    supervisor.kill(str(folder))
     if folder.exists():
         shutil.rmtree(folder)
 

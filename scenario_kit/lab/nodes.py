@@ -70,7 +70,7 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     part = state.part(PART)
     assert part is not None, PART
     config = Path(state.folder) / "kwok.yaml"
-    config.write_text("apiVersion: config.kwok.x-k8s.io/v1alpha1\nkind: KwokConfiguration\noptions: {}\n")
+    config.write_text(yaml.safe_dump(_configuration(), sort_keys=False))
     folder = control_plane_folder(state)
     return Spec(
         name=PART,
@@ -105,6 +105,22 @@ daemonEndpoints:
   kubeletEndpoint:
     Port: {{{{ NodePort }}}}
 """
+
+
+def _configuration() -> Object:
+    """KWOK applies no defaults to a document that exists, so those that matter are said here."""
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokConfiguration",
+        "options": {
+            "nodePlayStageParallelism": 4,
+            "podPlayStageParallelism": 4,
+            "nodeLeaseParallelism": 4,
+            "podsOnNodeSyncParallelism": 1,
+            "enableDebuggingHandlers": True,
+            "enablePodCache": True,
+        },
+    }
 
 
 def _static_status() -> Object:

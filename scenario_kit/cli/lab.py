@@ -1,0 +1,249 @@
+"""``lab``: the embedded cluster on this machine."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenario_kit.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.lab.lifecycle import PartReport
+    from scenario_kit.lab.state import LabState
+
+Name = Annotated[str, typer.Option("--name", help="Name of the lab; several run side by side.")]
+Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+Pack = Annotated[list[str], typer.Option("--alert-pack", help="Alert rules that Prometheus shows; may be repeated.")]
+
+_MEBIBYTE = 1 << 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    lab = typer.Typer(
+        name="lab",
+        help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
+        no_args_is_help=True,
+    )
+    for command in (install, up, down, status, kubeconfig, alerts, advance):
+        lab.command()(command)
+    app.add_typer(lab, rich_help_panel="Run it")
+
+
+def install(format: Format = "text") -> None:
+    """Get the binaries of the lab: releases where reachable, else built from Go modules (about 15 minutes, once).
+
+    Interrupt it at will: the next call goes on from there.
+
+    Example: scenario-kit lab install
+    """
+    from scenario_kit.cli.output import show_json
+    from scenario_kit.lab import toolchain
+
+    paths = toolchain.install()
+    if format == "json":
+        show_json({name: str(path) for name, path in paths.items()})
+        return
+    for name, path in paths.items():
+        typer.echo(f"{name:26} {path}")
+
+
+def up(name: Name = "default", pack: Pack = ["default"], format: Format = "text") -> None:  # noqa: B006 - typer copies
+    """Start the lab and the operator, or what is missing of them; prints how to point kubectl at it.
+
+    Example: eval "$(scenario-kit lab up)"
+    """
+    from scenario_kit.cli.output import show_json
+    from scenario_kit.lab import lifecycle
+
+    began = time.monotonic()
+    state = lifecycle.up(name, packs=pack, say=lambda text: typer.echo(text, err=True))
+    typer.echo(f"lab {name!r} is up ({time.monotonic() - began:.1f} s)", err=True)
+    if format == "json":
+        show_json(_addresses(state))
+    else:
+        typer.echo(f"export KUBECONFIG={state.kubeconfig}")
+
+
+def down(name: Name = "default") -> None:
+    """End every process of the lab and remove its files.
+
+    Example: scenario-kit lab down --name second
+    """
+    from scenario_kit.lab import lifecycle
+
+    existed = lifecycle.down(name)
+    typer.echo(f"lab {name!r} is down" if existed else f"there is no lab {name!r}; nothing to do", err=True)
+
+
+def status(name: Name = "default", format: Format = "text") -> None:
+    """Tell how every part of the lab is; ends with 2 when one does not work.
+
+    Example: scenario-kit lab status --format json
+    """
+    from scenario_kit.cli.output import show_json
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.state import LabState
+
+    state = LabState.load(name)
+    reports = lifecycle.status(state)
+    if format == "json":
+        show_json(_addresses(state) | {"complete": state.complete, "parts": [_report(r) for r in reports]})
+    else:
+        _show_status(state, reports)
+    if not state.complete or any(r.health for r in reports):
+        raise typer.Exit(LabError.exit_code)
+
+
+def kubeconfig(
+    name: Name = "default",
+    as_: Annotated[str, typer.Option("--as", help="admin, or solver: who may only see and change the app.")] = "admin",
+) -> None:
+    """Print the path of a kubeconfig.
+
+    Example: export KUBECONFIG=$(scenario-kit lab kubeconfig --as solver)
+    """
+    from scenario_kit.lab.state import LabState
+
+    state = LabState.load(name)
+    paths = {"admin": state.kubeconfig, "solver": state.solver_kubeconfig}
+    if as_ not in paths:
+        raise UsageError(f"nobody is called {as_!r} here", fix=f"--as {' or --as '.join(paths)}")
+    typer.echo(paths[as_])
+
+
+def alerts(name: Name = "default", format: Format = "text") -> None:
+    """Show the alerts that are pending or firing now, by the wall clock.
+
+    Example: scenario-kit lab alerts
+    """
+    from scenario_kit.cli.output import show_json, show_table
+    from scenario_kit.clients.prometheus import PrometheusMetrics
+    from scenario_kit.lab.state import LabState
+
+    state = LabState.load(name)
+    state.require_alive("asking for alerts")
+    found = sorted(PrometheusMetrics(state.prometheus_url).alerts(), key=_order)
+    if format == "json":
+        show_json(found)
+        return
+    if not found:
+        typer.echo("no alert is pending or firing")
+        return
+    rows = [_alert_row(alert) for alert in found]
+    show_table(("ALERT", "STATE", "NAMESPACE", "ON", "SINCE (UTC)"), rows)
+
+
+def advance(
+    seconds: Annotated[int, typer.Argument(help="How far, in seconds of virtual time.")],
+    world: Annotated[str, typer.Option("--trial", help="Whose clock; needed when there are several.")] = "",
+    name: Name = "default",
+    format: Format = "text",
+) -> None:
+    """Let virtual time pass in a trial's world; worlds by the wall clock move by themselves.
+
+    Example: scenario-kit lab advance 300
+    """
+    from scenario_kit.cli.output import show_json
+    from scenario_kit.lab.clock import WorldClock, list_worlds
+    from scenario_kit.lab.state import LabState
+
+    state = LabState.load(name)
+    state.require_alive("advancing its time")
+    chosen = choose_world(list_worlds(state.server_url, state.server_token), world)
+    clock = WorldClock(state.server_url, state.server_token, chosen)
+    try:
+        now = clock.now()
+        until = now + seconds
+        while now < until:
+            now = clock.wait(until)
+            state.require_alive("advancing its time")
+    finally:
+        clock.close()
+    if format == "json":
+        show_json({"trial": chosen, "now": now})
+    else:
+        typer.echo(f"{chosen}: {_utc(now)}")
+
+
+def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:
+    """The trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
+    virtual = sorted(w["trial"] for w in worlds if w["mode"] == "Virtual")
+    if wanted:
+        if wanted in virtual:
+            return wanted
+        kind = "runs by the wall clock" if wanted in {w["trial"] for w in worlds} else "does not exist"
+        raise UsageError(f"the world {wanted!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
+    if len(virtual) != 1:
+        raise UsageError(
+            f"there are {len(virtual)} worlds with a virtual clock",
+            fix=f"choose one with --trial: {', '.join(virtual)}" if virtual else "verify creates them while it runs",
+        )
+    return virtual[0]
+
+
+def _addresses(state: LabState) -> dict[str, Any]:
+    return {
+        "name": state.name,
+        "kubeconfig": state.kubeconfig,
+        "solverKubeconfig": state.solver_kubeconfig,
+        "prometheusUrl": state.prometheus_url,
+        "epoch": state.epoch,
+    }
+
+
+def _report(report: PartReport) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "pid": report.pid,
+        "alive": report.alive,
+        "memoryBytes": report.memory_bytes,
+        "port": report.port,
+        "works": not report.health,
+        "problem": report.health,
+        "log": report.log,
+        "tail": report.tail,
+    }
+
+
+def _show_status(state: LabState, reports: list[PartReport]) -> None:
+    from scenario_kit.cli.output import show_table
+
+    rows = [
+        (
+            r.name,
+            str(r.pid or ""),
+            "works" if not r.health else r.health,
+            f"{r.memory_bytes // _MEBIBYTE}",
+            str(r.port or ""),
+        )
+        for r in reports
+    ]
+    show_table(("PART", "PID", "STATE", "MIB", "PORT"), rows)
+    total = sum(r.memory_bytes for r in reports) // _MEBIBYTE
+    typer.echo(f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_utc(state.epoch)}")
+    if not state.complete:
+        typer.echo("the lab is still starting, or was interrupted while it did; fix: scenario-kit lab up")
+    for report in reports:
+        if report.tail:
+            typer.echo(f"\n{report.name} is dead; the end of {report.log}:\n{report.tail}")
+
+
+def _order(alert: dict[str, Any]) -> tuple[str, str, str]:
+    labels = alert["labels"]
+    return alert["state"], labels["alertname"], str(sorted(labels.items()))
+
+
+def _alert_row(alert: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    labels = dict(alert["labels"])
+    name, namespace = labels.pop("alertname"), labels.pop("namespace", "")
+    labels.pop("severity", None)
+    on = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    return name, alert["state"], namespace, on, alert["activeAt"][:19].replace("T", " ")
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -51,10 +51,9 @@ def register(app: typer.Typer) -> None:
 
 def examine() -> list[Check]:
     """Everything that a lab needs of this machine."""
-    checks = [_system(), _python(), *_parts(), _assets()]
-    if not all(check.fine for check in checks):
-        checks += [_go(), _disk()]
-    return [*checks, _memory(), _address(), *_labs()]
+    parts = [*_parts(), _assets()]
+    tools = [] if all(part.fine for part in parts) else [_go(), _disk()]
+    return [_system(), _python(), _memory(), _address(), *tools, *parts, *_labs()]
 
 
 def _system() -> Check:

@@ -148,12 +148,13 @@ def advance(
     Example: scenario-kit lab advance 300
     """
     from scenario_kit.cli.output import show_json
-    from scenario_kit.lab.clock import WorldClock, list_worlds
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.clock import WorldClock
     from scenario_kit.lab.state import LabState
 
     state = LabState.load(name)
     state.require_alive("advancing its time")
-    chosen = choose_world(list_worlds(state.server_url, state.server_token), world)
+    chosen = choose_world(lifecycle.worlds(state), world)
     clock = WorldClock(state.server_url, state.server_token, chosen)
     try:
         now = clock.now()
@@ -171,7 +172,7 @@ def advance(
 
 def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:
     """The trial whose virtual clock is to move; raises ``UsageError`` when that is not clear."""
-    virtual = sorted(w["trial"] for w in worlds if w["mode"] == "Virtual")
+    virtual = sorted(str(w["trial"]) for w in worlds if w["mode"] == "Virtual")
     if wanted:
         if wanted in virtual:
             return wanted

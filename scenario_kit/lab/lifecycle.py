@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import msgspec
 
 from scenario_kit.errors import LabError
@@ -29,9 +30,10 @@ from scenario_kit.lab.addresses import host_address
 from scenario_kit.lab.api import Api
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
 from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
-from scenario_kit.model.base import Value
+from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
+_ANSWER_SECONDS = 10.0
 _DAY = 86400.0
 _CHAOS_GROUP = "chaos-mesh.org/v1alpha1"
 
@@ -107,6 +109,18 @@ def status(state: LabState) -> list[PartReport]:
         )
         for part, problem in zip(state.parts, problems, strict=True)
     ]
+
+
+def worlds(state: LabState) -> list[Object]:
+    """The worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
+    headers = {"Authorization": f"Bearer {state.server_token}"}
+    try:
+        response = httpx.get(f"{state.server_url}/worlds", headers=headers, timeout=_ANSWER_SECONDS, trust_env=False)
+        response.raise_for_status()
+    except httpx.HTTPError as error:
+        raise LabError(f"the lab server does not tell its worlds: {error}", fix="scenario-kit lab status") from error
+    found: list[Object] = response.json()["worlds"]
+    return found
 
 
 def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], None]) -> LabState:

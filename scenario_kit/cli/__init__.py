@@ -40,15 +40,21 @@ def build() -> typer.Typer:
 
     @app.callback()
     def root(
-        version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
+        version: Annotated[
+            bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+        ] = False,
     ) -> None:
-        if version:
-            typer.echo(f"scenario-kit {__version__}")
-            raise typer.Exit
+        pass
 
     for name in COMMANDS:
         import_module(f"scenario_kit.cli.{name}").register(app)
     return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scenario-kit {__version__}")
+        raise typer.Exit
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -71,7 +71,7 @@ class Case:
 
     def names(self, *kinds: str) -> list[str]:
         """References of the app's objects, of these kinds or of all."""
-        return [str(ref) for ref in self.known if not kinds or ref.kind in kinds]
+        return [f"{ref.kind}/{ref.name}" for ref in self.known if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:
         """The fault of that name in the file."""

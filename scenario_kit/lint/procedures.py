@@ -37,11 +37,10 @@ def no_effect(case: Case) -> Iterator[Problem]:
 )
 def impossible(case: Case) -> Iterator[Problem]:
     """A change cannot be made."""
-    broken, problems = _broken(case)
-    for place, error in problems:
+    for place, error in _broken(case)[1]:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
-    for place, error in _failures(case, broken):
+    for place, error in _failures(case):
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
 
@@ -55,7 +54,7 @@ def impossible(case: Case) -> Iterator[Problem]:
 )
 def idle(case: Case) -> Iterator[Problem]:
     """A change of a solution or decoy changes nothing."""
-    for place, error in _failures(case, _broken(case)[0]):
+    for place, error in _failures(case):
         if isinstance(error, NoChange):
             yield Problem(place, error.message, "the app as the fault left it", "a change of it")
 
@@ -143,9 +142,13 @@ def _broken(case: Case) -> tuple[tuple[Object, ...], list[tuple[Place, Authoring
     return objects, problems
 
 
-def _failures(case: Case, broken: tuple[Object, ...]) -> Iterator[tuple[Place, AuthoringError]]:
-    """Changes of solutions and decoys that fail on the broken app; each procedure starts from there anew."""
-    if case.app is None or case.objects is None:
+def _failures(case: Case) -> Iterator[tuple[Place, AuthoringError]]:
+    """Changes of solutions and decoys that fail on the broken app; each procedure starts from there anew.
+
+    Nothing is said about them while a fault is in doubt: they would seem to repair what is not broken.
+    """
+    broken, problems = _broken(case)
+    if case.app is None or problems or len(case.faults) < len(case.scenario.spec.faults):
         return
     for procedure in case.procedures():
         objects = broken

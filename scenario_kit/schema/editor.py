@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from scenario_kit.schema.source import Schema, definitions
+from scenario_kit.schema.source import Schema, definitions, templated
 
 
 def editor_schema(name: str) -> Schema:
     """The schema of one kind of file, complete in one document."""
     used: dict[str, Schema] = {}
     root = _portable(definitions()[name], used)
+    if name == "Fault":  # most of it is templates
+        used = {part: templated(schema) for part, schema in used.items()}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": f"https://scenariokit.io/schema/{name.lower()}.schema.json",

@@ -1,0 +1,180 @@
+"""The authoring commands: exit codes, one clear message, formats for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+
+from scenario_kit import __version__
+from scenario_kit import cli as command_line
+from scenario_kit.catalog import data_root
+from scenario_kit.cli import COMMANDS, output, run
+from scenario_kit.cli.lint import annotation, sarif, summary
+from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, UsageError
+from scenario_kit.model import Finding, Position, Severity
+
+SCENARIOS = data_root() / "catalog" / "scenarios"
+GOOD = SCENARIOS / "cart-scaled-to-zero"
+FINDING = Finding(
+    code="SK405",
+    severity=Severity.ERROR,
+    message="100 % wrong\nreally",
+    position=Position(path="a,b:c.yaml", line=3, column=7),
+    fix="label it",
+)
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.yaml"
+    path.write_text((GOOD / "scenario.yaml").read_text().replace("Deployment/cart\n", "Deployment/crt\n"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "stream", "text"),
+    [
+        (["lint", str(GOOD)], 0, "out", "1 scenario checked: no findings"),
+        (["lint", str(SCENARIOS)], 0, "out", "no findings"),
+        (["lint", "nowhere"], 3, "err", "there is no nowhere"),
+        (["lint", str(data_root() / "templates")], 3, "err", "holds no scenario.yaml"),
+        (["lint", str(GOOD), "--format", "xml"], 3, "err", "there is no format 'xml'"),
+        (["lint"], 3, "err", "Missing argument"),
+        (["lnt"], 3, "err", "No such command"),
+        (["lint", "--frmat"], 3, "err", "No such option"),
+        (["--version"], 0, "out", f"scenario-kit {__version__}"),
+        (["rules"], 0, "out", "SK405"),
+        (["explain", "sk405"], 0, "out", "SK405: The labelled object is not what the fault changes"),
+        (["explain", "SK4O5"], 3, "err", "there is no rule 'SK4O5'"),
+        (["catalog"], 0, "out", "otel-demo"),
+        (["catalog", "faults"], 0, "out", "network-delay"),
+        (["catalog", "faults", "show", "network-delay"], 0, "out", "latencyMilliseconds"),
+        (["catalog", "faults", "show", "network-dely"], 3, "err", "did you mean `network-delay`"),
+        (["catalog", "flaws"], 3, "err", "there is no 'flaws' in the catalogue"),
+        (["catalog", "faults", "list"], 3, "err", "show NAME"),
+        (["render", str(GOOD)], 0, "out", "# Fault cart-replicas"),
+        (["render", str(GOOD), "--show", "manifests"], 0, "out", "kind: Deployment"),
+        (["render", str(GOOD), "--show", "nothing"], 3, "err", "there is no section"),
+        (["render", str(SCENARIOS)], 3, "err", "name one of them"),
+    ],
+)  # fmt: skip
+def test_commands(arguments: list[str], code: int, stream: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == code
+
+    captured = capsys.readouterr()
+    assert text in getattr(captured, stream)
+    assert "Traceback" not in captured.err
+
+
+def test_a_bad_scenario_is_told_with_place_and_fix(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", str(bad)]) == 1
+
+    out = capsys.readouterr().out
+    assert f"SK110 error {bad}:19:13" in out
+    assert "fix: did you mean `Deployment/cart`" in out
+
+
+def test_a_bad_scenario_cannot_be_rendered(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["render", str(bad)]) == 1
+    assert "Deployment/crt" in capsys.readouterr().err
+
+
+def test_json_for_programs(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", str(bad), "--format", "json"]) == 1
+
+    document = json.loads(capsys.readouterr().out)
+    assert document["schemaVersion"] == 1
+    assert {f["code"] for f in document["findings"]} >= {"SK110"}
+    assert document["findings"][0]["position"]["line"] == 19
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["rules"], ["catalog"], ["render", str(GOOD)], ["catalog", "scenarios", "show", GOOD.name]],
+)
+def test_every_listing_has_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*arguments, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_annotations_are_escaped() -> None:
+    assert annotation(FINDING) == (
+        "::error file=a%2Cb%3Ac.yaml,line=3,col=7,title=SK405::100 %25 wrong%0Areally Fix: label it"
+    )
+
+
+def test_sarif_names_rule_and_place() -> None:
+    (run_,) = sarif([FINDING])["runs"]  # type: ignore[misc]
+
+    assert run_["tool"]["driver"]["rules"][0]["id"] == "SK405"
+    assert run_["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7}
+
+
+def test_the_summary_counts() -> None:
+    assert summary([FINDING, FINDING], 3) == "3 scenarios checked: 2 errors"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("wrong", fix="do it right"), 3),
+        (AuthoringError("bad", [FINDING], fix="do it right"), 1),
+        (InfrastructureError("gone", fix="do it right"), 2),
+        (KitError("bug", fix="do it right"), 3),
+        (KeyboardInterrupt(), 130),
+        (typer.Abort(), 130),
+    ],
+)
+def test_errors_end_in_their_exit_code(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command_line, "build", lambda: _raising(error))
+
+    assert run(["x"]) == code
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    if hasattr(error, "fix"):
+        assert "fix: do it right" in captured.err
+
+
+def test_a_bug_saves_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(command_line, "build", lambda: _raising(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(command_line.tempfile, "tempdir", str(tmp_path))
+
+    assert run(["x"]) == 3
+    (saved,) = tmp_path.glob("*.traceback")
+    err = capsys.readouterr().err
+    assert "this is a bug of scenario-kit: ZeroDivisionError: by zero" in err
+    assert str(saved) in err
+    assert "Traceback" in saved.read_text()
+
+
+def _raising(error: BaseException) -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command()
+    def x() -> None:
+        raise error
+
+    @app.command()
+    def y() -> None: ...
+
+    return app
+
+
+def test_every_module_of_commands_registers() -> None:
+    for name in COMMANDS:
+        assert callable(__import__(f"scenario_kit.cli.{name}", fromlist=["register"]).register)
+
+
+def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show_findings(
+        [Finding(code="SK304", severity=Severity.WARNING, message="m", observed="a", expected="b", why="w")]
+    )
+
+    assert capsys.readouterr().out.splitlines() == ["SK304 warning", "  m", "  observed: a; expected: b", "  why: w"]

@@ -1,0 +1,164 @@
+"""Every mistake of a file at once, with its place and a fix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import data_root
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load import load_app, load_fault, load_scenario, scenario_files, scenario_from_object
+from scenario_kit.load.document import read_document
+
+HEAD = "apiVersion: scenariokit.io/v1alpha1\nkind: Scenario\nmetadata: {name: cart-down}\nspec:\n  title: x\n"
+APP = "  app: {name: otel-demo, version: 2.2.0}\n"
+
+
+def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
+    path = folder / "scenario.yaml"
+    path.write_text(text)
+    with pytest.raises(AuthoringError) as caught:
+        load_scenario(path)
+    return [(f.code, f.position.line if f.position else 0, f.message, f.fix) for f in caught.value.findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "message", "fix"),
+    [
+        (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
+        (HEAD, "SK103", 5, "`spec` lacks the required field `app`", "add `app`"),
+        (HEAD + "  app: {name: x}\n", "SK103", 6, "`spec.app` lacks the required field `version`", "add `version`"),
+        (HEAD + "  app: {name: x, version: 3.0}\n", "SK104", 6, "must be text, but is 3.0", "write text"),
+        (HEAD + APP + "  faults: {}\n", "SK104", 7, "`spec.faults` must be a list, but is an object", "write a list"),
+        (HEAD + APP + "  domain: sr\n", "SK104", 7, "`spec.domain` must be 'sre' or", "`sre`"),
+        (HEAD + APP + "  title2: x\n", "SK102", 7, "`title2`", "`title`"),
+        (HEAD.replace("v1alpha1", "v1") + APP, "SK105", 1, "must be 'scenariokit.io/v1alpha1'", "v1alpha1"),
+        (HEAD.replace("cart-down", "Cart_Down") + APP, "SK106", 3, "lower-case letters", "write lower-case"),
+        (HEAD.replace("Scenario", "Pod") + "  x: 1\n", "SK104", 2, "holds a 'Pod'", "write `kind: Scenario`"),
+        ("[1, 2]", "SK104", 1, "the document must be an object, but is a list", "write an object"),
+        (
+            HEAD + APP + "  faults:\n  - {name: a, type: t, target: service/x}\n",
+            "SK104", 8, "a reference such as 'Deployment/cart'", "write a reference",
+        ),
+        (
+            HEAD + APP + "  faults:\n  - {name: a, type: t, target: A/x}\n  - {name: a, type: t, target: A/x}\n",
+            "SK106", 9, "has the same name as entry 0: 'a'", "another name",
+        ),
+        (
+            HEAD + APP + "  decoys:\n  - name: d\n    changes:\n"
+            "    - {scale: {target: A/x, replicas: 1}, delete: {target: A/x}}\n",
+            "SK104", 10, "but has `delete` and `scale`", "keep one of `delete` and `scale`",
+        ),
+        (HEAD + APP + "  decoys: [{name: d, changes: [{}]}]\n", "SK104", 7, "but has none of them", "add one of"),
+        (
+            HEAD + APP + "  decoys: [{name: d, changes: [{scale: {target: A/x, replicas: -1}}]}]\n",
+            "SK104", 7, "must be at least 0, but is -1", "at least 0",
+        ),
+    ],
+)  # fmt: skip
+def test_one_mistake(text: str, code: str, line: int, message: str, fix: str, tmp_path: Path) -> None:
+    ((found_code, found_line, found_message, found_fix),) = findings(text, tmp_path)
+
+    assert (found_code, found_line) == (code, line)
+    assert message in found_message
+    assert fix in found_fix
+
+
+def test_all_mistakes_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = HEAD + "  app: {name: x, versoin: 1}\n  expect: {alerts: [{class: mustFire}]}\n  brif: x\n  brif: y\n"
+
+    found = findings(text, tmp_path)
+
+    assert [(code, line) for code, line, _, _ in found] == [
+        ("SK101", 9), ("SK103", 6), ("SK102", 6), ("SK103", 7), ("SK104", 7), ("SK102", 8),
+    ]  # fmt: skip
+
+
+def test_an_unquoted_on_comes_back_from_the_api_server_as_true() -> None:
+    path = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    stored = renamed(read_document(path).data)
+    stored["metadata"]["generation"] = 1
+
+    assert scenario_from_object(stored) == load_scenario(path).scenario
+
+
+def renamed(data: Any) -> Any:
+    if isinstance(data, list):
+        return [renamed(item) for item in data]
+    return {"true" if k == "on" else k: renamed(v) for k, v in data.items()} if isinstance(data, dict) else data
+
+
+def test_an_object_of_another_version_is_an_authoring_error() -> None:
+    with pytest.raises(AuthoringError, match="cannot be read"):
+        scenario_from_object({"metadata": {"name": "x"}, "spec": {"title": "x"}})
+
+
+def test_a_free_object_keeps_a_field_called_true() -> None:
+    spec = {"title": "x", "app": {"name": "a", "version": "1", "options": {"true": 1}}}
+
+    assert scenario_from_object({"metadata": {"name": "x"}, "spec": spec}).spec.app.options == {"true": 1}
+
+
+def test_the_catalogue_loads() -> None:
+    root = data_root() / "catalog"
+    for path in root.glob("faults/*/fault.yaml"):
+        assert load_fault(path).fault.name == path.parent.name
+    for path in root.glob("apps/*/app.yaml"):
+        assert load_app(path)["name"] == path.parent.name
+
+
+FAULT = """
+name: f
+version: 1
+title: t
+description: d
+targets: [Deployment]
+parameters: {type: object, properties: {n: {type: integer}}}
+changes: [{scale: {target: "{{ target }}", replicas: "{{ parameters.n }}"}, when: "{{ parameters.n > 1 }}"}]
+effect: [{object: {ref: "{{ target }}", path: spec.replicas, equals: 1}, withinSeconds: "{{ parameters.n }}"}]
+entities: [{ref: "{{ target }}"}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('replicas: "{{ parameters.n }}"', "replicas: many", "must be an integer"),
+        ("[Deployment]", "[deployment]", "a kind such as 'Deployment'"),
+        ("type: integer", "type: int", "`parameters` is not a JSON Schema"),
+        ("effect:", "effects:", "lacks the required field `effect`"),
+        ('ref: "{{ target }}"}]\n', "ref: target}]\n", "a reference such as"),
+    ],
+)
+def test_mistakes_of_a_fault(old: str, new: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "fault.yaml"
+    path.write_text(FAULT.replace(old, new))
+
+    with pytest.raises(AuthoringError) as caught:
+        load_fault(path)
+    assert any(message in f.message for f in caught.value.findings), [f.message for f in caught.value.findings]
+
+
+def test_templates_may_stand_for_any_value(tmp_path: Path) -> None:
+    path = tmp_path / "fault.yaml"
+    path.write_text(FAULT)
+
+    assert load_fault(path).fault.changes[0]["when"] == "{{ parameters.n > 1 }}"
+
+
+def test_scenario_files_are_found_below_folders(tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "scenario.yaml", tmp_path / "other.yaml"
+    first.parent.mkdir()
+    first.touch()
+    second.touch()
+
+    assert scenario_files([tmp_path, second, first]) == [first, second]
+
+
+def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no"):
+        scenario_files([tmp_path])
+    with pytest.raises(UsageError, match="there is no"):
+        scenario_files([tmp_path / "missing"])

@@ -1,0 +1,127 @@
+"""The schemas and the frozen values describe the same fields, with the same types and defaults."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+import pytest
+
+from scenario_kit import model
+from scenario_kit.model import app, change, check, scenario, trial
+from scenario_kit.model.base import Value
+from scenario_kit.schema import Schema, definitions
+
+PAIRS: dict[str, type[Value]] = {
+    "AlertExpectation": scenario.AlertExpectation,
+    "AppChoice": scenario.AppChoice,
+    "Author": scenario.Author,
+    "BackgroundAlert": scenario.BackgroundAlert,
+    "CallEdge": app.CallEdge,
+    "Change": change.Change,
+    "Check": check.Check,
+    "CheckResult": model.CheckResult,
+    "Component": app.Component,
+    "Decoy": scenario.Decoy,
+    "Edge": scenario.Edge,
+    "EndpointsCheck": check.EndpointsCheck,
+    "Entity": model.Entity,
+    "EventCheck": check.EventCheck,
+    "Expect": scenario.Expect,
+    "Fault": model.FaultType,
+    "FaultUse": scenario.FaultUse,
+    "Finding": model.Finding,
+    "FlagStore": app.FlagStore,
+    "GroundTruth": scenario.GroundTruth,
+    "Load": scenario.Load,
+    "LoadProfile": app.LoadProfile,
+    "LogCheck": check.LogCheck,
+    "ObjectCheck": check.ObjectCheck,
+    "OnAlert": scenario.OnAlert,
+    "Patch": change.Patch,
+    "Position": model.Position,
+    "QueryCheck": check.QueryCheck,
+    "RemoveFault": change.RemoveFault,
+    "Restart": change.Restart,
+    "Rollout": scenario.Rollout,
+    "RootCause": scenario.RootCause,
+    "Run": change.Run,
+    "Scale": change.Scale,
+    "ScenarioSpec": scenario.ScenarioSpec,
+    "SetFlag": change.SetFlag,
+    "Solution": scenario.Solution,
+    "Start": scenario.Start,
+    "Step": trial.Step,
+    "StepStatus": trial.StepStatus,
+    "Suppression": scenario.Suppression,
+    "Symptom": model.fault.Symptom,
+    "Target": change.Target,
+    "TrialSpec": trial.TrialSpec,
+    "Until": change.Until,
+}
+#: Definitions without a value of their own: wrappers, states that the operator writes, files of several values.
+WITHOUT_VALUE = {
+    "App", "AppVersion", "Condition", "ObjectMeta", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationSpec",
+    "ValidationStatus",
+}  # fmt: skip
+JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
+
+
+def resolved(schema: Schema) -> Schema:
+    return {**definitions()[schema["$ref"]], **schema} if "$ref" in schema else schema
+
+
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_fields_are_the_same(name: str) -> None:
+    schema, value = definitions()[name], PAIRS[name]
+    fields = {field.encode_name: field for field in msgspec.structs.fields(value)}
+
+    assert set(schema["properties"]) == set(fields)
+    assert set(schema.get("required", ())) == {n for n, f in fields.items() if f.required}
+
+
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_types_and_defaults_are_the_same(name: str) -> None:
+    hints = typing.get_type_hints(PAIRS[name])
+    for field in msgspec.structs.fields(PAIRS[name]):
+        schema = definitions()[name]["properties"][field.encode_name]
+        wrong = mismatch(schema, hints[field.name])
+        assert not wrong, f"{name}.{field.encode_name}: {wrong}"
+        if field.default not in (msgspec.NODEFAULT, None, "", (), {}) and not isinstance(field.default, Value):
+            default = list(field.default) if isinstance(field.default, tuple) else field.default
+            assert resolved(schema)["default"] == default, f"{name}.{field.encode_name}"
+
+
+def mismatch(schema: Schema, hint: Any) -> str:
+    """Why the schema does not describe values of the type; empty if it does."""
+    if get_origin(hint) is types.UnionType:
+        hint = next(part for part in get_args(hint) if part is not type(None))
+    part = resolved(schema)
+    if hint is Any:
+        return ""  # templates and free values are described in more detail than they are typed
+    if get_origin(hint) is Literal:
+        return "" if set(part["enum"]) == set(get_args(hint)) else f"{part['enum']} is not {get_args(hint)}"
+    if get_origin(hint) in (tuple, list):
+        return mismatch(part["items"], get_args(hint)[0]) if part["type"] == "array" else "not a list"
+    if isinstance(hint, type) and issubclass(hint, Value):
+        return "" if PAIRS.get(schema["$ref"]) is hint else f"{schema['$ref']} is not {hint.__name__}"
+    if hint is dict or get_origin(hint) is dict:
+        return "" if part["type"] == "object" else f"{part['type']} is not an object"
+    if isinstance(hint, type) and issubclass(hint, str):
+        return "" if part["type"] == "string" else f"{part['type']} is not text"
+    return "" if part["type"] == JSON_TYPES[hint] else f"{part['type']} is not {hint}"
+
+
+def test_no_definition_is_forgotten() -> None:
+    with_fields = {name for name, schema in definitions().items() if "properties" in schema}
+
+    assert with_fields == set(PAIRS) | WITHOUT_VALUE
+
+
+def test_an_app_file_says_everything_about_an_app_but_its_version() -> None:
+    both = set(definitions()["App"]["properties"]) | set(definitions()["AppVersion"]["properties"])
+    fields = {field.encode_name for field in msgspec.structs.fields(model.App)}
+
+    assert both - {"versions"} == fields - {"version"}

@@ -1,0 +1,125 @@
+"""Rules about the schemas themselves, and about what is generated from them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator, Draft202012Validator
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.load.document import read_document
+from scenario_kit.schema import Schema, authoring, definitions, expand
+from scenario_kit.schema.crd import KINDS, crd
+from scenario_kit.schema.editor import editor_schema
+from scenario_kit.schema.install import access, deployment
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def fields(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
+    for name, part in schema.get("properties", {}).items():
+        yield f"{path}.{name}", part
+        yield from fields(part, f"{path}.{name}")
+    if isinstance(schema.get("items"), dict):
+        yield f"{path}[]", schema["items"]
+        yield from fields(schema["items"], f"{path}[]")
+    for branch in schema.get("anyOf", ()):
+        yield from fields(branch, path)
+
+
+@pytest.mark.parametrize("name", sorted(definitions()))
+def test_every_field_is_described_and_bounded(name: str) -> None:
+    schema = expand(definitions()[name])
+    assert schema["description"]
+    for path, part in fields(schema, name):
+        assert part.get("description"), path
+        if part.get("type") == "array":
+            assert "maxItems" in part, path
+        if part.get("type") == "string" and "enum" not in part and "format" not in part and "labels" not in path:
+            assert "maxLength" in part or "pattern" in part, path
+        if part.get("type") == "object" and "properties" in part:
+            assert part["additionalProperties"] is False, path
+
+
+@pytest.mark.parametrize("name", sorted(definitions()))
+def test_enums_are_pascal_case(name: str) -> None:
+    for path, part in fields(expand(definitions()[name]), name):
+        exempt = path.endswith((".apiVersion", ".domain", ".twin", "Step.kind", "steps[].kind"))
+        for value in () if exempt else part.get("enum", ()):
+            assert value == "" or value[0].isupper(), path
+
+
+@pytest.mark.parametrize("name", ["Scenario", "Fault", "App"])
+def test_authoring_schemas_are_valid_json_schemas(name: str) -> None:
+    Draft202012Validator.check_schema(authoring(name))
+    Draft7Validator.check_schema(editor_schema(name))
+
+
+@pytest.mark.parametrize(("family", "name"), [("scenarios", "Scenario"), ("faults", "Fault"), ("apps", "App")])
+def test_editors_accept_the_catalogue(family: str, name: str) -> None:
+    files = sorted((data_root() / "catalog" / family).glob(f"*/{name.lower()}.yaml"))
+    assert files
+    for path in files:
+        assert not list(Draft7Validator(editor_schema(name)).iter_errors(read_document(path).data)), path
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_crds_are_structural(kind: str) -> None:
+    version = crd(kind)["spec"]["versions"][0]
+    assert version["subresources"] == {"status": {}}
+    for path, part in fields(version["schema"]["openAPIV3Schema"], kind):
+        assert not {"$ref", "additionalProperties", "default", "uniqueItems"} & set(part) or _map_of_text(part), path
+        assert "type" in part or part.get("x-kubernetes-preserve-unknown-fields"), path
+        if part.get("type") == "array":
+            assert part["x-kubernetes-list-type"] in ("atomic", "map", "set"), path
+        for key in part.get("x-kubernetes-list-map-keys", ()):
+            assert key in part["items"]["required"], path
+        for branch in part.get("oneOf", ()):
+            assert set(branch) == {"required"}, path
+
+
+def _map_of_text(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("additionalProperties"), dict)
+
+
+def test_kubectl_may_send_an_unquoted_on_as_true() -> None:
+    spec = crd("Scenario")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    alert = spec["properties"]["expect"]["properties"]["alerts"]["items"]
+    event = spec["properties"]["expect"]["properties"]["checks"]["items"]["properties"]["event"]
+
+    assert {"on", "true"} <= set(alert["properties"])
+    assert event["oneOf"] == [{"required": ["on"]}, {"required": ["true"]}]
+    assert "on" not in event["required"]
+
+
+def test_short_names_are_unique() -> None:
+    assert len({short for short, _ in KINDS.values()}) == len(KINDS)
+
+
+def test_the_operator_may_write_status_and_needs_one_replica() -> None:
+    (operator,) = deployment("image:1")
+    role = next(obj for obj in access() if obj["kind"] == "ClusterRole")
+
+    assert operator["spec"]["replicas"] == 1
+    assert operator["spec"]["strategy"] == {"type": "Recreate"}
+    assert role["rules"][0]["apiGroups"] == ["scenariokit.io"]
+
+
+def test_generated_files_are_up_to_date() -> None:
+    result = subprocess.run(
+        [sys.executable, ROOT / "ci" / "gen", "--check"], capture_output=True, text=True, check=False
+    )
+
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_catalogue_covers_the_six_faults() -> None:
+    assert {
+        "service-target-port-wrong", "container-image-not-found", "deployment-scaled-to-zero", "network-delay",
+        "pod-failure", "env-value-wrong",
+    } <= set(Catalog().faults())  # fmt: skip

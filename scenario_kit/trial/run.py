@@ -22,6 +22,8 @@ from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 3
+#: The longest text that the status schema takes.
+_LONGEST: Final = 4000
 Save = Callable[[TrialStatus], None]
 
 
@@ -51,7 +53,7 @@ def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
     if status.started_at is None:
         status = msgspec.structs.replace(status, started_at=now, namespace=context.namespace)
     if status.step(index) is None:
-        step = StepStatus(index=index, step=str(context.spec.steps[index]), outcome="Running", started_at=now)
+        step = StepStatus(index=index, step=str(context.spec.steps[index])[:128], outcome="Running", started_at=now)
         status = status.with_step(step)
     return msgspec.structs.replace(status, now=now, current=index)
 
@@ -61,7 +63,7 @@ def _skip(context: Context, status: TrialStatus, action: Skip) -> TrialStatus:
     now = context.clock.now()
     skipped = StepStatus(
         index=action.index,
-        step=str(context.spec.steps[action.index]),
+        step=str(context.spec.steps[action.index])[:128],
         outcome="Skipped",
         started_at=now,
         finished_at=now,
@@ -94,8 +96,8 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
         running,
         outcome=outcome,
         finished_at=_now(context, running.started_at),
-        message=message or "; ".join(f.message for f in findings if f.severity == Severity.ERROR),
-        findings=tuple(msgspec.structs.replace(f, step=str(step)) for f in findings),
+        message=(message or "; ".join(f.message for f in findings if f.severity == Severity.ERROR))[:_LONGEST],
+        findings=tuple(_bounded(f, str(step)) for f in findings),
         checks=tuple(checks),
     )
     return _proven(status.with_step(done), step, done)
@@ -130,6 +132,13 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
             return deploy.teardown(context), []
         case "expectClean":
             return deploy.expect_clean(context), []
+
+
+def _bounded(finding: Finding, step: str) -> Finding:
+    """A finding that fits the limits of the status schema."""
+    return msgspec.structs.replace(
+        finding, step=step[:128], observed=finding.observed[:_LONGEST], expected=finding.expected[:_LONGEST]
+    )
 
 
 def _proven(status: TrialStatus, step: Step, done: StepStatus) -> TrialStatus:

@@ -23,7 +23,7 @@ PROOF: Final = {
 }
 
 
-class Condition(Value, frozen=True, kw_only=True):
+class Condition(Value, frozen=True, kw_only=True, omit_defaults=False):
     """A Kubernetes condition. The transition time is wall time and follows ``status`` alone."""
 
     type: str

@@ -53,7 +53,8 @@ class Barrier:
         self._kinds = kinds
         self._lock = threading.Lock()
         self._proven: dict[str, int] = {}
-        self._pool = ThreadPoolExecutor(8, thread_name_prefix="barrier")
+        # All at once: most of the time of a list is spent waiting for the API server's own cache.
+        self._pool = ThreadPoolExecutor(len(kinds), thread_name_prefix="barrier")
 
     def pass_(self, namespace: str) -> None:
         """Wait until the store is fresh.

@@ -60,4 +60,11 @@ CHILD_KINDS = frozenset(w.kind for w in CHILDREN)
 NAMESPACED = (*WORKLOADS, *EXPERIMENTS, *CHILDREN)
 
 #: Followed for their versions only, never kept: they fill the sequence of revisions (see ``barrier``).
-PASSED_BY = (Watched("Event"), Watched("Lease", "coordination.k8s.io"), Watched("Endpoints"))
+PASSED_BY = (
+    Watched("Event"),
+    Watched("Endpoints"),
+    Watched("Lease", "coordination.k8s.io"),
+    Watched("IPAddress", "networking.k8s.io", namespaced=False),
+    Watched("ControllerRevision", "apps"),
+    Watched("ClusterLogs", "kwok.x-k8s.io", namespaced=False),
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scenario_kit.clients.kube import KubeCluster
-from scenario_kit.errors import LabError
+from scenario_kit.errors import LabError, Rejected
 from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.server.api import Api, serve
@@ -81,7 +81,9 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
 
     for listener in (pods_to_kubelet, containers.heard, nudger.heard):
         store.listen(listener)
-    informers = Informers(cluster, store, threads.stop, threads.spawn)
+    watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
+    stack.callback(watched.close)
+    informers = Informers(watched, store, threads.stop, threads.spawn)
     informers.follow(CLUSTER)  # nodes first: the kubelet wants to know its own
     informers.follow(NAMESPACED)
     informers.follow(PASSED_BY, keep=False)
@@ -105,7 +107,7 @@ def _kubelet(state: LabState, store: Store, worlds: Worlds, cluster: KubeCluster
         return store.get("", "Node", name) if ours else None
 
     kubelet = Kubelet(
-        ClusterWriter(writes),
+        _Writer(writes),
         clock_of=worlds.clock_of,
         processes_of=worlds.processes_of,
         lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
@@ -114,6 +116,23 @@ def _kubelet(state: LabState, store: Store, worlds: Worlds, cluster: KubeCluster
     )
     stack.callback(kubelet.close)
     return kubelet
+
+
+class _Writer(ClusterWriter):
+    """Nothing can be created in a namespace that is being deleted, and nobody reads it either."""
+
+    def __init__(self, cluster: KubeCluster) -> None:
+        super().__init__(cluster)
+        self._api = cluster
+
+    def emit_event(self, event: Object) -> None:
+        """See ``ClusterWriter``; the API server refuses by admission, which only the namespace can explain."""
+        try:
+            super().emit_event(event)
+        except Rejected:
+            namespace = self._api.get(Reference("Namespace", event["metadata"]["namespace"]))
+            if namespace is not None and "deletionTimestamp" not in namespace["metadata"]:
+                raise
 
 
 class _Lookup:

@@ -38,6 +38,7 @@ class Worlds:
         self._nodes_turn = threading.Lock()
         self._worlds: dict[str, World] = {}
         self._by_namespace: dict[str, World] = {}
+        self._offsets: dict[str, float] = {}
         self._plain = PlainProcesses()
         self._cluster_state = KubeState()
 
@@ -46,9 +47,13 @@ class Worlds:
         self._around = around
 
     def clock_of(self, namespace: str) -> float:
-        """The time in a namespace."""
+        """The time in a namespace.
+
+        Where a virtual world has ended, time goes on from there at the pace of the wall clock, as long as pods are
+        left: for them, days would pass in an instant otherwise.
+        """
         world = self._by_namespace.get(namespace)
-        return world.now if world else time.time()
+        return world.now if world else time.time() + self._offsets.get(namespace, 0.0)
 
     def processes_of(self, namespace: str) -> Processes:
         """What runs in the containers of a namespace."""
@@ -78,6 +83,7 @@ class Worlds:
                 raise Unsuitable(f"app {spec.app.name} {spec.app.version}: {error}") from error
             self._worlds[spec.trial] = world
             self._by_namespace[spec.namespace] = world
+            self._offsets.pop(spec.namespace, None)
         _LOG.info("world %s opened: %s, %s, seed %s", spec.trial, spec.namespace, spec.mode, spec.seed)
         return world
 
@@ -105,6 +111,7 @@ class Worlds:
             world.close()
         finally:
             with self._lock:
+                self._offsets[world.spec.namespace] = world.now - time.time()
                 self._by_namespace.pop(world.spec.namespace, None)
             _LOG.info("world %s closed", trial)
         return True
@@ -155,6 +162,7 @@ class Worlds:
         due = time.time() + 1.0
         for namespace in around.store.namespaces():
             if not around.store.names(namespace, "Pod"):
+                self._offsets.pop(namespace, None)
                 continue
             with self._nodes_turn:
                 world = self._by_namespace.get(namespace)
@@ -163,8 +171,10 @@ class Worlds:
                 if world is not None:
                     world.run_nodes()
                 else:
-                    around.nodes.run_once(namespace, time.time())
-            due = min(due, around.nodes.next_wakeup(namespace) or due)
+                    around.nodes.run_once(namespace, self.clock_of(namespace))
+            wakeup = around.nodes.next_wakeup(namespace)
+            if wakeup is not None:
+                due = min(due, time.time() + wakeup - self.clock_of(namespace))
         return due
 
     def _surroundings(self) -> Surroundings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ class VirtualWorld(World):
 
     At every tick: the clock is set, the kubelet does what is due, the cluster settles, requests flow, processes that
     ended are noticed and the cluster settles again; then the samples of the tick are taken. What the kubelet has to do
-    between two ticks happens at its own time, so that container restarts keep their order.
+    between two ticks happens in the second that it is due, so that container restarts keep their order.
     """
 
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
@@ -103,12 +104,12 @@ class VirtualWorld(World):
             self._flush()
 
     def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
-        """What the kubelet has to do before ``end``, each at its own time."""
+        """What the kubelet has to do before ``end``, second by second: settling after each single thing is too slow."""
         ran = False
         while (due := self._around.nodes.next_wakeup(self.spec.namespace)) is not None and due < end:
             if ran and due <= self._now:
                 return  # it was asked at this very time and wants to be asked again: later will do
-            self._now = max(self._now, due)
+            self._now = max(self._now, min(math.ceil(due), end))
             self._settle(deadline, go_on)
             ran = True
 

@@ -13,7 +13,7 @@ SeriesId = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Exit(NamedTuple):
-    """A container's process ended. ``reason`` is the kubelet's word (Error, OOMKilled, Completed), ``text`` its last words."""
+    """A process ended. ``reason`` is the kubelet's word (Error, OOMKilled, Completed), ``text`` its last words."""
 
     pod_uid: str
     container: str
@@ -23,14 +23,14 @@ class Exit(NamedTuple):
 
 
 class Start(NamedTuple):
-    """How a process that starts now comes up: it listens after that many seconds, or, with ``exit``, ends after them."""
+    """How a process comes up: it listens after that many seconds, or, with ``exit``, ends after them."""
 
     listens_after_seconds: float
     exit: Exit | None = None
 
 
 class InitState(NamedTuple):
-    """The state of an init container. ``code`` counts once it ended; ``lines`` are what it prints since it was last asked."""
+    """The state of an init container. ``code`` counts once it ended; ``lines`` are what it prints meanwhile."""
 
     state: Literal["Running", "Succeeded", "Failed"]
     code: int = 0
@@ -38,7 +38,7 @@ class InitState(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Resources of one container, averaged over a tick. ``throttled_ratio`` is the share of CPU periods it was throttled."""
+    """Resources of one container over a tick; ``throttled_ratio`` is the share of CPU periods it was throttled."""
 
     cpu_cores: float
     memory_bytes: float

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+_PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
@@ -40,9 +41,7 @@ def _url(text: str, default_port: int) -> Address:
         port = parts.port
     except ValueError:  # a port that is no number: the program cannot dial it
         return Address("", 0)
-    fallback = default_port or {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}.get(
-        parts.scheme, 0
-    )
+    fallback = _PORTS.get(parts.scheme, default_port)
     return Address(host, port or fallback, unquote(parts.username or ""), unquote(parts.password or ""))
 
 

@@ -89,6 +89,12 @@ class Connections:
         self._physics = physics
         self._streams = streams
         self._states: dict[LinkKey, _State] = {}
+        self._network: Network | None = None
+        self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[Lane, ...], str]] = {}
+
+    def redial(self) -> None:
+        """Forget what new connections meet: a process has ended."""
+        self._dialled.clear()
 
     def forget(self, census: Census) -> None:
         """Drop the state of callers that are gone."""
@@ -107,8 +113,13 @@ class Connections:
         """The state of one edge from ``start`` to ``end``; keeps track of what is connected to what."""
         edge = self._edges[number]
         key = LinkKey(caller.key, number)
-        address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
-        dialled, ip = dial(edge, address, caller, network)
+        if network is not self._network:
+            self._network = network
+            self._dialled.clear()
+        if (key, redirect) not in self._dialled:
+            address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
+            self._dialled[key, redirect] = (address, *dial(edge, address, caller, network))
+        address, dialled, ip = self._dialled[key, redirect]
         if redirect or not edge.shared:
             return Link(key, address, ip, dialled)
         state = self._states.setdefault(key, _State())

@@ -92,6 +92,8 @@ class Twin:
         processes = [p for group in self._census.by_component.values() for p in group]
         connected = self._connected(links)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, dt)
+        if exits:
+            self._connections.redial()
         samples = self._collect(view, connected, t)
         lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
         return Telemetry(samples, lines, usage, exits)

@@ -45,7 +45,7 @@ def environment(view: View, pod: Object, container: Object) -> dict[str, str]:
         result.update({prefix + key: value for key, value in _bulk(view, source).items()})
     for entry in container.get("env") or ():
         name = entry["name"]
-        if "valueFrom" in entry and entry["valueFrom"]:
+        if entry.get("valueFrom"):
             value = _value_from(view, pod, container, entry["valueFrom"])
             if value is not None:
                 result[name] = value

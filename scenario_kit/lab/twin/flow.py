@@ -18,10 +18,10 @@ from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Shape
 from scenario_kit.lab.twin.parameters import Edge, Parameters
-from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.recorder import Recorder
 from scenario_kit.lab.twin.shaping import delays
-from scenario_kit.lab.twin.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
@@ -55,8 +55,7 @@ class Flow:
         self._edges = parameters.edges
         self._physics = parameters.physics
         self._streams = streams
-        self._spans = spans
-        self._hangs = hangs
+        self._recorder = Recorder(spans, hangs, logs, parameters.edges)
         self._logs = logs
         self._moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
@@ -75,7 +74,10 @@ class Flow:
             return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
         salt = mix(salt, caller.ordinal) if caller.ordinal else salt
         took, failed = self._attempt(caller, node, link, salt, at, draws)
-        for attempt in range(self._edges[node.edge].retries):
+        retries = self._edges[node.edge].retries
+        if retries:  # the recorded spans keep their arrays
+            took, failed = took.copy(), failed.copy()
+        for attempt in range(retries):
             again = np.flatnonzero(failed & np.isfinite(took))
             if not again.size:
                 break
@@ -100,7 +102,7 @@ class Flow:
         process.tally(node.name, n, errors)
         process.cpu_seconds += n * node.cpu_seconds
         if node.server is not None:
-            self._server_spans(process, node, at, took, failed, cut)
+            self._recorder.served(process, node, at, took, failed, cut, self.hanging)
         if errors and node.model.error_log:
             self._logs.error(
                 process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
@@ -240,10 +242,12 @@ class Flow:
         else:
             result = self._spread(caller, node, link, salt, at, draws)
         if node.step.sticky and (caller.poisoned or result.failed.any()):
-            result.failed[0 if caller.poisoned else int(np.argmax(result.failed)) :] = True
+            failed = result.failed.copy()  # the callee's spans keep theirs
+            failed[0 if caller.poisoned else int(np.argmax(failed)) :] = True
             caller.poisoned = True
+            result = Result(result.took, failed)
         if node.client is not None:
-            self._span(caller, node.client, at, result.took, result.failed)
+            self._recorder.span(caller, node.client, at, result.took, result.failed, self.hanging)
         return result
 
     def _spread(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
@@ -291,7 +295,7 @@ class Flow:
         if node.operation.model.topic:
             self._publish(caller, lane.target, node, (at + took)[~failed])
         if node.log and failed.any():
-            self._log(caller, node, link, "failure", (at + took)[failed])
+            self._recorder.complain(caller, node, link, "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
 
     def _split(
@@ -321,7 +325,7 @@ class Flow:
         if edge.stall_share:
             stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share
             took = np.where(stalls, edge.stall_seconds, took)
-        self._log(caller, node, link, lane.outcome, at + took)
+        self._recorder.complain(caller, node, link, lane.outcome, at + took)
         return Result(took, failed)
 
     def _give_up(
@@ -332,7 +336,7 @@ class Flow:
             if late.any():
                 took = np.where(late, edge.timeout_seconds, took)
                 failed = failed | late
-                self._log(caller, node, link, "late", (at + took)[late])
+                self._recorder.complain(caller, node, link, "late", (at + took)[late])
         return Result(took, failed)
 
     def _publish(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
@@ -345,48 +349,6 @@ class Flow:
             return np.zeros(n)
         draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
         return delays(shape, draws, self._physics)
-
-    def _server_spans(
-        self, process: Process, node: OperationNode, at: Floats, took: Floats, failed: Flags, cut: Floats | None
-    ) -> None:
-        if cut is not None:
-            over = at + took > cut
-            if over.any():
-                took = np.where(over, np.maximum(cut - at, 0.0), took)
-                failed = failed & ~over
-        for name in (node.server, *node.internal):
-            if name is not None:
-                self._span(process, name, at, took, failed)
-
-    def _span(self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags) -> None:
-        if not process.exports:
-            return
-        if self.hanging is not None:
-            known = np.isfinite(took)
-            if not known.all():
-                self._hangs.hold(self.hanging, process.key, name, at[~known])
-                at, took, failed = at[known], took[known], failed[known]
-        self._spans.record(name, at + took, took, failed)
-
-    def _log(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
-        if not node.log or not times.size:
-            return
-        dialect = caller.model.dialect if caller.model else ""
-        address = link.address
-        words = node.operation.model.failure if outcome == "failure" else ""
-        text = words or cause(
-            dialect,
-            outcome,
-            self._edges[node.edge].protocol,
-            host=address.host,
-            port=address.port,
-            ip=link.ip,
-            user=address.user,
-        )
-        line = (
-            node.step.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
-        )
-        self._logs.error(caller, line, times, line)
 
 
 def _key(key: int, salt: int) -> int:

@@ -44,7 +44,7 @@ class Shape(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """The way between two pods. ``cut`` means that nothing gets through; shapes are None where packets pass untouched."""
+    """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched."""
 
     cut: bool
     out: Shape | None = None

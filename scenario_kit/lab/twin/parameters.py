@@ -56,9 +56,9 @@ class Port(Value, frozen=True, kw_only=True):
 class Edge(Value, frozen=True, kw_only=True):
     """One program dials another: address, protocol, and what the caller does on its own account.
 
-    ``timeout_seconds`` 0 means that the caller waits for ever. ``refused_ms`` is how long a refused call takes.
-    When the callee cannot be reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for
-    ``stall_seconds`` first. ``shared`` false dials anew for every call. ``causes`` replaces the words for a cause in logs.
+    ``timeout_seconds`` 0 means that the caller waits for ever. ``refused_ms`` is how long a refused call takes. When
+    the callee cannot be reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for
+    ``stall_seconds`` instead. ``shared`` false dials anew for every call.
     """
 
     caller: str
@@ -78,7 +78,8 @@ class Step(Value, frozen=True, kw_only=True):
     """A part of an operation: a call ``component/operation``, or a loop over ``steps``.
 
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
-    still blocks. ``sticky``: once it failed, the process gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``, ``{port}`` are known.
+    still blocks. ``sticky``: once it failed, the process gets an error from every later call. ``log`` is what the
+    caller prints when the call fails: ``{cause}``, ``{host}``, ``{port}`` are known.
     """
 
     call: str = ""
@@ -202,9 +203,9 @@ class LoadModel(Value, frozen=True, kw_only=True):
 class FlagEffect(Value, frozen=True, kw_only=True):
     """What a feature flag does to a component while its value is not zero or false.
 
-    With ``times_value`` the amounts are multiplied by the flag's value. ``redirect`` sends calls to the callee named there
-    to the address ``redirect_to``. ``flood`` adds requests of that route per iteration. ``copies`` repeats each record that
-    the operation's step publishes.
+    With ``times_value`` the amounts are multiplied by the flag's value. ``redirect`` sends calls to the callee named
+    there to the address ``redirect_to``. ``flood`` adds requests of that route per iteration. ``copies`` are how many
+    more records each publish of the component brings.
     """
 
     component: str
@@ -234,7 +235,7 @@ class FlagModel(Value, frozen=True, kw_only=True):
 
 
 class Signal(Value, frozen=True, kw_only=True):
-    """One exported series: a source, times ``times``, plus ``plus``. ``operations`` narrows calls to some operations."""
+    """One exported series: a source, times ``times``, plus ``plus``. ``operations`` narrows what calls count."""
 
     of: Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Constant"]
     operations: tuple[str, ...] = ()
@@ -289,7 +290,7 @@ class Parameters(Value, frozen=True, kw_only=True):
     assumptions: dict[str, Assumption] = {}
     physics: Physics = Physics()
     images: tuple[str, ...] = ()
-    idle_images: tuple[str, ...] = ("*pause*",)
+    idle_images: tuple[str, ...] = ("*/pause:*", "*/pause@*")
     components: dict[str, ComponentModel]
     edges: tuple[Edge, ...] = ()
     load: LoadModel

@@ -21,7 +21,7 @@ _WORST = 50.0
 class Stress:
     """What stressors in a container take: busy workers and their load, and memory."""
 
-    def __init__(self, effects: Iterable[ContainerEffect]) -> None:
+    def __init__(self, effects: Iterable[ContainerEffect], memory_limit: float) -> None:
         self.workers = 0.0
         self.cores = 0.0
         self.bytes = 0.0
@@ -29,7 +29,7 @@ class Stress:
             flags = effect.arguments
             if flags.get("resource") == "memory":
                 workers = float(flags.get("workers") or 1)
-                self.bytes += workers * (_size(flags.get("size")))
+                self.bytes += workers * _size(flags.get("size"), memory_limit)
             else:
                 workers = float(flags.get("cpu") or 0)
                 self.workers += workers
@@ -39,13 +39,14 @@ class Stress:
 def stress(ledger: Ledger, process: Process) -> Stress:
     """The stressors in the container of a process."""
     own = process.key.instance.rpartition("://")[2]
-    return Stress(
+    found = [
         effect
         for effect in ledger.containers
         if effect.kind == "Stress"
         and effect.pod_uid == process.key.pod_uid
         and effect.container_id.rpartition("://")[2] == own
-    )
+    ]
+    return Stress(found, process.limit("memory") or 0.0)
 
 
 def factor(load: float) -> float:
@@ -115,11 +116,11 @@ class Resources:
         return self._streams.single(identity(f"{what} {name}"), process.ordinal)
 
 
-def _size(text: object) -> float:
-    """Bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of nothing known, so nothing."""
+def _size(text: object, limit: float) -> float:
+    """Bytes of a stressor's size, e.g. ``256MB``, ``1GiB`` or ``512m``; a percentage is of the container's limit."""
     word = str(text or "0").strip()
     if word.endswith("%"):
-        return 0.0
+        return limit * float(word[:-1]) / 100.0
     word = word.removesuffix("B").removesuffix("b")
     short = {"k": "Ki", "K": "Ki", "m": "Mi", "M": "Mi", "g": "Gi", "G": "Gi"}
     if word and word[-1] in short:

@@ -40,7 +40,7 @@ class Startup:
         """How a container's process comes up that is started now."""
         spec = _container(pod, container)
         process = self._census.born(view, pod, spec, now)
-        after, ending = self._ending(process, network, pod, now)
+        after, ending = self._ending(process, network, now)
         if ending is None:
             for text in process.model.banner if process.model else ():
                 port = next((entry.number for entry in process.listeners), 0)
@@ -88,7 +88,7 @@ class Startup:
             return listener.protocol in ("grpc", "tcp") and not ill
         return listener.protocol in ("http", "tcp") and any(fnmatchcase(path, pattern) for pattern in listener.paths)
 
-    def _ending(self, process: Process, network: Network, pod: Object, now: float) -> tuple[float, Exit | None]:
+    def _ending(self, process: Process, network: Network, now: float) -> tuple[float, Exit | None]:
         """How the start fails, and after how many seconds; None when it does not."""
         model = process.model
         if model is None or process.idle:

@@ -1,4 +1,4 @@
-"""What the twin sees and what it tells: the objects of one namespace and the chaos in force; samples, logs, usage, exits."""
+"""What the twin sees (objects of a namespace, chaos in force) and what it tells (samples, logs, usage, exits)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def shop_objects(shop: App) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., Little]:
-    def make(warm: float = 300.0, **options: Any) -> Little:
+    def make(warm: float = 180.0, **options: Any) -> Little:
         little = Little(shop, shop_objects, **options)
         for workload in ("product-catalog", "cart"):  # what crash-looped while its store came up is started again
             little.now += 30.0

@@ -19,14 +19,18 @@ def stamp(t: float) -> str:
 class Little:
     """Objects of one namespace, its twin, and the time. ``salt`` changes every generated name, UID and address."""
 
-    def __init__(self, app: App, objects: Iterable[dict[str, Any]], seed: int = 1, salt: int = 0, namespace: str = "shop") -> None:
+    def __init__(
+        self, app: App, objects: Iterable[dict[str, Any]], seed: int = 1, salt: int = 0, namespace: str = "shop"
+    ) -> None:
         self.twin = Twin(app, seed)
         self.namespace = namespace
         self.salt = salt
         self.now = EPOCH
         self.version = 0
         self.serial = 0
-        self.kinds: dict[str, dict[str, Any]] = {"Namespace": {namespace: {"metadata": {"name": namespace, "labels": {}}}}}
+        self.kinds: dict[str, dict[str, Any]] = {
+            "Namespace": {namespace: {"metadata": {"name": namespace, "labels": {}}}}
+        }
         self.effects: tuple[NetworkEffect, ...] = ()
         self.stress: tuple[ContainerEffect, ...] = ()
         self.samples: dict[Any, float] = {}
@@ -96,7 +100,11 @@ class Little:
                 "creationTimestamp": stamp(self.now),
             },
             "spec": copy.deepcopy(obj["spec"]["template"]["spec"]) | {"nodeName": f"node-{number % 3}"},
-            "status": {"phase": "Running", "podIP": f"10.{self.salt}.{number // 250}.{number % 250 + 1}", "containerStatuses": []},
+            "status": {
+                "phase": "Running",
+                "podIP": f"10.{self.salt}.{number // 250}.{number % 250 + 1}",
+                "containerStatuses": [],
+            },
         }
         self.kinds.setdefault("Pod", {})[name] = pod
 
@@ -107,10 +115,19 @@ class Little:
                 if spec["name"] in known or not self.twin.image_exists(spec["image"]):
                     continue
                 begun = self.twin.start(pod, spec["name"], self.now)
-                running = {"running": {"startedAt": stamp(self.now)}} if begun.exit is None else {"waiting": {"reason": "CrashLoopBackOff"}}
+                running = (
+                    {"running": {"startedAt": stamp(self.now)}}
+                    if begun.exit is None
+                    else {"waiting": {"reason": "CrashLoopBackOff"}}
+                )
                 number = pod["metadata"]["uid"]
                 pod["status"]["containerStatuses"].append(
-                    {"name": spec["name"], "containerID": f"containerd://{number}-{spec['name']}", "restartCount": 0, "state": running}
+                    {
+                        "name": spec["name"],
+                        "containerID": f"containerd://{number}-{spec['name']}",
+                        "restartCount": 0,
+                        "state": running,
+                    }
                 )
                 self.version += 1
 
@@ -121,15 +138,24 @@ class Little:
             if not selector:
                 continue
             chosen = [
-                p for p in self.kinds.get("Pod", {}).values()
+                p
+                for p in self.kinds.get("Pod", {}).values()
                 if all(p["metadata"]["labels"].get(k) == v for k, v in selector.items())
             ]
             self.kinds["EndpointSlice"][name] = {
                 "kind": "EndpointSlice",
                 "metadata": {"name": name, "labels": {"kubernetes.io/service-name": name}},
-                "ports": [{"name": p.get("name", ""), "port": self._target(p, chosen)} for p in service["spec"].get("ports", [])],
+                "ports": [
+                    {"name": p.get("name", ""), "port": self._target(p, chosen)}
+                    for p in service["spec"].get("ports", [])
+                ],
                 "endpoints": [
-                    {"addresses": [p["status"]["podIP"]], "conditions": {"ready": True}, "nodeName": p["spec"]["nodeName"]} for p in chosen
+                    {
+                        "addresses": [p["status"]["podIP"]],
+                        "conditions": {"ready": True},
+                        "nodeName": p["spec"]["nodeName"],
+                    }
+                    for p in chosen
                 ],
             }
             service["spec"].setdefault("clusterIP", f"10.96.{len(self.kinds['EndpointSlice'])}.1")
@@ -139,7 +165,12 @@ class Little:
         target = port.get("targetPort", port["port"])
         if isinstance(target, int):
             return target
-        named = {p.get("name"): p["containerPort"] for pod in pods for c in pod["spec"]["containers"] for p in c.get("ports", [])}
+        named = {
+            p.get("name"): p["containerPort"]
+            for pod in pods
+            for c in pod["spec"]["containers"]
+            for p in c.get("ports", [])
+        }
         return named.get(target)
 
     def view(self) -> View:
@@ -147,7 +178,10 @@ class Little:
         return View(self.namespace, {k: dict(v) for k, v in self.kinds.items()}, ledger, self.version)
 
     def chaos(self, workload: str, **effect: Any) -> None:
-        self.effects = (*self.effects, *(NetworkEffect(pod_uid=p["metadata"]["uid"], **effect) for p in self.pods(workload)))
+        self.effects = (
+            *self.effects,
+            *(NetworkEffect(pod_uid=p["metadata"]["uid"], **effect) for p in self.pods(workload)),
+        )
         self.version += 1
 
     def calm(self) -> None:
@@ -179,7 +213,9 @@ class Span:
         for name, labels, value in self.rows:
             if name != "traces_span_metrics_calls_total" or labels["service_name"] != service:
                 continue
-            if span is not None and labels["span_name"] != span or kind is not None and labels["span_kind"] != f"SPAN_KIND_{kind}":
+            if span not in (None, labels["span_name"]):
+                continue
+            if kind is not None and labels["span_kind"] != f"SPAN_KIND_{kind}":
                 continue
             if error is None or error == (labels["status_code"] == "STATUS_CODE_ERROR"):
                 total += value

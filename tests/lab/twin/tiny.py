@@ -1,4 +1,4 @@
-"""An application that exists nowhere: users -> gate (HTTP) -> api (gRPC) -> box (a store). Nothing of it is in the code."""
+"""An application that exists nowhere: users -> gate (HTTP) -> api (gRPC) -> box (a store); pure data."""
 
 from typing import Any
 
@@ -50,7 +50,10 @@ TWIN: dict[str, Any] = {
     "edges": [
         {"caller": "users", "callee": "gate", "protocol": "http", "address": {"text": "http://gate"}},
         {"caller": "gate", "callee": "api", "protocol": "grpc", "timeoutSeconds": 10, "address": {"env": "API_ADDR"}},
-        {"caller": "api", "callee": "box", "protocol": "sql", "timeoutSeconds": "$boxSeconds", "address": {"env": "BOX_DSN", "defaultPort": 7000}},
+        {
+            "caller": "api", "callee": "box", "protocol": "sql", "timeoutSeconds": "$boxSeconds",
+            "address": {"env": "BOX_DSN", "defaultPort": 7000},
+        },
     ],
 }  # fmt: skip
 
@@ -59,7 +62,15 @@ def app(**twin: Any) -> App:
     names = ("users", "gate", "api", "box", "sink")
     components = tuple(Component(name=n, workload=f"Deployment/{n}", service=n) for n in names)
     images = tuple(f"example.org/{n}:1" for n in names)
-    return App(name="tiny", version="1", namespace="tiny", entry="gate", components=components, images=images, twin={**TWIN, **twin})
+    return App(
+        name="tiny",
+        version="1",
+        namespace="tiny",
+        entry="gate",
+        components=components,
+        images=images,
+        twin={**TWIN, **twin},
+    )
 
 
 def workload(name: str, port: int, replicas: int = 1, **env: str) -> list[dict[str, Any]]:
@@ -74,9 +85,16 @@ def workload(name: str, port: int, replicas: int = 1, **env: str) -> list[dict[s
         {
             "kind": "Deployment",
             "metadata": {"name": name},
-            "spec": {"replicas": replicas, "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}}},
+            "spec": {
+                "replicas": replicas,
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            },
         },
-        {"kind": "Service", "metadata": {"name": name}, "spec": {"selector": labels, "ports": [{"name": "p", "port": port, "targetPort": "main"}]}},
+        {
+            "kind": "Service",
+            "metadata": {"name": name},
+            "spec": {"selector": labels, "ports": [{"name": "p", "port": port, "targetPort": "main"}]},
+        },
     ]
 
 

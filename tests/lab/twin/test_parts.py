@@ -1,0 +1,295 @@
+"""The pure parts of the twin, as tables."""
+
+import base64
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scenario_kit.lab.twin import View
+from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.engine import Twin
+from scenario_kit.lab.twin.environment import environment
+from scenario_kit.lab.twin.flags import values
+from scenario_kit.lab.twin.network import Shape
+from scenario_kit.lab.twin.parameters import Physics, read
+from scenario_kit.lab.twin.process import normalised
+from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.resources import Stress, factor
+from scenario_kit.lab.twin.selectors import Party, allowed, matches
+from scenario_kit.lab.twin.shaping import delays
+from scenario_kit.lab.twin.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.streams import Streams
+from scenario_kit.lab.twin.waiting import Script, waits
+from scenario_kit.model import ContainerEffect, Ledger
+from tests.lab.twin import tiny
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cart:8080", Address("cart", 8080)),
+        ("http://quote:8080", Address("quote", 8080)),
+        ("http://quote", Address("quote", 80)),
+        ("https://quote/x", Address("quote", 443)),
+        ("http://quote:none", Address("", 0)),
+        ("postgres://u:p%40@db/otel?sslmode=disable", Address("db", 5432, "u", "p@")),
+        ("Host=db;Username=u;Password=p;Database=otel", Address("db", 9, "u", "p")),
+        ("host=db port=5433 user=u password=p dbname=otel", Address("db", 5433, "u", "p")),
+        ("", Address("", 9)),
+        ("valkey-cart", Address("valkey-cart", 9)),
+    ],
+)
+def test_addresses(text: str, expected: Address) -> None:
+    assert parse(text, 9) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "expected"),
+    [
+        ("150m", 0.15),
+        ("64Mi", 64 * 2.0**20),
+        ("2", 2.0),
+        (1, 1.0),
+        ("1k", 1000.0),
+        ("1e3", 1000.0),
+        (None, None),
+        ("", None),
+    ],
+)
+def test_quantities(quantity: Any, expected: float | None) -> None:
+    assert number(quantity) == expected
+
+
+def _view(**kinds: Any) -> View:
+    return View("shop", kinds, Ledger(), 1)
+
+
+def test_environment_of_a_container() -> None:
+    view = _view(
+        ConfigMap={"c": {"data": {"KEY": "from-map", "OTHER": "other"}}},
+        Secret={
+            "s": {
+                "data": {"PASSWORD": base64.b64encode(b"hush").decode(), "BINARY": base64.b64encode(b"\xff").decode()}
+            }
+        },
+    )
+    pod = {
+        "metadata": {"name": "p", "labels": {"a/b": "label"}},
+        "spec": {"nodeName": "n"},
+        "status": {"podIP": "10.0.0.9"},
+    }
+    container = {
+        "resources": {"limits": {"memory": "64Mi"}},
+        "envFrom": [{"configMapRef": {"name": "c"}, "prefix": "MAP_"}, {"secretRef": {"name": "s"}}],
+        "env": [
+            {"name": "HOST", "value": "db"},
+            {"name": "URL", "value": "http://$(HOST):$(NOT_YET)/$$(HOST)"},
+            {"name": "NOT_YET", "value": "1"},
+            {"name": "TWICE", "value": "first"},
+            {"name": "TWICE", "value": "second"},
+            {"name": "FROM_MAP", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "KEY"}}},
+            {"name": "FROM_SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "PASSWORD"}}},
+            {"name": "GONE", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "absent", "optional": True}}},
+            {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            {"name": "LABEL", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['a/b']"}}},
+            {"name": "LIMIT", "valueFrom": {"resourceFieldRef": {"resource": "limits.memory"}}},
+        ],
+    }
+    assert environment(view, pod, container) == {
+        "MAP_KEY": "from-map", "MAP_OTHER": "other", "PASSWORD": "hush", "HOST": "db", 
+        "URL": "http://db:$(NOT_YET)/$(HOST)",        "NOT_YET": "1", "TWICE": "second", "FROM_MAP": "from-map", "FROM_SECRET": "hush",
+        "IP": "10.0.0.9", "LABEL": "label", "LIMIT": "64Mi",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ({}, True),
+        (None, False),
+        ({"matchLabels": {"a": "1"}}, True),
+        ({"matchLabels": {"a": "2"}}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["1", "2"]}]}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["1"]}]}, False),
+        ({"matchExpressions": [{"key": "b", "operator": "NotIn", "values": ["1"]}]}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, True),
+        ({"matchExpressions": [{"key": "b", "operator": "DoesNotExist"}]}, True),
+        ({"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, False),
+    ],
+)
+def test_label_selectors(selector: Any, expected: bool) -> None:
+    assert matches(selector, {"a": "1"}) is expected
+
+
+HERE = {"kubernetes.io/metadata.name": "shop"}
+SOURCE = Party({"app": "a"}, HERE, "10.0.0.1")
+TARGET = Party({"app": "b"}, HERE, "10.0.0.2", {"web": 80})
+
+
+A, B = {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"podSelector": {"matchLabels": {"app": "c"}}}, True),
+        ({"podSelector": {}}, False),
+        ({"podSelector": {}, "policyTypes": ["Egress"]}, False),
+        ({"podSelector": {}, "policyTypes": ["Egress"], "egress": [{}]}, True),
+        ({"podSelector": B, "ingress": [{}]}, True),
+        ({"podSelector": B, "ingress": [{"from": []}]}, True),
+        ({"podSelector": B, "ingress": [{"from": [{"podSelector": A}]}]}, True),
+        ({"podSelector": B, "ingress": [{"from": [{"podSelector": {"matchLabels": {"app": "x"}}}]}]}, False),
+        ({"podSelector": B, "ingress": [{"from": [{"namespaceSelector": {}}]}]}, True),
+        ({"podSelector": B, "ingress": [{"from": [{"namespaceSelector": {"matchLabels": {"x": "y"}}}]}]}, False),
+        ({"podSelector": B, "ingress": [{"ports": [{"port": 80}]}]}, True),
+        ({"podSelector": B, "ingress": [{"ports": [{"port": "web"}]}]}, True),
+        ({"podSelector": B, "ingress": [{"ports": [{"port": 70, "endPort": 90}]}]}, True),
+        ({"podSelector": B, "ingress": [{"ports": [{"port": 81}]}]}, False),
+        ({"podSelector": B, "ingress": [{"ports": [{"port": 80, "protocol": "UDP"}]}]}, False),
+        ({"podSelector": B, "ingress": [{"from": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]}, True),
+        ({"podSelector": B, "ingress": [{"from": [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.0.0.0/9"]}}]}]}, False),
+    ],
+)  # fmt: skip
+def test_network_policies(spec: Any, expected: bool) -> None:
+    assert allowed([{"spec": spec}], SOURCE, TARGET, 80) is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("until nc -z -v -w30 kafka 9092; do echo waiting for kafka; sleep 2; done;", [("kafka", 9092)]),
+        ("until nc -z -w 30 kafka 9092; do sleep 2; done", [("kafka", 9092)]),
+        ("while ! nc -z db:5432; do sleep 1; done", [("db", 5432)]),
+        ("until nslookup db; do sleep 1; done", [("db", 0)]),
+        ("until curl -s http://web:8080/health; do sleep 1; done", [("web", 8080)]),
+        ("cp /a /b && cat /b", []),
+    ],
+)
+def test_what_init_containers_wait_for(command: str, expected: list[tuple[str, int]]) -> None:
+    assert [(w.host, w.port) for w in waits(Script(command, "i"))] == expected
+
+
+def test_init_containers_that_never_end_or_fail() -> None:
+    assert waits(Script("sleep infinity", "i"))[0].forever
+    assert waits(Script("tail -f /dev/null", "i"))[0].forever
+    assert waits(Script("sh -c exit 3", "i"))[0].code == 3
+    assert waits(Script("sleep 20", "i"))[0].seconds == 20
+
+
+def test_lossy_law() -> None:
+    """Of many messages at 20 % loss the share p^k·(1-p) is 0.2·(2^k-1) s late (behaviour.md §1.2)."""
+    draws = np.random.default_rng(1).random((2, 200_000))
+    late = delays(Shape(loss=0.2), draws, Physics())
+    for k in range(4):
+        share = float(np.mean(np.isclose(late, 0.2 * (2**k - 1))))
+        assert share == pytest.approx(0.2**k * 0.8, abs=0.004)
+
+
+def test_delay_with_jitter_stays_in_its_band() -> None:
+    draws = np.random.default_rng(1).random((2, 1000))
+    late = delays(Shape(delay=0.1, jitter=0.02), draws, Physics())
+    assert late.min() >= 0.08
+    assert late.max() <= 0.12
+    assert delays(Shape(rate=1024.0), draws, Physics())[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"), [(0.0, 1.0), (0.7, 1.0), (0.8, 5.0), (0.9, 10.0), (1.0, 50.0), (7.0, 50.0)]
+)
+def test_queueing(load: float, expected: float) -> None:
+    assert factor(load) == pytest.approx(expected)
+
+
+def test_stressors_as_the_daemon_decodes_them() -> None:
+    cpu = ContainerEffect(
+        pod_uid="u", container_id="c", kind="Stress", arguments={"resource": "cpu", "cpu": 2, "cpu-load": 50}
+    )
+    memory = ContainerEffect(
+        pod_uid="u", container_id="c", kind="Stress", arguments={"resource": "memory", "workers": 2, "size": "64MB"}
+    )
+    found = Stress([cpu, memory], 0.0)
+    assert (found.cores, found.workers, found.bytes) == (1.0, 2.0, 2 * 64 * 2.0**20)
+    half = ContainerEffect(
+        pod_uid="u", container_id="c", kind="Stress", arguments={"resource": "memory", "workers": 1, "size": "50%"}
+    )
+    assert Stress([half], 1000.0).bytes == 500.0
+
+
+def test_streams_depend_on_the_key_and_nothing_else() -> None:
+    one, other = Streams(5), Streams(5)
+    for streams in (one, other):
+        streams.at(3)
+    other.uniform(99, 10)  # another draw in between
+    assert np.array_equal(one.uniform(1, 8), other.uniform(1, 8))
+    assert not np.array_equal(one.uniform(1, 8), one.uniform(1, 8, ordinal=1))
+    first = one.uniform(1, 8)
+    one.at(4)
+    assert not np.array_equal(first, one.uniform(1, 8))
+    assert not np.array_equal(first, Streams(6).uniform(1, 8))
+    fixed = one.anytime(1)
+    one.at(9)
+    assert one.anytime(1) == fixed
+
+
+def test_spans_are_counted_when_they_end_and_in_their_buckets() -> None:
+    book = SpanBook()
+    name = SpanName("a", "s", "SERVER")
+    book.record(name, np.array([10.0, 20.0, 40.0]), np.array([0.002, 0.009, 12.0]), np.array([False, True, False]))
+    book.flush(30.0)
+    samples = {
+        (metric, dict(labels).get("le"), dict(labels)["status_code"]): v
+        for (metric, labels), v in book.samples("n").items()
+    }
+    bucket, calls = "traces_span_metrics_duration_milliseconds_bucket", "traces_span_metrics_calls_total"
+    assert samples[calls, None, "STATUS_CODE_UNSET"] == 1
+    assert samples[bucket, "2", "STATUS_CODE_UNSET"] == 1, "bounds are inclusive"
+    assert samples[bucket, "8", "STATUS_CODE_ERROR"] == 0
+    assert samples[bucket, "10", "STATUS_CODE_ERROR"] == samples[bucket, "+Inf", "STATUS_CODE_ERROR"] == 1
+    book.flush(45.0)
+    assert sum(v for (metric, _), v in book.samples("n").items() if metric == calls) == 3
+    _, labels = next(iter(book.samples("n")))
+    assert list(labels) == sorted(labels)
+    assert ("namespace", "n") in labels
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("busybox", "docker.io/library/busybox:latest"),
+        ("postgres:17.6", "docker.io/library/postgres:17.6"),
+        ("valkey/valkey:9", "docker.io/valkey/valkey:9"),
+        ("ghcr.io/a/b:1", "ghcr.io/a/b:1"),
+        ("localhost:5000/a", "localhost:5000/a:latest"),
+    ],
+)
+def test_image_names(image: str, expected: str) -> None:
+    assert normalised(image) == expected
+
+
+def test_flag_documents() -> None:
+    document = """{"flags": {
+        "a": {"state": "ENABLED", "variants": {"on": true, "off": false}, "defaultVariant": "on"},
+        "b": {"state": "ENABLED", "variants": {"half": 0.5}, "defaultVariant": "half"},
+        "c": {"state": "DISABLED", "variants": {"on": true}, "defaultVariant": "on"},
+        "d": {"state": "ENABLED", "variants": {"on": "text"}, "defaultVariant": "on"}}}"""
+    assert values(document) == {"a": 1.0, "b": 0.5}
+    assert values("{") == values("[]") == values("") == {}
+
+
+def test_assumptions_are_replaced_by_name() -> None:
+    assert read(tiny.TWIN).edges[2].timeout_seconds == 2.0
+    assert read(tiny.TWIN, {"boxSeconds": 4.0}).edges[2].timeout_seconds == 4.0
+    with pytest.raises(ValueError, match="boxSecond"):
+        read(tiny.TWIN, {"boxSecond": 4.0})
+    with pytest.raises(ValueError, match="names no assumption"):
+        read({**tiny.TWIN, "assumptions": {}})
+
+
+def test_definitions_that_do_not_fit_together_are_refused() -> None:
+    with pytest.raises(ValueError, match="no edge"):
+        Twin(tiny.app(edges=[]), 1)
+    components = {**tiny.TWIN["components"], "api": {"image": "x"}}
+    with pytest.raises(ValueError, match="'api/Read' is called but not defined"):
+        Twin(tiny.app(components=components), 1)

@@ -1,0 +1,117 @@
+"""What the kubelet is told: images, starts, init containers, probes."""
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from scenario_kit.lab.kubelet.processes import Processes
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+
+def test_the_twin_is_what_the_kubelet_asks(cluster: Callable[..., Little]) -> None:
+    twin: Processes = cluster(warm=0.0).twin
+    assert twin.image_exists("ghcr.io/open-telemetry/demo:2.2.0-cart")
+    assert twin.image_exists("busybox:1.37.0")
+    assert twin.image_exists("docker.io/library/postgres:17.6")
+    assert not twin.image_exists("ghcr.io/open-telemetry/demo:2.2.99-cart")
+    assert twin.image_exists("gcr.io/google-containers/pause:latest")
+
+
+def _start(shop: Little, workload: str, **env: str | None) -> tuple[float, int, str]:
+    pod = copy.deepcopy(shop.pods(workload)[0])
+    pod["metadata"].update(uid="another", name=f"{workload}-another")
+    container = pod["spec"]["containers"][0]
+    container["env"] = [e for e in container["env"] if e["name"] not in env]
+    container["env"] += [{"name": k, "value": v} for k, v in env.items() if v is not None]
+    begun = shop.twin.start(pod, container["name"], shop.now)
+    return begun.listens_after_seconds, begun.exit.code if begun.exit else 0, begun.exit.text if begun.exit else ""
+
+
+@pytest.mark.parametrize(("workload", "after"), [("frontend", 20.0), ("kafka", 20.0), ("cart", 5.0), ("payment", 5.0)])
+def test_time_until_ready(cluster: Callable[..., Little], workload: str, after: float) -> None:
+    assert _start(cluster(warm=60.0), workload) == (after, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("workload", "env", "code", "words"),
+    [
+        ("checkout", {"PAYMENT_ADDR": ""}, 2, 'environment variable "PAYMENT_ADDR" not set'),
+        ("checkout", {"PAYMENT_ADDR": None}, 2, 'environment variable "PAYMENT_ADDR" not set'),
+        ("frontend-proxy", {"GRAFANA_HOST": None}, 1, "GRAFANA_HOST is empty"),
+        ("cart", {"VALKEY_ADDR": "nobody:6379"}, 134, "Name or service not known (nobody:6379)"),
+        (
+            "product-catalog",
+            {"DB_CONNECTION_STRING": "postgres://otelu:wrong@postgresql/otel"},
+            1,
+            "password authentication failed",
+        ),
+        ("shipping", {"QUOTE_ADDR": "http://nobody:1"}, 0, ""),
+    ],
+)
+def test_starts_that_fail(
+    cluster: Callable[..., Little], workload: str, env: dict[str, str | None], code: int, words: str
+) -> None:
+    _, found, text = _start(cluster(warm=60.0), workload, **env)
+    assert found == code
+    assert words in text
+
+
+def test_start_without_its_store(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    shop.scale("valkey-cart", 0)
+    shop.scale("postgresql", 0)
+    assert _start(shop, "cart")[1] == 134
+    assert _start(shop, "product-catalog")[1] == 1
+    shop.run(15.0)
+    assert any("connection refused" in line.text for line in shop.logs if line.pod == "product-catalog-another")
+
+
+def test_a_limit_below_the_working_set_kills_at_start(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    pod = copy.deepcopy(shop.pods("ad")[0])
+    pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "10Mi"
+    begun = shop.twin.start(pod, "ad", shop.now)
+    assert begun.exit is not None
+    assert (begun.exit.code, begun.exit.reason) == (137, "OOMKilled")
+
+
+def test_init_containers_wait_for_what_their_command_names(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    pod = shop.pods("checkout")[0]
+    assert shop.twin.init(pod, "wait-for-kafka", shop.now).state == "Succeeded"
+    shop.scale("kafka", 0)
+    waiting = shop.twin.init(pod, "wait-for-kafka", shop.now)
+    assert waiting.state == "Running"
+    assert any("waiting for kafka" in line for line in waiting.lines)
+    shop.delete("Service", "kafka")
+    assert any("bad address" in line for line in shop.twin.init(pod, "wait-for-kafka", shop.now).lines)
+    assert shop.twin.init(shop.pods("flagd")[0], "init-config", shop.now).state == "Succeeded"
+
+
+@pytest.mark.parametrize(
+    ("workload", "port", "path", "answer"),
+    [
+        ("cart", 8080, None, True),
+        ("cart", 8080, "grpc:", True),
+        ("cart", 40, None, False),
+        ("cart", 40, "/ready", False),
+        ("cart", 8080, "/ready", False),
+        ("frontend", 8080, "/", True),
+        ("otel-collector", 13133, "/", True),
+        ("payment", 0, "exec:true", True),
+    ],
+)
+def test_probes(cluster: Callable[..., Little], workload: str, port: int, path: str | None, answer: bool) -> None:
+    shop = cluster(warm=60.0)
+    pod = shop.pods(workload)[0]
+    assert shop.twin.answers(pod, pod["spec"]["containers"][0]["name"], port, path, shop.now) is answer
+
+
+def test_probes_fail_while_a_process_starts() -> None:
+    little = Little(tiny.app(), tiny.objects())
+    pod = little.pods("gate")[0]
+    assert not little.twin.answers(pod, "gate", 80, "/live", little.now + 4.0)
+    assert little.twin.answers(pod, "gate", 80, "/live", little.now + 5.0)
+    assert not little.twin.answers(pod, "gate", 80, "/nothing", little.now + 5.0)

@@ -1,0 +1,118 @@
+"""CPU, memory and the load that closes the loop."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin import tiny
+from tests.lab.twin.little import TICK, Little
+
+
+def _cluster(**twin: Any) -> Little:
+    cluster = Little(tiny.app(**twin), tiny.objects())
+    cluster.now += 30.0
+    cluster.restart("api")
+    cluster.run(120.0)
+    return cluster
+
+
+def _limit(cluster: Little, workload: str, **limits: str) -> None:
+    spec = cluster.get("Deployment", workload)["spec"]["template"]["spec"]["containers"][0]
+    spec["resources"] = {"limits": limits}
+    cluster.restart(workload)
+
+
+def test_usage_is_reported_for_every_running_container() -> None:
+    cluster = _cluster()
+    assert cluster.last is not None
+    keys = {(pod["metadata"]["uid"], pod["spec"]["containers"][0]["name"]) for pod in cluster.kinds["Pod"].values()}
+    assert set(cluster.last.usage) == keys
+    api = next(u for (_, name), u in cluster.last.usage.items() if name == "api")
+    assert 0.005 < api.cpu_cores < 0.05
+    assert api.memory_bytes == pytest.approx(50 * 2**20, rel=0.03)
+    assert api.throttled_ratio == 0.0
+
+
+def test_a_tight_cpu_limit_slows_and_throttles() -> None:
+    cluster = _cluster()
+    before = cluster.run(60.0).quantile(0.5, "api")
+    _limit(cluster, "api", cpu="14m")
+    cluster.run(60.0)
+    after = cluster.run(120.0)
+    assert after.quantile(0.95, "api") > 2 * before
+    assert cluster.last is not None
+    assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").throttled_ratio > 0.3
+
+
+def test_stress_takes_cpu_from_the_process() -> None:
+    cluster = _cluster()
+    _limit(cluster, "api", cpu="50m")
+    cluster.run(60.0)
+    calm = cluster.run(60.0).quantile(0.95, "api")
+    pod = cluster.pods("api")[0]
+    container = pod["status"]["containerStatuses"][0]["containerID"]
+    cluster.stress = (
+        ContainerEffect(
+            pod_uid=pod["metadata"]["uid"],
+            container_id=container,
+            kind="Stress",
+            arguments={"resource": "cpu", "cpu": 4},
+        ),
+    )
+    cluster.version += 1
+    cluster.run(30.0)
+    assert cluster.run(60.0).quantile(0.95, "api") > 3 * calm
+
+
+def test_memory_stress_beyond_the_limit_kills() -> None:
+    cluster = _cluster()
+    _limit(cluster, "api", memory="100Mi")
+    cluster.run(60.0)
+    pod = cluster.pods("api")[0]
+    container = pod["status"]["containerStatuses"][0]["containerID"]
+    effect = ContainerEffect(
+        pod_uid=pod["metadata"]["uid"],
+        container_id=container,
+        kind="Stress",
+        arguments={"resource": "memory", "workers": 1, "size": "80MB"},
+    )
+    cluster.stress = (effect,)
+    cluster.version += 1
+    cluster.run(TICK)
+    assert cluster.last is not None
+    assert [(e.container, e.code, e.reason) for e in cluster.last.exits] == [("api", 137, "OOMKilled")]
+    dead = cluster.run(60.0)
+    assert dead.share("gate", span="Api/Read", kind="CLIENT") == 1.0
+    assert cluster.last.exits == []
+
+
+def test_users_wait_for_slow_answers_and_not_after_failures() -> None:
+    cluster = _cluster()
+    rate = cluster.run(300.0).rate("gate", kind="SERVER")
+    assert rate == pytest.approx(20 / 2.0, rel=0.05)
+    cluster.scale("api", 0)
+    cluster.run(60.0)
+    assert cluster.run(300.0).rate("gate", kind="SERVER") == pytest.approx(rate, rel=0.05)
+    cluster.scale("api", 1)
+    cluster.run(150.0)
+    cluster.chaos("box", delay=1.0)
+    cluster.run(60.0)
+    assert cluster.run(300.0).rate("gate", kind="SERVER") == pytest.approx(20 / 3.0, rel=0.07)
+
+
+def test_background_errors_are_a_parameter() -> None:
+    components = {**tiny.TWIN["components"]}
+    components["api"] = {**components["api"], "backgroundError": 0.05}
+    cluster = _cluster(components=components)
+    assert cluster.run(600.0).share("api", kind="SERVER") == pytest.approx(0.05, abs=0.01)
+
+
+def test_retries_hide_errors() -> None:
+    components = {**tiny.TWIN["components"]}
+    components["api"] = {**components["api"], "backgroundError": 0.2}
+    edges = [dict(e, retries=3) if e["callee"] == "api" else e for e in tiny.TWIN["edges"]]
+    cluster = _cluster(components=components, edges=edges)
+    after = cluster.run(600.0)
+    assert after.share("gate", kind="SERVER") == pytest.approx(0.2**4, abs=0.003)
+    assert after.share("gate", span="Api/Read", kind="CLIENT") == pytest.approx(0.2, abs=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -270,3 +271,11 @@ def test_findings_are_complete_and_sorted_worst_first(tmp_path: Path) -> None:
     assert position is not None
     line = Path(position.path).read_text().splitlines()[position.line - 1]
     assert line[position.column - 1 :] == "HighRequestErorRate"
+
+
+def test_every_code_that_is_given_anywhere_is_explained() -> None:
+    root = data_root()
+    sources = [p for folder in ("scenario_kit", "operators") for p in (root / folder).rglob("*.py")]
+    codes = {code for p in sources for code in re.findall(r'"(SK\d{3})"', p.read_text())}
+
+    assert codes - {"SK206", "SK504"} <= set(RULES)  # those two are reserved as not suppressible

@@ -1,0 +1,147 @@
+"""The generated CRDs on a real API server: what it accepts, refuses and keeps."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.clients import KubeCluster
+from scenario_kit.errors import Rejected
+from scenario_kit.load import load_scenario, scenario_from_object
+from scenario_kit.load.document import read_document
+from scenario_kit.model import Reference
+from scenario_kit.schema.crd import GROUP, KINDS, crd
+from scenario_kit.schema.install import access, deployment
+
+pytestmark = pytest.mark.lab
+SCENARIOS = Catalog().scenarios()
+GOOD = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+TRIAL = {
+    "apiVersion": f"{GROUP}/v1alpha1",
+    "kind": "Trial",
+    "spec": {
+        "scenario": "a",
+        "digest": "d",
+        "namespace": "otel-demo",
+        "steps": [{"kind": "deploy"}],
+        "resolved": {"anything": {"goes": 1}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def server(kube: KubeCluster) -> KubeCluster:
+    for kind in KINDS:
+        kube.apply(crd(kind))
+    for kind in KINDS:
+        name = crd(kind)["metadata"]["name"]
+        ref = Reference("CustomResourceDefinition", name, "", "apiextensions.k8s.io")
+        assert any(_established(kube.get(ref)) for _ in range(1000)), f"{name} is not served"
+    return kube
+
+
+def _established(definition: dict[str, Any] | None) -> bool:
+    conditions = ((definition or {}).get("status") or {}).get("conditions") or []
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+
+
+def placed(document: dict[str, Any], namespace: str, name: str = "") -> dict[str, Any]:
+    result = copy.deepcopy(document)
+    result["metadata"] = {**result.get("metadata", {}), "namespace": namespace}
+    if name:
+        result["metadata"]["name"] = name
+    return result
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.parent.name)
+def test_the_catalogue_survives_the_server(path: Path, server: KubeCluster, kube_namespace: str) -> None:
+    stored = server.create(placed(read_document(path).data, kube_namespace))
+
+    assert scenario_from_object(stored) == load_scenario(path).scenario
+
+
+def test_an_unquoted_on_survives_a_yaml_1_1_client(server: KubeCluster, kube_namespace: str) -> None:
+    sent = placed(yaml.safe_load(GOOD.read_text()), kube_namespace)
+    for alert in sent["spec"]["expect"]["alerts"]:
+        if True in alert:
+            alert["true"] = alert.pop(True)
+    stored = server.create(sent)
+
+    assert "true" in stored["spec"]["expect"]["alerts"][0]
+    assert scenario_from_object(stored) == load_scenario(GOOD).scenario
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("title"), "title"),
+        (lambda s: s.update(domain="finops"), "must be 'sre'"),
+        (lambda s: s["faults"][0].update(target="service/cart"), "should match"),
+        (lambda s: s["faults"].append(dict(s["faults"][0])), "Duplicate value"),
+        (lambda s: s["expect"]["alerts"][0].update({"class": "mustFire"}), "MustFire"),
+        (lambda s: s["decoys"][0].update(changes=[{}]), "changes"),
+        (lambda s: s["faults"][0].update(start={"afterSeconds": 1, "afterFault": "x"}), "start"),
+        (lambda s: s["app"].update(load={"users": 0}), "greater than or equal to 1"),
+    ],
+)
+def test_refused_scenarios(change: Any, message: str, server: KubeCluster, kube_namespace: str) -> None:
+    document = placed(read_document(GOOD).data, kube_namespace)
+    change(document["spec"])
+
+    with pytest.raises(Rejected, match=message):
+        server.create(document)
+
+
+def test_names_leave_room_for_those_of_trials(server: KubeCluster, kube_namespace: str) -> None:
+    with pytest.raises(Rejected, match="at most 52 characters"):
+        server.create(placed(read_document(GOOD).data, kube_namespace, "x" * 53))
+
+
+def test_a_trial_is_immutable_and_keeps_its_runbook(server: KubeCluster, kube_namespace: str) -> None:
+    stored = server.create(placed(TRIAL, kube_namespace, "t"))
+    ref = Reference("Trial", "t", kube_namespace, GROUP)
+
+    assert stored["spec"]["resolved"] == {"anything": {"goes": 1}}
+    for patch in ({"plan": "other"}, {"resolved": {"anything": {"goes": 2}}}):
+        with pytest.raises(Rejected, match="must not change"):
+            server.patch(ref, {"spec": patch})
+
+
+def test_status_is_a_subresource_with_all_its_fields(server: KubeCluster, kube_namespace: str) -> None:
+    server.create(placed(TRIAL, kube_namespace, "s"))
+    ref = Reference("Trial", "s", kube_namespace, GROUP)
+    status = {
+        "observedGeneration": 1,
+        "namespace": "otel-demo",
+        "startedAt": 1.5,
+        "now": 16.5,
+        "current": 0,
+        "outcome": "Held",
+        "evidence": "t-evidence",
+        "steps": [{"index": 0, "step": "deploy", "outcome": "Held", "startedAt": 1.5, "finishedAt": 16.5}],
+        "findings": [{"code": "SK321", "severity": "Error", "message": "m"}],
+        "conditions": [
+            {
+                "type": "Succeeded",
+                "status": "True",
+                "reason": "Held",
+                "message": "m",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+                "observedGeneration": 1,
+            }
+        ],
+    }
+
+    stored = server.patch(ref, {"status": status}, subresource="status")
+
+    assert stored["status"] == status
+
+
+def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
+    for obj in (*access(), *deployment("scenario-kit:0")):
+        assert server.apply(obj)["metadata"]["uid"]

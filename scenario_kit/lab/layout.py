@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import scenario_kit
+from scenario_kit.errors import LabError
 from scenario_kit.lab import chaos_manager, cluster, monitoring, nodes
 from scenario_kit.lab.addresses import LOOPBACK, free_ports
 from scenario_kit.lab.platform import operators_folder
@@ -114,5 +115,11 @@ def _python(name: str, module: str, state: LabState) -> Spec:
 
 def _taken(name: str) -> set[int]:
     """The ports of the other labs, running or not."""
-    states = [LabState.find(other) for other in lab_names() if other != name]
-    return {port for state in states if state is not None for port in state.ports.values()}
+    ports: set[int] = set()
+    for other in lab_names():
+        try:
+            state = LabState.find(other) if other != name else None
+        except LabError:
+            continue  # from another version; whether its ports are in use is tried anyway
+        ports.update(state.ports.values() if state is not None else ())
+    return ports

@@ -19,7 +19,8 @@ from scenario_kit.model.base import Value
 
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,28}[a-z0-9])?")
-_TAIL_LINES = 12
+_TAIL_LINES = 8
+_TAIL_COLUMNS = 240
 
 
 class Part(Value, frozen=True, kw_only=True):
@@ -185,7 +186,7 @@ def log_tail(path: str, lines: int = _TAIL_LINES) -> str:
             text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""
-    return "\n".join(text.splitlines()[-lines:])
+    return "\n".join(line[:_TAIL_COLUMNS] for line in text.splitlines()[-lines:])
 
 
 def _option(name: str) -> str:

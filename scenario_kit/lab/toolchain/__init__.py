@@ -8,10 +8,10 @@ the rest.
 from scenario_kit.lab.toolchain.assets import DEFINITIONS as CHAOS_DEFINITIONS
 from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
-from scenario_kit.lab.toolchain.install import install
+from scenario_kit.lab.toolchain.installer import install
+from scenario_kit.lab.toolchain.lookup import PartStatus, inspect, resolve
 from scenario_kit.lab.toolchain.parts import PARTS, Part
 from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
-from scenario_kit.lab.toolchain.resolve import PartStatus, inspect, resolve
 
 __all__ = [
     "CHAOS_DEFINITIONS",

@@ -11,10 +11,10 @@ from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
+from scenario_kit.lab.toolchain.lookup import look
 from scenario_kit.lab.toolchain.parts import PARTS, Part
 from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
-from scenario_kit.lab.toolchain.resolve import look
 
 
 def install(reporter: Reporter | None = None, releases: Releases | None = None) -> dict[str, Path]:

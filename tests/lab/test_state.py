@@ -1,0 +1,119 @@
+"""The state of a lab on disk, and which of its processes are alive."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.errors import LabError, UsageError
+from scenario_kit.lab import procfs
+from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names, log_tail
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
+
+
+def state(name: str = "default", **fields: object) -> LabState:
+    return LabState(name=name, folder=str(lab_folder(name)), epoch=1500, **fields)  # type: ignore[arg-type]
+
+
+def test_what_is_saved_is_loaded_and_only_its_owner_reads_it() -> None:
+    saved = state(server_token="secret", parts=(Part(name="etcd", pid=7, log="/l", port=1),), ports={"etcd": 1})
+    saved.save()
+    assert LabState.load() == saved
+    path = lab_folder("default") / "lab.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [p.name for p in path.parent.iterdir()] == ["lab.json"]
+
+
+def test_a_missing_lab_says_how_to_get_it() -> None:
+    assert LabState.find("second") is None
+    with pytest.raises(LabError, match="no lab named 'second'") as caught:
+        LabState.load("second")
+    assert caught.value.fix == "scenario-kit lab up --name second"
+
+
+def test_a_file_of_another_version_is_an_error_with_a_way_out() -> None:
+    state().save()
+    (lab_folder("default") / "lab.json").write_text('{"name": "default", "colour": 1}')
+    with pytest.raises(LabError, match="another version") as caught:
+        LabState.load()
+    assert "lab down" in caught.value.fix
+
+
+@pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "../x", "a" * 31, "a/b"])
+def test_names_that_are_none_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a lab"):
+        lab_folder(name)
+
+
+def test_labs_are_listed() -> None:
+    for name in ("b", "a"):
+        state(name).save()
+    assert lab_names() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"SCENARIO_KIT_HOME": "/x"}, "/x"),
+        ({"XDG_STATE_HOME": "/s"}, "/s/scenario-kit"),
+        ({"HOME": "/h"}, "/h/.local/state/scenario-kit"),
+    ],
+)
+def test_home_follows_the_environment(
+    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SCENARIO_KIT_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert str(home()) == expected
+
+
+def test_with_part_replaces_by_name() -> None:
+    first, second = Part(name="a", pid=1, log=""), Part(name="b", pid=2, log="")
+    replaced = Part(name="a", pid=3, log="")
+    assert state().with_part(first).with_part(second).with_part(replaced).parts == (replaced, second)
+
+
+def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> None:
+    here = state()
+    command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    mark = procfs.marker(here.folder)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **mark})
+    try:
+        process.stdout.readline()
+        log = tmp_path / "a.log"
+        log.write_text("one\ntwo\n")
+        here = here.with_part(Part(name="a", pid=process.pid, log=str(log)))
+        assert here.dead_parts() == ()
+        assert list(procfs.find(mark)) == [process.pid]
+        here.require_alive()
+        stranger = here.with_part(Part(name="b", pid=os.getpid(), log="/nowhere"))
+        assert [p.name for p in stranger.dead_parts()] == ["b"]
+    finally:
+        process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # now a zombie, which is not alive either
+    assert [(p.name, p.tail) for p in here.dead_parts()] == [("a", "one\ntwo")]
+    with pytest.raises(LabError, match=r"(?s)while waiting: lab 'default': a \(pid \d+\) is gone.*two"):
+        here.require_alive("waiting")
+    process.communicate()
+
+
+def test_a_part_that_has_yet_to_start_is_not_dead() -> None:
+    assert state(parts=(Part(name="a", pid=0, log=""),)).dead_parts() == ()
+
+
+def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(f"line {n} " + "x" * 1000 for n in range(1000)))
+    tail = log_tail(str(log)).splitlines()
+    assert tail[-1].startswith("line 999 ")
+    assert len(tail) == 8
+    assert max(map(len, tail)) == 240
+    assert log_tail(str(tmp_path / "none")) == ""

@@ -1,0 +1,220 @@
+"""What a lab writes before its processes start: configuration, roles, nodes, certificates, kubeconfigs."""
+
+import base64
+import ssl
+from pathlib import Path
+
+import pytest
+import yaml
+from cryptography import x509
+
+from scenario_kit.cli.lab import choose_world
+from scenario_kit.errors import UsageError
+from scenario_kit.lab import addresses, api, cluster, identity, layout, monitoring, nodes, platform
+from scenario_kit.lab.certificates import Authority, cluster_keys, issue
+from scenario_kit.lab.state import LabState
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("now", [1_800_000_000.0, 1_800_057_599.9, 86400.0 * 20_000])
+def test_virtual_time_starts_on_the_grid_some_days_back(now: float) -> None:
+    epoch = layout.epoch(now)
+    assert epoch % 15 == 0
+    assert 3 * 86400 <= now - epoch < 4 * 86400
+
+
+def test_two_labs_never_share_a_port() -> None:
+    first = layout.plan("first", ("default",), addresses.LOOPBACK)
+    first.save()
+    second = layout.plan("second", ("default",), addresses.LOOPBACK)
+    assert len({*first.ports.values(), *second.ports.values()}) == len(first.ports) + len(second.ports)
+    assert first.server_token != second.server_token
+
+
+def test_a_lab_of_another_version_does_not_hinder_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "labs" / "old").mkdir(parents=True)
+    (tmp_path / "labs" / "old" / "lab.json").write_text("{}")
+    assert layout.plan("new", (), addresses.LOOPBACK).ports
+
+
+def test_the_plan_names_every_process_and_none_runs() -> None:
+    plan = layout.plan("default", ("default",), addresses.LOOPBACK)
+    assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *layout.STARTED]
+    assert {p.pid for p in plan.parts} == {0}
+    assert set(layout.specs()) == set(layout.STARTED)
+
+
+def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
+    document = cluster.configuration(1234)
+    assert document["options"] == {"bindAddress": "127.0.0.1", "etcdPeerPort": 1234}
+    arguments = {p["name"]: {a["key"]: a["value"] for a in p["extraArgs"]} for p in document["componentsPatches"]}
+    assert set(arguments) == set(cluster.COMPONENTS)
+    assert arguments["kube-controller-manager"]["leader-elect"] == "false"
+    assert arguments["kube-scheduler"]["leader-elect"] == "false"
+    assert "advertise-address" in arguments["kube-apiserver"]
+
+
+def test_rules_lose_our_fields_and_keep_the_rest() -> None:
+    rule = {"alert": "A", "expr": "up == 0", "for": "3m", "labels": {"severity": "x"}, "annotations": {"summary": "s"}}
+    document = {"x-title": "t", "groups": [{"name": "g", "x-why": "w", "rules": [{**rule, "entity": {"label": "l"}}]}]}
+    assert monitoring.rules(document) == {"groups": [{"name": "g", "rules": [rule]}]}
+
+
+def test_the_packs_of_the_catalogue_become_rule_files() -> None:
+    state = layout.plan("default", tuple(monitoring.packs()), addresses.LOOPBACK)
+    Path(state.folder).mkdir(parents=True)
+    monitoring.write(state)
+    folder = Path(state.folder) / "prometheus"
+    assert {p.stem for p in (folder / "rules").iterdir()} == set(monitoring.packs()) >= {"default", "itbench"}
+    config = yaml.safe_load((folder / "prometheus.yml").read_text())
+    scrape = config["scrape_configs"][0]
+    assert scrape["authorization"]["credentials"] == state.server_token
+    assert f"http://{scrape['static_configs'][0]['targets'][0]}" == state.server_url
+    assert (folder / "prometheus.yml").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_unknown_pack_is_a_usage_error_that_lists_the_known_ones() -> None:
+    state = layout.plan("default", ("nope",), addresses.LOOPBACK)
+    with pytest.raises(UsageError, match="no alert pack 'nope'") as caught:
+        monitoring.write(state)
+    assert "default" in caught.value.fix
+
+
+def test_retention_outlives_the_window_of_virtual_time() -> None:
+    assert layout.EPOCH_DAYS < monitoring.WINDOW_DAYS < monitoring.RETENTION_DAYS
+
+
+def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> None:
+    roles = {o["metadata"]["name"]: o for o in platform.access() if o["kind"] == "ClusterRole"}
+    groups = {group for role in roles.values() for rule in role["rules"] for group in rule["apiGroups"]}
+    assert not {"scenariokit.io", "chaos-mesh.org", "kwok.x-k8s.io", "*", "rbac.authorization.k8s.io"} & groups
+    binding = next(o for o in platform.access() if o["kind"] == "ClusterRoleBinding")
+    everywhere = roles[binding["roleRef"]["name"]]["rules"]
+    assert {verb for rule in everywhere for verb in rule["verbs"]} == {"get", "list", "watch"}
+    assert not {"pods", "secrets", "configmaps", "events"} & {r for rule in everywhere for r in rule["resources"]}
+    assert binding["subjects"] == [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "oncall"}]
+
+
+def test_nodes_do_not_look_simulated() -> None:
+    text = yaml.safe_dump_all(nodes.nodes()).lower()
+    assert [word for word in ("kwok", "fake", "simulat", "scenario", "chaos") if word in text] == []
+    assert len(nodes.NAMES) == 3
+
+
+@pytest.mark.parametrize(
+    ("obj", "path"),
+    [
+        ({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}, "/api/v1/nodes/n"),
+        (
+            {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "s"}},
+            "/apis/kwok.x-k8s.io/v1alpha1/stages/s",
+        ),
+        (
+            {
+                "apiVersion": "discovery.k8s.io/v1",
+                "kind": "EndpointSlice",
+                "metadata": {"name": "e", "namespace": "chaos-mesh"},
+            },
+            "/apis/discovery.k8s.io/v1/namespaces/chaos-mesh/endpointslices/e",
+        ),
+    ],
+)
+def test_paths_of_objects(obj: dict, path: str) -> None:
+    assert api.path_of(obj) == path
+
+
+def test_the_path_of_a_definition_follows_from_its_file() -> None:
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podchaos.chaos-mesh.org"
+    assert api.definition_path("chaos-mesh.org_podchaos.json") == path
+
+
+def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp_path: Path) -> None:
+    pki = tmp_path / "pki"
+    cluster_keys(pki)
+    identity.write_solver(tmp_path / "config", "https://127.0.0.1:1", pki)
+    document = yaml.safe_load((tmp_path / "config").read_text())
+    assert document["contexts"][0]["context"]["namespace"] == "otel-demo"
+    pem = base64.b64decode(document["users"][0]["user"]["client-certificate-data"])
+    certificate = x509.load_pem_x509_certificate(pem)
+    certificate.verify_directly_issued_by(Authority.load(pki / "ca.crt", pki / "ca.key").certificate)
+    assert certificate.subject.rfc4514_string() == "CN=oncall,O=oncall"
+    assert (tmp_path / "config").stat().st_mode & 0o777 == 0o600
+    assert "scenario" not in (tmp_path / "config").read_text()
+
+
+def test_the_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
+    cluster_keys(tmp_path / "pki")
+    identity.write_admin(tmp_path / "config", "default", "https://127.0.0.1:1", tmp_path / "pki")
+    document = yaml.safe_load((tmp_path / "config").read_text())
+    assert document["contexts"][0]["context"]["namespace"] == "scenario-kit"
+
+
+def test_the_chaos_daemon_and_its_caller_authenticate_each_other(tmp_path: Path) -> None:
+    """A handshake in memory: TLS 1.3, the server's name, and a client certificate or no connection."""
+    authority, stranger = Authority.create("ours"), Authority.create("theirs")
+    name = "chaos-daemon.chaos-mesh.org"
+    assert handshake(tmp_path, authority, issue(authority, "manager"), name)
+    assert not handshake(tmp_path, authority, issue(stranger, "manager"), name)
+    assert not handshake(tmp_path, authority, None, name)
+    assert not handshake(tmp_path, authority, issue(authority, "manager"), "another.name")
+
+
+def handshake(folder: Path, authority: Authority, client_pair, host: str) -> bool:  # type: ignore[no-untyped-def]
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    (folder / "ca").write_bytes(authority.certificate.public_bytes(Encoding.PEM))
+    issue(authority, "d", hosts=["chaos-daemon.chaos-mesh.org"], client=False).write(folder / "s.crt", folder / "s.key")
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.minimum_version = ssl.TLSVersion.TLSv1_3
+    server.load_cert_chain(folder / "s.crt", folder / "s.key")
+    server.load_verify_locations(folder / "ca")
+    server.verify_mode = ssl.CERT_REQUIRED
+    client = ssl.create_default_context(cafile=str(folder / "ca"))
+    if client_pair is not None:
+        client_pair.write(folder / "c.crt", folder / "c.key")
+        client.load_cert_chain(folder / "c.crt", folder / "c.key")
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [client.wrap_bio(back, there, server_hostname=host), server.wrap_bio(there, back, server_side=True)]
+    done = [False, False]
+    for _ in range(10):
+        for number, end in enumerate(ends):
+            try:
+                end.do_handshake()
+                done[number] = True
+            except ssl.SSLWantReadError:
+                continue
+            except ssl.SSLError:
+                return False
+    return all(done)
+
+
+WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
+
+
+@pytest.mark.parametrize(
+    ("worlds", "wanted", "expected"),
+    [
+        (WORLDS, "", "a"),
+        (WORLDS, "a", "a"),
+        (WORLDS, "b", "runs by the wall clock"),
+        (WORLDS, "c", "does not exist"),
+        ([], "", "there are 0 worlds"),
+        ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "there are 2 worlds"),
+    ],
+)
+def test_which_world_advances(worlds: list, wanted: str, expected: str) -> None:
+    if len(expected) == 1:
+        assert choose_world(worlds, wanted) == expected
+        return
+    with pytest.raises(UsageError, match=expected):
+        choose_world(worlds, wanted)
+
+
+def test_a_state_survives_its_json() -> None:
+    plan = layout.plan("default", ("default",), addresses.LOOPBACK)
+    plan.save()
+    assert LabState.load() == plan

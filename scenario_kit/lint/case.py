@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.scenario import FaultUse
@@ -44,6 +45,9 @@ class Case:
     types: dict[str, FaultType] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     unrendered: tuple[tuple[Place, Finding], ...] = ()
+    #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
+    unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
+    unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
 
     @property
     def merged(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, reference_of
 from scenario_kit.load import Loaded
-from scenario_kit.model import AlertRule, App, Fault, FaultType, Finding, Object, Reference
+from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import after, app_objects, fault, options_of
 
@@ -39,7 +40,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
                     known = after(known, change, app, app.namespace)
         except AuthoringError as error:
             unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
-    return Case(
+    case = Case(
         path=path,
         scenario=scenario,
         positions=loaded.positions,
@@ -51,6 +52,39 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
         faults=faults,
         unrendered=tuple(unrendered),
     )
+    return _simulated(case)
+
+
+def _simulated(case: Case) -> Case:
+    """The case with what goes wrong when its changes are made on the rendered objects.
+
+    Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.
+    """
+    if case.app is None or case.objects is None:
+        return case
+    broken, unbroken = case.objects, []
+    for i, use in enumerate(case.scenario.spec.faults):
+        changes = case.faults[use.name].changes if use.name in case.faults else ()
+        broken, problems = _made(broken, changes, case.app)
+        unbroken += [(("spec", "faults", i), error) for _, error in problems]
+    unrepaired = []
+    if not unbroken and len(case.faults) == len(case.scenario.spec.faults):
+        for procedure in case.procedures():
+            _, problems = _made(broken, procedure.changes, case.app)
+            unrepaired += [((*procedure.place, "changes", j), error) for j, error in problems]
+    return replace(case, unbroken=tuple(unbroken), unrepaired=tuple(unrepaired))
+
+
+def _made(
+    objects: tuple[Object, ...], changes: tuple[Change, ...], app: App
+) -> tuple[tuple[Object, ...], list[tuple[int, AuthoringError]]]:
+    problems = []
+    for j, change in enumerate(changes):
+        try:
+            objects = after(objects, change, app, app.namespace)
+        except AuthoringError as error:
+            problems.append((j, error))
+    return objects, problems
 
 
 def _types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:

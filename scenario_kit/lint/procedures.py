@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.model import Object, Severity
-from scenario_kit.render import NoChange, after
+from scenario_kit.model import Severity
+from scenario_kit.render import NoChange
 
 
 @rule(
@@ -20,7 +19,7 @@ from scenario_kit.render import NoChange, after
 )
 def no_effect(case: Case) -> Iterator[Problem]:
     """The fault changes nothing."""
-    for place, error in _broken(case)[1]:
+    for place, error in case.unbroken:
         if isinstance(error, NoChange):
             yield Problem((*place, "parameters"), error.message, "the app as it was", "a change of the app", error.fix)
     for place, finding in case.unrendered:
@@ -37,10 +36,10 @@ def no_effect(case: Case) -> Iterator[Problem]:
 )
 def impossible(case: Case) -> Iterator[Problem]:
     """A change cannot be made."""
-    for place, error in _broken(case)[1]:
+    for place, error in case.unbroken:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
-    for place, error in _failures(case):
+    for place, error in case.unrepaired:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix)
 
@@ -54,7 +53,7 @@ def impossible(case: Case) -> Iterator[Problem]:
 )
 def idle(case: Case) -> Iterator[Problem]:
     """A change of a solution or decoy changes nothing."""
-    for place, error in _failures(case):
+    for place, error in case.unrepaired:
         if isinstance(error, NoChange):
             yield Problem(place, error.message, "the app as the fault left it", "a change of it")
 
@@ -126,34 +125,3 @@ def true_decoy(case: Case) -> Iterator[Problem]:
             if decoy.changes and decoy.changes == solution.changes:
                 message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
                 yield Problem(("spec", "decoys", i), message)
-
-
-def _broken(case: Case) -> tuple[tuple[Object, ...], list[tuple[Place, AuthoringError]]]:
-    """The app with all faults in force, and what went wrong on the way."""
-    objects: tuple[Object, ...] = case.objects or ()
-    problems: list[tuple[Place, AuthoringError]] = []
-    for i, use in enumerate(case.scenario.spec.faults):
-        for change in case.faults[use.name].changes if use.name in case.faults else ():
-            assert case.app is not None
-            try:
-                objects = after(objects, change, case.app, case.app.namespace)
-            except AuthoringError as error:
-                problems.append((("spec", "faults", i), error))
-    return objects, problems
-
-
-def _failures(case: Case) -> Iterator[tuple[Place, AuthoringError]]:
-    """Changes of solutions and decoys that fail on the broken app; each procedure starts from there anew.
-
-    Nothing is said about them while a fault is in doubt: they would seem to repair what is not broken.
-    """
-    broken, problems = _broken(case)
-    if case.app is None or problems or len(case.faults) < len(case.scenario.spec.faults):
-        return
-    for procedure in case.procedures():
-        objects = broken
-        for j, change in enumerate(procedure.changes):
-            try:
-                objects = after(objects, change, case.app, case.app.namespace)
-            except AuthoringError as error:
-                yield (*procedure.place, "changes", j), error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
-
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.check import Check
 
@@ -87,9 +85,9 @@ class Change(Value, frozen=True, kw_only=True):
     @property
     def operation(self) -> str:
         """The name of the operation that is set, as it is spelled in YAML."""
-        for field in msgspec.structs.fields(self):
-            if field.name != "until" and getattr(self, field.name) is not None:
-                return field.encode_name
+        for name, spelled in zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True):
+            if name != "until" and getattr(self, name) is not None:
+                return spelled
         raise ValueError("a change without an operation")
 
     @property

@@ -5,10 +5,11 @@ behind, so the store may still show the settled state from before that write. Wa
 taken for an answer. Instead:
 
 1. One small consistent list tells the current revision of the cluster's store. Revisions count every write of every
-   kind, without gaps. If each revision since the last barrier of this namespace was delivered by some informer, nothing
-   is missing. This is the usual case and costs one request.
-2. Otherwise (somebody wrote objects of a kind that is not followed) the names and versions of the followed kinds are
-   listed, consistently, and the store must have caught up with each of them.
+   kind, without gaps. If each revision since the last barrier of this namespace was delivered by some informer, or is
+   known to concern nothing that is followed (``revisions``), nothing is missing. This is the usual case and costs one
+   request.
+2. Otherwise (at the start, or after a watch broke off) the names and versions of the followed kinds are listed,
+   consistently, and the store must have caught up with each of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from scenario_kit.lab.server.store import Store
 
 #: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
 _PATIENCE_SECONDS = 0.1
+#: How long a revision that etcd has may be on its way here before that is looked into.
+_IN_FLIGHT_SECONDS = 0.2
 _LIMIT_SECONDS = 10.0
 
 
@@ -53,8 +56,20 @@ class Barrier:
         self._kinds = kinds
         self._lock = threading.Lock()
         self._proven: dict[str, int] = {}
+        self._everywhere: int | None = None
         # All at once: most of the time of a list is spent waiting for the API server's own cache.
         self._pool = ThreadPoolExecutor(len(kinds), thread_name_prefix="barrier")
+
+    def prove(self) -> None:
+        """Compare everything once, so that namespaces to come need not be compared one by one.
+
+        Raises:
+            ClusterError: the API server does not answer.
+            LabError: the store does not catch up.
+        """
+        at = self._compare("")
+        with self._lock:
+            self._everywhere = at
 
     def pass_(self, namespace: str) -> None:
         """Wait until the store is fresh.
@@ -65,9 +80,13 @@ class Barrier:
         """
         now = self._versions.current()
         with self._lock:
-            proven = self._proven.get(namespace)
-        if proven is None or not self._store.wait(lambda: self._store.saw_all(proven, now), 0.003):
+            own = self._proven.get(namespace)
+            proven = self._everywhere if own is None else own
+        if proven is None or not self._store.wait(lambda: self._store.saw_all(proven, now), _IN_FLIGHT_SECONDS):
             now = self._compare(namespace)
+        elif own is None:
+            with self._lock:
+                self._everywhere = max(now, self._everywhere or 0)
         with self._lock:
             self._proven[namespace] = max(now, self._proven.get(namespace, 0))
 

@@ -59,12 +59,5 @@ CHILD_KINDS = frozenset(w.kind for w in CHILDREN)
 #: What is kept of namespaces, in no particular order.
 NAMESPACED = (*WORKLOADS, *EXPERIMENTS, *CHILDREN)
 
-#: Followed for their versions only, never kept: they fill the sequence of revisions (see ``barrier``).
-PASSED_BY = (
-    Watched("Event"),
-    Watched("Endpoints"),
-    Watched("Lease", "coordination.k8s.io"),
-    Watched("IPAddress", "networking.k8s.io", namespaced=False),
-    Watched("ControllerRevision", "apps"),
-    Watched("ClusterLogs", "kwok.x-k8s.io", namespaced=False),
-)
+#: Followed without being kept: refusals of pods are told by events.
+PASSED_BY = (Watched("Event"),)

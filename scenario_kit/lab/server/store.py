@@ -90,6 +90,12 @@ class Store:
         self._tell("PASSED", kind, obj)
         self._delivered(obj)
 
+    def pass_revision(self, number: int) -> None:
+        """A revision was written that concerns nothing in here."""
+        with self._changed:
+            self._seen.add(number)
+            self._changed.notify_all()
+
     def kinds(self, namespace: str) -> Mapping[str, Names]:
         """Everything in a namespace, by kind and name."""
         with self._changed:

@@ -19,6 +19,7 @@ from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY
 from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.revisions import Revisions
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.server.threads import Threads
@@ -87,6 +88,10 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     informers.follow(CLUSTER)  # nodes first: the kubelet wants to know its own
     informers.follow(NAMESPACED)
     informers.follow(PASSED_BY, keep=False)
+    revisions = Revisions(f"http://127.0.0.1:{state.ports['etcd']}", store, threads.stop)
+    stack.callback(revisions.close)
+    threads.spawn("revisions", revisions.follow)
+    barrier.prove()
 
     if state.chaos_daemon is not None:
         _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)

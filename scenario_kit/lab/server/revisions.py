@@ -1,0 +1,101 @@
+"""Revisions of objects that are none of our business, told by etcd itself.
+
+The barrier knows that the store is complete when it has seen every revision. Many are written for objects that nobody
+here may or needs to read: leases, IP allocations, roles, our own kinds. etcd's watch names the keys behind revisions;
+those of kinds that are not kept are marked as seen. Only keys are looked at, never what is behind them. If this fails,
+the barrier is slower, not wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import threading
+from collections.abc import Iterator
+
+import httpx
+import msgspec
+
+from scenario_kit.lab.server.store import Store
+
+_LOG = logging.getLogger(__name__)
+_ALL_KEYS = {"key": "AA==", "range_end": "AA=="}
+_RETRY_SECONDS = 1.0
+
+#: Where the API server keeps kinds that are not followed. A key of another form counts as a kept one.
+_NOT_KEPT = tuple(
+    f"/registry/{place}/"
+    for place in (
+        "leases", "masterleases", "services/endpoints", "ipaddresses", "servicecidrs", "ranges", "controllerrevisions",
+        "roles", "rolebindings", "clusterroles", "clusterrolebindings", "priorityclasses", "csinodes", "storageclasses",
+        "poddisruptionbudgets", "limitranges", "cronjobs", "apiregistration.k8s.io", "apiextensions.k8s.io",
+        "prioritylevelconfigurations", "flowschemas", "kwok.x-k8s.io", "scenariokit.io",
+    )
+)  # fmt: skip
+_COMPACTION = "compact_rev_key"
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    key: str
+    mod_revision: str
+
+
+class _Event(msgspec.Struct, frozen=True):
+    kv: _Entry
+
+
+class _Result(msgspec.Struct, frozen=True):
+    events: tuple[_Event, ...] = ()
+
+
+class _Message(msgspec.Struct, frozen=True):
+    result: _Result = _Result()
+
+
+_DECODER = msgspec.json.Decoder(_Message)
+
+
+class Revisions:
+    """Follows etcd's own watch, over its JSON gateway.
+
+    Args:
+        etcd_url: where it listens.
+        store: told of revisions that need no delivery.
+        stop: ends ``follow``.
+    """
+
+    def __init__(self, etcd_url: str, store: Store, stop: threading.Event) -> None:
+        self._url = f"{etcd_url}/v3/watch"
+        self._store = store
+        self._stop = stop
+        self._client = httpx.Client(timeout=httpx.Timeout(5.0, read=None), trust_env=False)
+
+    def follow(self) -> None:
+        """Until ``stop`` is set. A thread's main function."""
+        while not self._stop.is_set():
+            try:
+                for revision in self._foreign():
+                    self._store.pass_revision(revision)
+            except (httpx.HTTPError, msgspec.MsgspecError) as error:
+                if not self._stop.is_set():
+                    _LOG.warning("etcd's watch broke off, trying again: %s", error or type(error).__name__)
+            self._stop.wait(_RETRY_SECONDS)
+
+    def close(self) -> None:
+        """Drop the connection."""
+        self._client.close()
+
+    def _foreign(self) -> Iterator[int]:
+        with self._client.stream("POST", self._url, json={"create_request": _ALL_KEYS}) as response:
+            response.raise_for_status()
+            for line in response.iter_lines():
+                if self._stop.is_set():
+                    return
+                for event in _DECODER.decode(line).result.events:
+                    if is_foreign(base64.b64decode(event.kv.key).decode(errors="replace")):
+                        yield int(event.kv.mod_revision)
+
+
+def is_foreign(key: str) -> bool:
+    """Whether a key of etcd holds no object that the store keeps."""
+    return key == _COMPACTION or key.startswith(_NOT_KEPT)

@@ -174,6 +174,9 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
         )
     dead = {part.name for part in state.dead_parts()}
     if dead:
+        for part in state.parts:
+            if part.name in dead:
+                supervisor.await_free(part)
         binaries = toolchain.install(reporter)
         say(f"starting again: {', '.join(sorted(dead))}")
         if dead & set(cluster.COMPONENTS):

@@ -35,6 +35,18 @@ def find(mark: dict[str, str]) -> Iterator[int]:
             yield int(entry.name)
 
 
+def ended(pid: int) -> bool:
+    """Whether a process is gone for good, its sockets closed: no entry, or a zombie whose last thread has ended.
+
+    A process that is about to end loses its environment, hence its marks, before its files.
+    """
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state in "ZX" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def resident_bytes(pid: int) -> int:
     """Resident memory of a process in bytes; 0 when it is gone."""
     try:

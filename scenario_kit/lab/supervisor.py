@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import httpx
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab import procfs
+from scenario_kit.lab.addresses import is_free
 from scenario_kit.lab.state import LabState, Part, log_tail
 
 #: What ``Health.problem`` says of a part whose process is gone.
@@ -68,23 +70,47 @@ def kill(folder: str) -> None:
         LabError: one of them does not end.
     """
     deadline = time.monotonic() + _KILL_SECONDS
-    while left := set(procfs.find(procfs.marker(folder))):
-        if time.monotonic() > deadline:
-            raise LabError(f"processes {sorted(left)} of {folder} do not end")
-        for pid in left:
+    ending: set[int] = set()
+    while True:
+        marked = set(procfs.find(procfs.marker(folder)))
+        for pid in marked:
             _kill(pid)
+        ending = {pid for pid in ending | marked if not _gone(pid)}
+        if not marked | ending:
+            return
+        if time.monotonic() > deadline:
+            raise LabError(f"processes {sorted(ending)} of {folder} do not end")
+        time.sleep(_POLL_SECONDS)
+
+
+def await_free(part: Part) -> None:
+    """Wait until the port of a dead part is free: a process that ends closes its sockets last.
+
+    Raises:
+        LabError: another process has it by now.
+    """
+    deadline = time.monotonic() + _KILL_SECONDS
+    while part.port and not is_free(part.port):
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"{part.name} cannot be started again: another process listens on its port {part.port}",
+                fix="end that process, or take the lab down and up again",
+            )
         time.sleep(_POLL_SECONDS)
 
 
 def _kill(pid: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    try:
+
+
+def _gone(pid: int) -> bool:
+    """Whether the process has ended; a child of ours is collected then, those of other commands are left to init."""
+    if not procfs.ended(pid):
+        return False
+    with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return  # another command started it; then init collects it
+    return True
 
 
 class Health:

@@ -1,0 +1,164 @@
+"""A real lab, from nothing to nothing: start, look, break, repair, a second one beside it, end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import Forbidden, LabError
+from scenario_kit.lab import lifecycle, procfs
+from scenario_kit.lab.addresses import is_free
+from scenario_kit.lab.state import LabState, lab_folder
+from scenario_kit.model import Reference
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
+        try:
+            yield lifecycle.up("first")
+        finally:
+            lifecycle.down("first")
+
+
+def listening(pids: set[int]) -> set[tuple[str, int]]:
+    """(address, port) of every TCP socket on which the processes listen, from /proc."""
+    inodes = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                target = str(link.readlink())
+            except FileNotFoundError:
+                continue
+            if target.startswith("socket:["):
+                inodes.add(target[8:-1])
+    found = set()
+    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in inodes:
+                host, port = fields[1].split(":")
+                words = [bytes.fromhex(host[i : i + 8])[::-1] for i in range(0, len(host), 8)]
+                address = socket.inet_ntop(family, b"".join(words)).removeprefix("::ffff:")  # IPv4 over an IPv6 socket
+                found.add((address, int(port, 16)))
+    return found
+
+
+def test_every_part_works_and_up_again_changes_nothing(lab: LabState) -> None:
+    assert {r.name: r.health for r in lifecycle.status(lab)} == {p.name: "" for p in lab.parts}
+    assert lifecycle.up("first") == lab
+
+
+def test_only_the_chaos_daemon_listens_beyond_loopback(lab: LabState) -> None:
+    assert lab.chaos_daemon is not None
+    beyond = {a for a in listening(set(procfs.find(procfs.marker(lab.folder)))) if a[0] != "127.0.0.1"}
+    assert beyond <= {(lab.chaos_daemon.address, lab.chaos_daemon.port)}
+
+
+def test_nodes_are_ready_and_written_by_a_kubelet(lab: LabState) -> None:
+    found = KubeCluster(kubeconfig=Path(lab.kubeconfig)).list("Node")
+    assert {n["metadata"]["name"] for n in found} == set(lab.nodes)
+    for node in found:
+        conditions = {c["type"]: c["status"] for c in node["status"]["conditions"]}
+        assert conditions["Ready"] == "True"
+        assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.34.2"
+        assert "kwok" not in json.dumps(node).lower()
+
+
+def test_the_solver_sees_the_cluster_but_not_us(lab: LabState) -> None:
+    solver = KubeCluster(kubeconfig=Path(lab.solver_kubeconfig))
+    assert solver.namespace == "otel-demo"
+    assert len(solver.list("Node")) == 3
+    for kind, namespace in (("Pod", "scenario-kit"), ("EndpointSlice", "chaos-mesh"), ("Secret", "kube-system")):
+        with pytest.raises(Forbidden):
+            solver.list(kind, namespace)
+    for kind, group in (("PodChaos", "chaos-mesh.org"), ("Stage", "kwok.x-k8s.io")):
+        with pytest.raises(Forbidden):
+            solver.list(kind, "", group=group)
+
+
+def test_a_bound_solver_can_change_the_app(lab: LabState) -> None:
+    admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "otel-demo"}}
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "oncall", "namespace": "otel-demo"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "oncall"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "oncall"}],
+    }
+    admin.apply(namespace)
+    admin.apply(binding)
+    solver = KubeCluster(kubeconfig=Path(lab.solver_kubeconfig))
+    meta = {"name": "mine", "namespace": "otel-demo"}
+    solver.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"a": "b"}})
+    solver.delete(Reference("ConfigMap", "mine", "otel-demo"))
+    with pytest.raises(Forbidden):
+        solver.list("NetworkChaos", "otel-demo", group="chaos-mesh.org")
+    admin.delete(Reference("Namespace", "otel-demo", ""))
+
+
+def test_prometheus_has_the_rules_and_takes_samples_of_the_virtual_past(lab: LabState) -> None:
+    rules = httpx.get(f"{lab.prometheus_url}/api/v1/rules").json()["data"]["groups"]
+    assert "HighRequestErrorRate" in {rule["name"] for group in rules for rule in group["rules"]}
+    status = httpx.get(f"{lab.prometheus_url}/api/v1/status/config").json()["data"]["yaml"]
+    assert "out_of_order_time_window: 30d" in status
+    assert lab.server_token not in status
+
+
+def test_dead_parts_are_reported_with_their_log_and_repaired(lab: LabState) -> None:
+    killed = {name: lab.part(name).pid for name in ("chaos-controller-manager", "kube-scheduler", "prometheus")}
+    for pid in killed.values():
+        os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:  # kwokctl started it
+            while lab.alive(next(p for p in lab.parts if p.pid == pid)):
+                pass
+    reports = {r.name: r for r in lifecycle.status(lab)}
+    assert {name for name, r in reports.items() if not r.alive} == set(killed)
+    assert "workers" in reports["chaos-controller-manager"].tail
+    with pytest.raises(LabError, match=r"(?s)while looking.*kube-scheduler \(pid \d+\) is gone"):
+        lab.require_alive("looking")
+    repaired = lifecycle.up("first")
+    assert {r.name: r.health for r in lifecycle.status(repaired)} == {p.name: "" for p in repaired.parts}
+    assert {p.name for p, q in zip(lab.parts, repaired.parts, strict=True) if p.pid != q.pid} == set(killed)
+    assert [p.port for p in repaired.parts] == [p.port for p in lab.parts]
+
+
+def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
+    second = lifecycle.up("second")
+    try:
+        works = {r.name for state in (LabState.load("first"), second) for r in lifecycle.status(state) if not r.health}
+        assert works == {p.name for p in second.parts}
+        assert not set(second.ports.values()) & set(lab.ports.values())
+    finally:
+        assert lifecycle.down("second")
+    assert list(procfs.find(procfs.marker(second.folder))) == []
+    assert not lab_folder("second").exists()
+    assert all(is_free(port) for port in second.ports.values())
+    assert {r.health for r in lifecycle.status(LabState.load("first"))} == {""}
+    assert not lifecycle.down("second")
+
+
+def test_ending_a_half_started_lab_takes_its_processes_and_files_along(lab: LabState) -> None:
+    half = lab_folder("half")
+    half.mkdir(parents=True)
+    (half / "lab.json").write_text("{")
+    mark = procfs.marker(str(half))
+    left = subprocess.Popen(["sleep", "600"], env={**os.environ, **mark})
+    assert list(procfs.find(mark)) == [left.pid]
+    assert lifecycle.down("half")
+    assert list(procfs.find(mark)) == []
+    assert not half.exists()
+    left.wait(10)

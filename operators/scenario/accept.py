@@ -73,5 +73,5 @@ def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> T
         clock=clock,
         namespace=runbook.namespace,
         steps=steps,
-        resolved=runbook.to_json(),
+        resolved=runbook.packed(),
     )

@@ -67,7 +67,7 @@ class Environment:
             self.lab.server_token,
             trial,
             namespace=spec.namespace,
-            app=spec.resolved["app"],
+            app=spec.runbook().app.to_json(),
             seed=spec.seed,
             mode=spec.clock,
         )

@@ -14,7 +14,7 @@ import msgspec
 from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
-from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
+from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
 from scenario_kit.trial import Context, Stopped, TrialStatus, alerts_now, run
@@ -23,7 +23,7 @@ from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 log = logging.getLogger(__name__)
 GROUP: Final = "scenariokit.io"
 #: Wall seconds between two reports of progress; a virtual hour may pass between them.
-_TELL_SECONDS: Final = 0.4
+_TELL_SECONDS: Final = 0.8
 
 #: One run per trial at a time: the clean-up of a deleted trial waits for its last step.
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -69,7 +69,7 @@ class TrialRun:
 
     def _context(self, spec: TrialSpec, clock: Clock) -> Context:
         environment = self._environment
-        runbook = Runbook.from_json(spec.resolved)
+        runbook = spec.runbook()
         management = environment.settings.management_namespace
         scene = Scene(cluster=environment.cluster, namespace=spec.namespace, app=runbook.app, now=clock.now)
         store = ClusterStore(environment.cluster, management, self._name)

@@ -132,7 +132,7 @@ def spec(planned: PlannedTrial, runbook: Runbook, plan: str) -> TrialSpec:
         seed=planned.seed,
         namespace=runbook.namespace,
         steps=planned.steps,
-        resolved=runbook.to_json(),
+        resolved=runbook.packed(),
     )
 
 

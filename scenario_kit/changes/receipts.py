@@ -76,15 +76,24 @@ class Store(Protocol):
 
 
 class ClusterStore:
-    """Receipts as ConfigMaps and Secrets in the management namespace."""
+    """Receipts as ConfigMaps and Secrets in the management namespace.
+
+    They are read once and then written through: a trial has one writer, and a new one reads afresh.
+    """
 
     def __init__(self, cluster: Cluster, namespace: str, trial: str) -> None:
         self._cluster = cluster
         self._namespace = namespace
         self._trial = trial
+        self._known: dict[str, Receipt] | None = None
 
     def all(self) -> list[Receipt]:
         """Every receipt of the trial, by ordinal."""
+        if self._known is None:
+            self._known = self._read()
+        return sorted(self._known.values(), key=lambda r: r.ordinal)
+
+    def _read(self) -> dict[str, Receipt]:
         found: dict[str, Receipt] = {}
         for kind in ("ConfigMap", "Secret"):
             for obj in self._cluster.list(kind, self._namespace, labels={TRIAL_LABEL: self._trial}):
@@ -93,7 +102,7 @@ class ClusterStore:
                     text = base64.b64decode(data[_KEY]) if kind == "Secret" else data[_KEY]
                     receipt = Receipt.from_json(json.loads(text))
                     found[receipt.name] = receipt
-        return sorted(found.values(), key=lambda r: r.ordinal)
+        return found
 
     def save(self, receipt: Receipt) -> Receipt:
         """Write a receipt.
@@ -122,6 +131,8 @@ class ClusterStore:
                 "data": {_KEY: value},
             }
         )
+        if self._known is not None:
+            self._known[receipt.name] = receipt
         return receipt
 
     def clear(self) -> None:
@@ -129,3 +140,4 @@ class ClusterStore:
         for receipt in self.all():
             kind = "Secret" if receipt.secret else "ConfigMap"
             self._cluster.delete(Reference(kind, receipt.name, self._namespace))
+        self._known = None

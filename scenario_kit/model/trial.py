@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from typing import Literal
+
+import msgspec
 
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
@@ -67,6 +71,10 @@ class Runbook(Value, frozen=True, kw_only=True):
     ground_truth: GroundTruth
     procedures: tuple[Procedure, ...] = ()
 
+    def packed(self) -> str:
+        """This runbook as a Trial carries it; the same runbook gives the same text."""
+        return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
+
     def fault(self, name: str) -> Fault:
         """The fault of that name; every name in a runbook was resolved when it was rendered."""
         return next(f for f in self.faults if f.name == name)
@@ -77,7 +85,11 @@ class Runbook(Value, frozen=True, kw_only=True):
 
 
 class TrialSpec(Value, frozen=True, kw_only=True):
-    """``spec`` of a Trial; immutable. ``resolved`` is a Runbook as JSON."""
+    """``spec`` of a Trial; immutable.
+
+    ``resolved`` is the Runbook as gzipped JSON in base64: the API server writes the whole object with every change of
+    its status, and a rendered app is two hundred kilobytes of plain JSON.
+    """
 
     scenario: str
     digest: str
@@ -86,7 +98,11 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     seed: int = 0
     namespace: str
     steps: tuple[Step, ...]
-    resolved: Object
+    resolved: str
+
+    def runbook(self) -> Runbook:
+        """The runbook inside."""
+        return Runbook.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(self.resolved))))
 
 
 class StepStatus(Value, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ sees the same samples. A failure below us is retried a few times and then ends t
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -44,8 +45,16 @@ def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[floa
         else:
             status = _begin(context, status, action.index)
             save(status)
+            began = time.monotonic()
             status = _step(context, status, action.index, pause)
+            _log(context, status, action.index, time.monotonic() - began)
         save(status)
+
+
+def _log(context: Context, status: TrialStatus, index: int, seconds: float) -> None:
+    done = status.step(index)
+    assert done is not None
+    log.info("%s: %s %s after %.2f s of wall time", context.name, done.step, done.outcome, seconds)
 
 
 def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:

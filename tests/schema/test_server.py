@@ -29,7 +29,7 @@ TRIAL = {
         "digest": "d",
         "namespace": "otel-demo",
         "steps": [{"kind": "deploy"}],
-        "resolved": {"anything": {"goes": 1}},
+        "resolved": "H4sIAAAA",
     },
 }
 
@@ -106,8 +106,8 @@ def test_a_trial_is_immutable_and_keeps_its_runbook(server: KubeCluster, kube_na
     stored = server.create(placed(TRIAL, kube_namespace, "t"))
     ref = Reference("Trial", "t", kube_namespace, GROUP)
 
-    assert stored["spec"]["resolved"] == {"anything": {"goes": 1}}
-    for patch in ({"plan": "other"}, {"resolved": {"anything": {"goes": 2}}}):
+    assert stored["spec"]["resolved"] == "H4sIAAAA"
+    for patch in ({"plan": "other"}, {"resolved": "H4sIAAAB"}):
         with pytest.raises(Rejected, match="must not change"):
             server.patch(ref, {"spec": patch})
 

@@ -1,0 +1,119 @@
+"""A Scenario that is applied: conditions all the way, a solver with few rights, and nothing left after delete."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import data_root
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import Forbidden
+from scenario_kit.lab import toolchain
+from scenario_kit.lab.clock import WorldClock
+from scenario_kit.model import Reference
+
+FILE = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+REF = Reference("Scenario", "payment-pod-failure", "scenario-kit", "scenariokit.io")
+
+
+def kubectl(lab, *arguments, solver=False):
+    kubeconfig = lab.state.solver_kubeconfig if solver else lab.state.kubeconfig
+    command = [str(toolchain.resolve("kubectl")), "--kubeconfig", kubeconfig, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def eventually(what, within, message):
+    deadline = time.monotonic() + within
+    while True:
+        value = what()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            pytest.fail(f"{message} within {within} s; last seen: {value!r}")
+        time.sleep(0.5)
+
+
+def condition(lab, type):
+    obj = lab.cluster.get(REF)
+    found = {c["type"]: c for c in ((obj or {}).get("status") or {}).get("conditions") or []}
+    return found.get(type, {})
+
+
+@pytest.fixture
+def deleted_afterwards(lab):
+    yield
+    lab.cluster.delete(REF)
+    eventually(lambda: lab.cluster.get(REF) is None, 120, "the scenario is not gone")
+
+
+def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards):
+    assert kubectl(lab, "apply", "-f", str(FILE)).returncode == 0
+    kubectl(lab, "annotate", "scenario", REF.name, "scenariokit.io/clock=Virtual")
+    lab.cluster.delete(Reference("Trial", f"{REF.name}-g1", "scenario-kit", "scenariokit.io"))
+    eventually(lambda: condition(lab, "SymptomsPresent").get("status") == "True", 120, "no symptoms")
+    columns = kubectl(lab, "get", "scenarios").stdout
+    assert "IncidentActive" in columns
+    assert REF.name in columns
+    solver = KubeCluster(kubeconfig=Path(lab.state.solver_kubeconfig), field_manager="kubectl-edit")
+    assert solver.list("Pod", "otel-demo")
+    with pytest.raises(Forbidden):
+        solver.list("Scenario", "scenario-kit", group="scenariokit.io")
+    with pytest.raises(Forbidden):
+        solver.list("ConfigMap", "scenario-kit")
+    (chaos,) = solver.list("PodChaos", "otel-demo", group="chaos-mesh.org")
+    assert "payment" not in chaos["metadata"]["name"]
+    solver.delete(Reference("PodChaos", chaos["metadata"]["name"], "otel-demo", "chaos-mesh.org"))
+    state = lab.state
+    trial = lab.cluster.get(REF)["status"]["trial"]
+    clock = WorldClock(state.server_url, state.server_token, trial)
+
+    def resolved():
+        clock.wait(clock.now() + 60)
+        return condition(lab, "Resolved").get("status") == "True"
+
+    eventually(resolved, 180, "not resolved")
+    lab.cluster.delete(REF)
+    eventually(lambda: lab.cluster.get(REF) is None, 120, "the scenario is not gone")
+    namespace = lab.cluster.get(Reference("Namespace", "otel-demo"))
+    assert namespace is None or namespace["status"]["phase"] == "Terminating"
+    assert lab.cluster.list("ConfigMap", "scenario-kit", labels={"scenariokit.io/trial": trial}) == []
+
+
+def test_a_scenario_in_a_visible_namespace_is_refused(lab):
+    kubectl(lab, "create", "namespace", "elsewhere")
+    try:
+        assert kubectl(lab, "apply", "-n", "elsewhere", "-f", str(FILE)).returncode == 0
+        ref = Reference("Scenario", REF.name, "elsewhere", "scenariokit.io")
+
+        def reason():
+            status = (lab.cluster.get(ref) or {}).get("status") or {}
+            return {c["type"]: c["reason"] for c in status.get("conditions") or []}.get("Accepted")
+
+        assert eventually(reason, 30, "no answer") == "NamespaceVisible"
+        lab.cluster.delete(ref)
+        eventually(lambda: lab.cluster.get(ref) is None, 30, "not deleted")
+    finally:
+        kubectl(lab, "delete", "namespace", "elsewhere", "--wait=false")
+
+
+def test_an_unknown_fault_is_refused_with_a_suggestion(lab, tmp_path):
+    file = tmp_path / "scenario.yaml"
+    file.write_text(FILE.read_text().replace("type: pod-failure", "type: pod-failur"))
+    assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
+    try:
+        found = eventually(
+            lambda: condition(lab, "Accepted").get("status") == "False" and condition(lab, "Accepted"), 30, "no answer"
+        )
+        assert found["reason"] == "UnknownFault"
+        assert "pod-failure" in found["message"]
+    finally:
+        lab.cluster.delete(REF)
+        eventually(lambda: lab.cluster.get(REF) is None, 60, "not deleted")
+
+
+def test_on_the_wall_clock_it_goes_all_the_way_to_the_fault(lab, deleted_afterwards):
+    assert kubectl(lab, "apply", "-f", str(FILE)).returncode == 0
+    eventually(lambda: condition(lab, "AppReady").get("status") == "True", 120, "the app is not ready")
+    eventually(lambda: condition(lab, "BaselineQuiet").get("status") == "True", 180, "it is not quiet")
+    eventually(lambda: condition(lab, "FaultsInjected").get("status") == "True", 180, "the fault has no effect")

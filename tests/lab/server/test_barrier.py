@@ -1,0 +1,126 @@
+"""The barrier: complete by revisions, else by comparison, and never by waiting."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab.server import barrier as module
+from scenario_kit.lab.server.barrier import Barrier, Listing
+from scenario_kit.lab.server.kinds import Watched
+from scenario_kit.lab.server.store import Store
+from tests.lab.server.test_store import obj
+
+PODS, CHAOS = Watched("Pod"), Watched("NetworkChaos", "chaos-mesh.org")
+
+
+class Api:
+    """What the API server would say; ``asked`` are the kinds that were listed."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.content: dict[str, dict[tuple[str, str], int]] = {}
+        self.asked: list[tuple[str, str]] = []
+
+    def current(self) -> int:
+        return self.at
+
+    def listing(self, watched: Watched, namespace: str) -> Listing:
+        self.asked.append((watched.kind, namespace))
+        found = self.content.get(watched.kind, {})
+        return Listing(self.at, {k: v for k, v in found.items() if namespace in ("", k[0])})
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api(0)
+
+
+@pytest.fixture
+def barrier(api: Api, store: Store) -> Barrier:
+    return Barrier(api, store, (PODS,))
+
+
+def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store: Store, barrier: Barrier) -> None:
+    store.put("Pod", obj("a", 7))
+    api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
+    barrier.pass_("shop")
+    barrier.pass_("shop")
+    assert api.asked == [("Pod", "shop")]
+
+
+def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: Store, barrier: Barrier) -> None:
+    barrier.pass_("shop")
+    api.asked.clear()
+    store.put("Pod", obj("a", 1))
+    store.pass_by("Event", obj("e", 2))
+    store.pass_revision(3)
+    api.at = 3
+    barrier.pass_("shop")
+    assert api.asked == []
+
+
+def test_a_missing_revision_is_looked_into(
+    api: Api, store: Store, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_IN_FLIGHT_SECONDS", 0.0)
+    barrier.pass_("shop")
+    api.asked.clear()
+    store.put("Pod", obj("a", 2))
+    api.at, api.content = 2, {"Pod": {("shop", "a"): 2}}
+    barrier.pass_("shop")
+    assert api.asked == [("Pod", "shop")]
+
+
+def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: Store, barrier: Barrier) -> None:
+    barrier.pass_("shop")
+    api.at = 1
+    late = threading.Timer(0.02, store.put, ("Pod", obj("a", 1)))
+    late.start()
+    barrier.pass_("shop")
+    assert list(store.names("shop", "Pod")) == ["a"]
+
+
+def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store: Store, barrier: Barrier) -> None:
+    store.put("Pod", obj("a", 1, "elsewhere"))
+    api.at, api.content = 1, {"Pod": {("elsewhere", "a"): 1}}
+    barrier.prove()
+    api.asked.clear()
+    barrier.pass_("shop")
+    assert api.asked == []
+
+
+@pytest.mark.parametrize("behind", ["older", "missing", "surplus"])
+def test_a_store_that_stays_behind_is_an_error(
+    behind: str, api: Api, store: Store, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.001)
+    monkeypatch.setattr(module, "_LIMIT_SECONDS", 0.005)
+    if behind != "missing":
+        store.put("Pod", obj("a", 3))
+    api.at = 5
+    api.content = {"Pod": {} if behind == "surplus" else {("shop", "a"): 5}}
+    with pytest.raises(LabError, match="copy of Pod in namespace shop"):
+        barrier.pass_("shop")
+
+
+def test_objects_newer_than_the_list_are_fine(api: Api, store: Store, barrier: Barrier) -> None:
+    store.put("Pod", obj("a", 9))
+    store.put("Pod", obj("b", 8))
+    api.at, api.content = 5, {"Pod": {("shop", "a"): 5}}
+    barrier.pass_("shop")
+    assert api.asked == [("Pod", "shop")]
+
+
+def test_experiments_are_compared_wherever_they_are(api: Api, store: Store) -> None:
+    from scenario_kit.lab.server.kinds import EXPERIMENTS
+
+    Barrier(api, store, EXPERIMENTS).pass_("shop")
+    assert {namespace for _, namespace in api.asked} == {""}

@@ -1,0 +1,223 @@
+"""Smaller parts: progress deadlines, nudges, running containers, threads, informers, etcd's revisions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import LabError, NotFound
+from scenario_kit.lab.chaos_daemon import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey
+from scenario_kit.lab.server import informers as informers_module
+from scenario_kit.lab.server.containers import RunningContainers
+from scenario_kit.lab.server.deadlines import ProgressDeadlines
+from scenario_kit.lab.server.informers import Informers
+from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
+from scenario_kit.lab.server.nudge import ANNOTATION, Nudger
+from scenario_kit.lab.server.revisions import is_foreign
+from scenario_kit.lab.server.settled import Reason
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.threads import Threads
+from scenario_kit.model import ContainerEffect, Object, Reference
+from scenario_kit.testing import FakeCluster
+from tests.lab.server.cluster_objects import deployment, meta
+from tests.lab.server.test_store import obj
+
+
+def rollout(reason: str = "ReplicaSetUpdated", updated: int = 1, status: str = "True") -> Object:
+    made = deployment()
+    made["spec"]["progressDeadlineSeconds"] = 120
+    made["status"] |= {
+        "updatedReplicas": updated,
+        "conditions": [{"type": "Progressing", "status": status, "reason": reason}],
+    }
+    return made
+
+
+@pytest.mark.parametrize(
+    ("history", "overdue"),
+    [
+        ([(0, rollout()), (120, rollout())], False),
+        ([(0, rollout()), (121, rollout())], True),
+        ([(0, rollout()), (100, rollout(updated=2)), (200, rollout(updated=2))], False),
+        ([(0, rollout()), (100, rollout(updated=2)), (221, rollout(updated=2))], True),
+        ([(0, rollout("NewReplicaSetAvailable")), (999, rollout("NewReplicaSetAvailable"))], False),
+        ([(0, rollout()), (999, rollout("ProgressDeadlineExceeded", status="False"))], False),
+        ([(0, rollout()), (50, rollout("NewReplicaSetAvailable")), (999, rollout())], False),
+    ],
+)
+def test_a_rollout_is_overdue_without_progress(history: list[tuple[float, Object]], overdue: bool) -> None:
+    deadlines = ProgressDeadlines()
+    found: list[Object] = []
+    for at, made in history:
+        found = deadlines.overdue([made], at)
+    assert bool(found) is overdue
+
+
+def replica_set() -> Object:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "cart-r1", "namespace": "shop"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "cart"}}},
+    }
+
+
+def test_a_nudge_leaves_no_trace_and_is_not_repeated_at_once() -> None:
+    cluster = FakeCluster()
+    ref = Reference("ReplicaSet", "cart-r1", "shop", "apps")
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    cluster.create(replica_set())
+
+    def revision() -> str:
+        found = cluster.get(ref)
+        assert found is not None
+        assert ANNOTATION not in (found["metadata"].get("annotations") or {})
+        return str(found["metadata"]["resourceVersion"])
+
+    before = revision()
+    nudger = Nudger(cluster)
+    reasons = [Reason("StaleRefusal", "ReplicaSet", "cart-r1", ""), Reason("Counts", "ReplicaSet", "other", "")]
+    nudger.nudge("shop", reasons)
+    after = revision()
+    nudger.nudge("shop", reasons)
+    assert before != after == revision()
+
+
+def test_a_nudge_of_what_is_gone_is_fine() -> None:
+    Nudger(FakeCluster()).nudge("shop", [Reason("StaleRefusal", "ReplicaSet", "gone", "")])
+
+
+def test_refusals_are_known_by_their_events() -> None:
+    nudger = Nudger(FakeCluster())
+    for number, reason in ((5, "FailedCreate"), (9, "FailedCreate"), (7, "FailedCreate"), (11, "SuccessfulCreate")):
+        nudger.heard("PASSED", "Event", obj("e", number, reason=reason, involvedObject={"uid": "rs"}))
+    assert nudger.refused() == {"rs": 9}
+    nudger.heard("DELETED", "ReplicaSet", obj("rs", 12, uid="rs"))
+    assert nudger.refused() == {}
+
+
+def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
+    entries = [{"name": i, "containerID": i, "state": {"running": {}}} for i in ids]
+    entries += [{"name": i, "containerID": i, "state": {"terminated": {}}} for i in ended]
+    return {"metadata": meta("p", "pod"), "status": {"containerStatuses": entries}}
+
+
+def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
+    book = LedgerBook()
+    containers = RunningContainers(book)
+    containers.heard("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    assert containers.pod_of("containerd://a") == "pod"
+    assert containers.namespace_of("containerd://a") == "shop"
+    for name in ("a", "b"):
+        effect = ContainerEffect(pod_uid="pod", container_id=f"containerd://{name}", kind="Stress")
+        book.put(EffectKey("Stress", name), effect)
+    containers.heard("MODIFIED", "Pod", running("containerd://b", ended=("containerd://a",)))
+    assert containers.pod_of("containerd://a") is None
+    assert [e.container_id for e in book.snapshot(["pod"]).containers] == ["containerd://b"]
+    containers.heard("DELETED", "Pod", running("containerd://b"))
+    assert book.snapshot(["pod"]).containers == ()
+    assert containers.pod_of("containerd://b") is None
+
+
+def test_a_thread_that_ends_takes_the_process_along() -> None:
+    threads = Threads()
+    told = threading.Event()
+    threads.on_stop = told.set
+
+    def fail() -> None:
+        raise ValueError("the reason")
+
+    threads.spawn("worker", fail)
+    assert told.wait(5.0)
+    assert threads.stop.is_set()
+    assert threads.failure == "thread worker: ValueError: the reason"
+
+
+def test_a_thread_that_ends_because_it_was_told_to_is_no_failure() -> None:
+    threads = Threads()
+    done = threading.Event()
+
+    def work() -> None:
+        threads.stop.wait()
+        done.set()
+        raise ValueError("on the way out")
+
+    threads.spawn("worker", work)
+    threads.stop.set()
+    assert done.wait(5.0)
+    assert threads.failure == ""
+
+
+class Watching:
+    """Yields what it was given for a kind, then waits for the end."""
+
+    def __init__(self, events: dict[str, list[tuple[str, Object]]], unserved: int = 0) -> None:
+        self._events = events
+        self._unserved = unserved
+
+    def watch(
+        self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event
+    ) -> Iterator[tuple[str, Object]]:
+        if self._unserved:
+            self._unserved -= 1
+            raise NotFound(f"no kind {kind}", status=404)
+        return self._run(kind, stop)
+
+    def _run(self, kind: str, stop: threading.Event) -> Iterator[tuple[str, Object]]:
+        yield from self._events.get(kind, ())
+        stop.wait(30)
+
+
+def follow(watching: Watching, store: Store, threads: Threads, **options: Any) -> None:
+    Informers(watching, store, threads.stop, threads.spawn).follow([Watched("Pod")], **options)
+
+
+def test_informers_bring_the_store_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(informers_module, "_POLL_SECONDS", 0.0)
+    store, threads = Store(), Threads()
+    events = [("ADDED", obj("a", 1)), ("ADDED", obj("b", 2)), ("DELETED", obj("a", 3)), ("SYNCED", {})]
+    follow(Watching({"Pod": events}, unserved=2), store, threads)
+    threads.stop.set()
+    assert list(store.names("shop", "Pod")) == ["b"]
+    assert threads.failure == ""
+
+
+def test_kinds_that_are_passed_by_are_not_kept() -> None:
+    store, threads = Store(), Threads()
+    follow(Watching({"Pod": [("ADDED", obj("a", 1)), ("SYNCED", {})]}), store, threads, keep=False)
+    threads.stop.set()
+    assert store.names("shop", "Pod") == {}
+    assert store.saw_all(0, 1)
+
+
+def test_a_kind_that_is_never_listed_is_an_error() -> None:
+    threads = Threads()
+    with pytest.raises(LabError, match="not listed Pod"):
+        follow(Watching({}), Store(), threads, seconds=0.01)
+    threads.stop.set()
+
+
+def test_our_own_kinds_are_not_followed() -> None:
+    assert not [w for w in (*CLUSTER, *NAMESPACED, *PASSED_BY) if "scenariokit" in w.group]
+
+
+@pytest.mark.parametrize(
+    ("key", "foreign"),
+    [
+        ("/registry/leases/kube-node-lease/worker-1", True),
+        ("/registry/services/endpoints/shop/cart", True),
+        ("/registry/services/specs/shop/cart", False),
+        ("/registry/scenariokit.io/trials/scenario-kit/x", True),
+        ("/registry/chaos-mesh.org/networkchaos/kit/k1", False),
+        ("/registry/pods/shop/cart-1", False),
+        ("/registry/events/shop/e", False),
+        ("/registry/something-new/shop/e", False),
+        ("compact_rev_key", True),
+    ],
+)
+def test_keys_of_etcd_that_concern_nobody(key: str, foreign: bool) -> None:
+    assert is_foreign(key) is foreign

@@ -1,0 +1,124 @@
+"""The loop around the predicate: two equal collections, the kubelet idle, nothing taken for granted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.settle import Settler
+from scenario_kit.lab.server.store import Store
+from scenario_kit.testing import FakeCluster
+from tests.lab.server.cluster_objects import namespace, world
+
+
+class Gate:
+    """A barrier that is always up to date, and lets a test act when it is passed."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.then: dict[int, Callable[[], None]] = {}
+
+    def pass_(self, _: str) -> None:
+        self.passed += 1
+        self.then.get(self.passed, lambda: None)()
+
+    def forget(self, _: str) -> None:
+        return
+
+
+@pytest.fixture
+def store() -> Store:
+    store = Store()
+    for kind, names in world().items():
+        for obj in names.values():
+            store.put(kind, obj)
+    store.put("Namespace", namespace())
+    return store
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def settler(store: Store, gate: Gate) -> Settler:
+    return Settler(store, gate, Nudger(FakeCluster()))  # type: ignore[arg-type]
+
+
+def unready(store: Store, revision: int) -> None:
+    rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
+    rs["metadata"]["resourceVersion"] = str(revision)
+    rs["status"]["readyReplicas"] = 0
+    store.put("ReplicaSet", rs)
+
+
+def ready(store: Store, revision: int) -> None:
+    rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
+    rs["metadata"]["resourceVersion"] = str(revision)
+    rs["status"]["readyReplicas"] = 1
+    store.put("ReplicaSet", rs)
+
+
+def test_a_settled_state_is_collected_twice_and_then_known(settler: Settler, gate: Gate) -> None:
+    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert gate.passed == 2
+    assert settler.still("shop")
+    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert gate.passed == 3
+
+
+def test_what_the_second_collection_brings_is_judged_again(settler: Settler, store: Store, gate: Gate) -> None:
+    gate.then = {2: lambda: unready(store, 201), 3: lambda: ready(store, 202)}
+    reasons = settler.settle("shop", lambda: 0, 0.0)
+    assert [r.code for r in reasons] == ["Moving"]
+    ready(store, 203)
+    assert settler.settle("shop", lambda: 0, 5.0) == ()
+
+
+def test_an_unsettled_state_is_reported_with_its_reasons(settler: Settler, store: Store) -> None:
+    unready(store, 201)
+    reasons = settler.settle("shop", lambda: 0, 0.0)
+    assert {r.name for r in reasons} == {"cart-r1", "cart"}
+    assert not settler.still("shop")
+
+
+def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: Store) -> None:
+    unready(store, 201)
+    writes = iter([1, 1])
+
+    def run_nodes() -> int:
+        done = next(writes, 0)
+        if not done:
+            ready(store, 202)
+        return done
+
+    assert settler.settle("shop", run_nodes, 5.0) == ()
+    assert next(writes, None) is None
+
+
+def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: Store) -> None:
+    settler.settle("shop", lambda: 0, 5.0)
+    store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
+    assert settler.still("shop")
+    unready(store, 301)
+    assert not settler.still("shop")
+
+
+def test_it_gives_up_when_nobody_listens(settler: Settler, store: Store) -> None:
+    unready(store, 201)
+    assert settler.settle("shop", lambda: 0, 60.0, go_on=lambda: False)
+
+
+def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: Store) -> None:
+    pod = copy.deepcopy(store.names("shop", "Pod")["cart-1"])
+    pod["metadata"] |= {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 30, "resourceVersion": "300"}
+    store.put("Pod", pod)
+    assert "Deleting" not in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
+    pod = copy.deepcopy(pod)
+    pod["metadata"] |= {"deletionGracePeriodSeconds": 0, "resourceVersion": "301"}
+    store.put("Pod", pod)
+    assert "Deleting" in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}

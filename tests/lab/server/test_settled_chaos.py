@@ -1,0 +1,80 @@
+"""The settled predicate on chaos: when a record is where it is going, and when it will never get there."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.server.settled import unsettled
+from scenario_kit.lab.server.settled.chaos import selects
+from tests.lab.server.cluster_objects import facts, meta, world
+
+FAILED = {"type": "Failed", "operation": "Apply"}
+INJECTED = {"AllInjected": True, "AllRecovered": False}
+RECOVERED = {"AllInjected": False, "AllRecovered": True}
+
+
+def chaos(*phases: str, conditions: dict[str, bool] | None = None, events: Any = (), **more: Any) -> dict[str, Any]:
+    records = [{"id": f"shop/p{n}", "phase": phase, "events": list(events)} for n, phase in enumerate(phases)]
+    told = [{"type": type_, "status": str(value)} for type_, value in (conditions or {}).items()]
+    status: dict[str, Any] = {"conditions": told, "experiment": {"containerRecords": records}}
+    action = more.pop("action", "delay")
+    return {"kind": "NetworkChaos", "metadata": meta("k1", **more), "spec": {"action": action}, "status": status}
+
+
+PAUSED = {"annotations": {"experiment.chaos-mesh.org/pause": "true"}}
+DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "quiet", "settled"),
+    [
+        (chaos("Injected", "Injected", conditions=INJECTED), 0.0, True),
+        (chaos("Injected", "Not Injected/Wait", conditions=INJECTED), 9.0, False),
+        (chaos("Injected", conditions=RECOVERED), 9.0, False),  # conditions lag one pass behind
+        (chaos("Not Injected", conditions=RECOVERED), 9.0, False),
+        (chaos("Not Injected", conditions=RECOVERED, **PAUSED), 0.0, True),
+        (chaos("Injected", conditions=INJECTED, **PAUSED), 9.0, False),
+        (chaos("Injected", conditions=INJECTED, action="pod-kill", **PAUSED), 0.0, True),
+        (chaos("Not Injected", conditions=RECOVERED, **DELETED), 9.0, False),
+        (chaos("Injected", conditions=INJECTED, events=[FAILED] * 3, **DELETED), 0.0, True),
+        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 2), 9.0, False),
+        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 0.0, True),
+        (chaos(), 9.0, False),  # nobody has looked at it
+        (chaos(conditions={"Selected": False}), 0.0, False),
+        (chaos(conditions={"Selected": False}), 2.0, True),  # nothing to select, and nobody will look again
+        (chaos(conditions={"Selected": False}, **DELETED), 9.0, False),
+    ],
+)
+def test_records(experiment: dict[str, Any], quiet: float, settled: bool) -> None:
+    reasons = unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet))
+    assert [r.code for r in reasons] == ([] if settled else ["Chaos"])
+
+
+@pytest.mark.parametrize(
+    ("status", "quiet", "settled"),
+    [
+        ({"observedGeneration": 1}, 0.0, True),
+        ({}, 9.0, False),
+        ({"failedMessage": "no daemon"}, 0.0, False),
+        ({"failedMessage": "no daemon"}, 2.0, True),
+    ],
+)
+def test_children(status: dict[str, Any], quiet: float, settled: bool) -> None:
+    kinds = world()
+    child = {"kind": "PodNetworkChaos", "metadata": meta("cart-1"), "status": status}
+    kinds["PodNetworkChaos"] = {"cart-1": child}
+    assert (unsettled(facts(kinds, quiet=lambda _: quiet)) == []) is settled
+
+
+@pytest.mark.parametrize(
+    ("obj", "expected"),
+    [
+        ({"metadata": {"namespace": "shop"}}, True),
+        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"namespaces": ["shop"]}}}, True),
+        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"pods": {"shop": ["p"]}}}}, True),
+        ({"metadata": {"namespace": "kit"}, "spec": {"target": {"selector": {"namespaces": ["shop"]}}}}, True),
+        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"namespaces": ["other"]}}}, False),
+    ],
+)
+def test_which_experiments_concern_a_namespace(obj: dict[str, Any], expected: bool) -> None:
+    assert selects(obj, "shop") is expected

@@ -1,0 +1,66 @@
+"""Would the Deployment controller scale anything? A table of rolling updates."""
+
+import pytest
+
+from scenario_kit.lab.server.settled.rollouts import fenceposts, scaling_due
+from tests.lab.server.cluster_objects import deployment, replica_set
+
+
+@pytest.mark.parametrize(
+    ("rolling", "replicas", "expected"),
+    [
+        ({}, 1, (1, 0)),
+        ({}, 4, (1, 1)),
+        ({}, 10, (3, 2)),
+        ({"maxSurge": 0, "maxUnavailable": 0}, 3, (0, 1)),
+        ({"maxSurge": "100%", "maxUnavailable": 1}, 3, (3, 1)),
+    ],
+)
+def test_fenceposts(rolling: dict[str, int | str], replicas: int, expected: tuple[int, int]) -> None:
+    assert fenceposts(rolling, replicas) == expected
+
+
+# wanted, (spec, available) of the new and of the old ReplicaSet, strategy, whether something is due
+@pytest.mark.parametrize(
+    ("wanted", "new", "old", "strategy", "due"),
+    [
+        (1, (1, 1), (0, 0), {}, False),
+        (1, (0, 0), (1, 1), {}, True),  # the new one may surge
+        (1, (1, 0), (1, 1), {}, False),  # stuck: the new pod is not available, the old one has to stay
+        (1, (1, 1), (1, 1), {}, True),  # the old one may go
+        (4, (2, 0), (3, 3), {}, False),  # stuck with maxSurge 1 and maxUnavailable 1
+        (4, (2, 0), (4, 4), {}, True),
+        (4, (1, 0), (4, 4), {}, True),
+        (4, (2, 0), (3, 2), {}, False),
+        (4, (4, 4), (0, 0), {}, False),
+        (2, (3, 3), (0, 0), {}, True),  # scaled down
+        (3, (0, 0), (3, 3), {"type": "Recreate"}, True),
+        (3, (0, 0), (0, 0), {"type": "Recreate"}, True),
+        (3, (3, 0), (0, 0), {"type": "Recreate"}, False),
+        (0, (0, 0), (0, 0), {}, False),
+    ],
+)
+def test_scaling(
+    wanted: int, new: tuple[int, int], old: tuple[int, int], strategy: dict[str, object], due: bool
+) -> None:
+    owner = deployment(replicas=wanted)
+    owner["spec"]["strategy"] = strategy
+    sets = []
+    for revision, (spec, available) in enumerate((old, new), start=1):
+        rs = replica_set(owner, revision, spec)
+        rs["status"]["availableReplicas"] = available
+        sets.append(rs)
+    assert bool(scaling_due(owner, sets[1], [sets[0]])) is due
+
+
+def test_a_paused_rollout_waits_for_nobody() -> None:
+    owner = deployment()
+    owner["spec"]["paused"] = True
+    assert scaling_due(owner, replica_set(owner, 2, 0), [replica_set(owner, 1, 1)]) == ""
+
+
+def test_scaling_of_all_sets_comes_first() -> None:
+    owner = deployment(replicas=3)
+    new = replica_set(owner, 2, 1)
+    new["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "1"
+    assert "another number of replicas than 3" in scaling_due(owner, new, [])

@@ -1,0 +1,154 @@
+"""The registry: which world a trial and a namespace have, and what drives those in real time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import KitError, Unreachable
+from scenario_kit.lab.worlds import WallWorld, registry
+from scenario_kit.lab.worlds.registry import Taken, Unsuitable
+from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
+
+
+@pytest.fixture
+def lab() -> LittleLab:
+    lab = LittleLab()
+    lab.begin()
+    return lab
+
+
+def test_opening_twice_is_opening_once(lab: LittleLab) -> None:
+    assert lab.worlds.open(spec()) is lab.worlds.open(spec())
+    assert [w.spec.trial for w in lab.worlds.all()] == ["t1"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"seed": 2}, {"mode": "Wall"}, {"namespace": "else"}, {"assumptions": {"x": 1.0}}, {"trial": "t2"}],
+)
+def test_a_trial_has_one_world_and_a_namespace_one_trial(other: dict[str, Any], lab: LittleLab) -> None:
+    lab.worlds.open(spec())
+    with pytest.raises(Taken):
+        lab.worlds.open(spec(**other))
+
+
+def test_a_namespace_is_free_again_once_its_world_has_ended(lab: LittleLab) -> None:
+    lab.worlds.open(spec())
+    lab.worlds.close("t1")
+    assert lab.worlds.open(spec("t2")).now == EPOCH
+
+
+def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("shop 1 has no twin")
+
+    monkeypatch.setattr(registry, "VirtualWorld", refuse)
+    with pytest.raises(Unsuitable, match="has no twin"):
+        lab.worlds.open(spec())
+    assert lab.worlds.all() == []
+
+
+def test_namespaces_of_no_world_live_in_the_present(lab: LittleLab) -> None:
+    before = time.time()
+    assert before <= lab.worlds.clock_of("default") <= time.time()
+    assert lab.worlds.processes_of("default").image_exists("anything")
+
+
+def test_a_wall_world_says_what_its_last_tick_said(lab: LittleLab) -> None:
+    world = lab.worlds.open(spec(mode="Wall"))
+    assert isinstance(world, WallWorld)
+    assert TICKS not in lab.worlds.exposed()
+    world.tick(1500.0)
+    assert lab.worlds.exposed()[TICKS] == 1.0
+    assert lab.twin.steps == [(1500.0, 15)]
+    lab.worlds.close("t1")
+    assert TICKS not in lab.worlds.exposed()
+
+
+def test_virtual_worlds_are_not_exposed(lab: LittleLab) -> None:
+    lab.worlds.open(spec()).wait(EPOCH + 15, stride=None, seconds=5.0, go_on=lambda: True)
+    assert TICKS not in lab.worlds.exposed()
+
+
+def test_a_wait_in_a_wall_world_settles_and_does_not_sleep_for_the_past(lab: LittleLab) -> None:
+    world = lab.worlds.open(spec(mode="Wall"))
+    waited = world.wait(0.0, stride=None, seconds=5.0, go_on=lambda: True)
+    assert waited.settled
+    assert abs(waited.now - time.time()) < 60
+    lab.unsettle()
+    waited = world.wait(0.0, stride=None, seconds=0.0, go_on=lambda: True)
+    assert not waited.settled
+    assert "ReplicaSet/rs" in waited.reason
+
+
+def run_until(lab: LittleLab, calls: int) -> list[float]:
+    """Run the kubelet's thread until it has run that often."""
+    stop = threading.Event()
+
+    def on_run(now: float) -> int:
+        if len(lab.nodes.ran) >= calls:
+            stop.set()
+        return 0
+
+    lab.nodes.on_run = on_run
+    lab.worlds.run_nodes(stop)
+    return lab.nodes.ran
+
+
+def test_the_kubelet_runs_for_wall_worlds_and_for_pods_of_no_world(lab: LittleLab) -> None:
+    lab.put("Pod", "p", spec={}, status={})
+    before = time.time()
+    assert before <= run_until(lab, 1)[-1] <= time.time()
+    lab.worlds.open(spec(mode="Wall"))
+    seen = len(lab.twin.observed)
+    run_until(lab, len(lab.nodes.ran) + 1)
+    assert len(lab.twin.observed) > seen
+
+
+def test_the_kubelet_leaves_virtual_worlds_alone(lab: LittleLab) -> None:
+    lab.put("Pod", "p", spec={}, status={})
+    lab.store.put("Pod", {"metadata": {"name": "q", "namespace": "default", "uid": "q", "resourceVersion": "9999"}})
+    lab.worlds.open(spec())
+    assert all(now > EPOCH + 1e6 for now in run_until(lab, 2))
+
+
+def test_a_short_outage_of_the_api_server_is_survived(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
+    lab.put("Pod", "p", spec={}, status={})
+    stop = threading.Event()
+
+    def on_run(_: float) -> int:
+        if len(lab.nodes.ran) < 3:
+            raise Unreachable("connection refused")
+        stop.set()
+        return 0
+
+    lab.nodes.on_run = on_run
+    lab.worlds.run_nodes(stop)
+    assert len(lab.nodes.ran) == 3
+
+
+@pytest.mark.parametrize("error", [Unreachable("gone"), KitError("a bug")])
+def test_what_does_not_go_away_ends_the_thread(
+    error: Exception, lab: LittleLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(registry, "_LONGEST_OUTAGE_SECONDS", 0.0)
+    lab.put("Pod", "p", spec={}, status={})
+
+    def on_run(_: float) -> int:
+        raise error
+
+    lab.nodes.on_run = on_run
+    with pytest.raises(type(error)):
+        lab.worlds.run_nodes(threading.Event())
+
+
+def test_specs_are_values(lab: LittleLab) -> None:
+    document = spec().to_json()
+    assert document["app"] == APP.to_json()
+    assert type(spec()).from_json(document) == spec()

@@ -1,4 +1,4 @@
-"""The world, as three Protocols. ``clients`` and ``lab`` implement them; ``testing`` has fakes; one suite judges both."""
+"""The world, as three Protocols. ``clients`` and ``lab`` implement them, ``testing`` fakes them, one suite judges all."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Series(NamedTuple):
 
 
 class Metrics(Protocol):
-    """A PromQL engine. Raises, all methods: ``MetricsError``; ``evaluation`` of it tells a failing query from a dead server."""
+    """A PromQL engine. All methods raise ``MetricsError``; its ``evaluation`` tells a bad query from a dead server."""
 
     def range(self, expr: str, start: float, end: float, step: float) -> Sequence[Series]:
         """Evaluate at start, start + step … up to and including end."""

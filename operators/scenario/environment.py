@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from scenario_kit.lab.clock import close_world, open_world
-
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
+from scenario_kit.lab.clock import close_world, open_world, world_exists
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import TrialSpec, Value
 from scenario_kit.ports import Clock, Cluster, Metrics
@@ -71,6 +70,10 @@ class Environment:
             seed=spec.seed,
             mode=spec.clock,
         )
+
+    def has_clock(self, trial: str) -> bool:
+        """Whether the world of a trial is still there."""
+        return world_exists(self.lab.server_url, self.lab.server_token, trial)
 
     def close_clock(self, trial: str) -> None:
         """Give the world of a trial back."""

@@ -17,7 +17,7 @@ from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import Context, Stopped, TrialStatus, alerts_now, run
+from scenario_kit.trial import Context, Stopped, TrialStatus, alerts_now, lose, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,16 @@ class TrialRun:
             if self._status.outcome:
                 return
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
+            lost = (
+                self._status.started_at is not None
+                and spec.clock == "Virtual"
+                and not self._environment.has_clock(self._name)
+            )
             context = self._context(spec, self._environment.open_clock(self._name, spec))
+            if lost:
+                self._status = lose(
+                    context, self._status, "the world of this trial is lost: the lab server died meanwhile"
+                )
             try:
                 self._status = run(context, self._status, self._save, self._pause)
             except Stopped:

@@ -117,9 +117,12 @@ def trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> 
     return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
 
 
-def namespace(app: str, trial: str) -> str:
-    """``<app>-<4 characters>``: says nothing about the scenario."""
-    return f"{app}-{_short(trial)}"
+def namespace(app: str, unique: str) -> str:
+    """``<app>-<4 characters>``: says nothing about the scenario.
+
+    ``unique`` differs with every run, also of the same trial: series of an earlier one are still in Prometheus.
+    """
+    return f"{app}-{_short(unique)}"
 
 
 def spec(planned: PlannedTrial, runbook: Runbook, plan: str) -> TrialSpec:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -59,7 +60,7 @@ def run(
     while waiting or running:
         while waiting and len(running) < parallel:
             each, name = waiting.pop(0)
-            _create(cluster, each, name, resolve(namespace(app, name)), plan)
+            _create(cluster, each, name, resolve(namespace(app, uuid.uuid4().hex)), plan)
             running[name] = _Running(each)
         for name, entry in list(running.items()):
             result = _look(cluster, name, entry, health, progress)

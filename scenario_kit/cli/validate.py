@@ -156,7 +156,14 @@ def _campaign(
 
 
 def _dead(lab: LabState) -> list[str]:
-    return [str(p) for p in type(lab).load(lab.name).dead_parts()]
+    """Parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
+    from scenario_kit.lab.lifecycle import up
+
+    dead = type(lab).load(lab.name).dead_parts()
+    if [p.name for p in dead] == ["operator"]:
+        up(lab.name, say=lambda text: typer.echo(text, err=True))
+        return []
+    return [str(p) for p in dead]
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:

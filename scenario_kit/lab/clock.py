@@ -155,6 +155,19 @@ def open_world(
     return WorldClock(server_url, token, trial) if mode == "Virtual" else WallClock(server_url, token, trial)
 
 
+def world_exists(server_url: str, token: str, trial: str) -> bool:
+    """Whether the trial has a world; one that is lost (the server died) took its time and its state along.
+
+    Raises:
+        LabError: the server is gone.
+    """
+    server = _Server(server_url, token)
+    try:
+        return any(world["trial"] == trial for world in server.ask("GET", "/worlds")["worlds"])
+    finally:
+        server.close()
+
+
 def close_world(server_url: str, token: str, trial: str) -> None:
     """End the world of a trial; one that is gone is fine.
 

@@ -15,7 +15,7 @@ class Target(Value, frozen=True, kw_only=True):
 
 
 class Patch(Value, frozen=True, kw_only=True):
-    """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` a Kubernetes strategic merge patch."""
+    """``Json`` is an RFC 6902 list, ``Merge`` an RFC 7386 document, ``Strategic`` Kubernetes' own merge patch."""
 
     target: str
     type: Literal["Json", "Merge", "Strategic"]
@@ -44,7 +44,7 @@ class SetFlag(Value, frozen=True, kw_only=True):
 
 
 class Run(Value, frozen=True, kw_only=True):
-    """A one-shot Job from a pinned client image of the app's definition; ``command`` is one that the definition lists."""
+    """A one-shot Job from a pinned client image of the app's definition; it lists the possible commands."""
 
     client: str
     command: list[str]

@@ -27,4 +27,5 @@ def render(report: Report) -> str:
         suite.add_testcase(case)
     xml = JUnitXml()
     xml.add_testsuite(suite)
-    return str(xml.tostring().decode())
+    text: bytes = xml.tostring()  # type: ignore[no-untyped-call]
+    return text.decode()

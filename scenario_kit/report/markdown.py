@@ -85,9 +85,8 @@ def _trial(trial: TrialResult) -> str:
     for step in trial.steps:
         took = f"{step.finished_at - step.started_at:.0f} s" if step.finished_at is not None else "–"
         text = escape(step.message[:300])
-        rows.append(
-            f"| {escape(step.step)} | {step.started_at - start:.0f} s | {took} | {_MARK.get(step.outcome, step.outcome)} | {text} |"
-        )
+        mark = _MARK.get(step.outcome, step.outcome)
+        rows.append(f"| {escape(step.step)} | {step.started_at - start:.0f} s | {took} | {mark} | {text} |")
     if trial.history and trial.injected_at is not None:
         rows += ["", "Alerts, in seconds after injection:", ""]
         rows += [f"- {line}" for line in alert_lines(trial)] or ["- none"]

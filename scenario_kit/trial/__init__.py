@@ -2,7 +2,7 @@
 
 from scenario_kit.trial.context import TICK, Baseline, Context, Stopped
 from scenario_kit.trial.plan import Finish, Run, Skip, plan
-from scenario_kit.trial.run import alerts_now, run
+from scenario_kit.trial.run import alerts_now, lose, run
 from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, TrialStatus, set_condition
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Stopped",
     "TrialStatus",
     "alerts_now",
+    "lose",
     "plan",
     "run",
     "set_condition",

@@ -21,6 +21,7 @@ from scenario_kit.trial.context import TICK, Baseline, Context
 #: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
 READY_DEADLINE: Final = 900
 CLEAN_DEADLINE: Final = 300
+_GOING_SECONDS: Final = 60
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 _PARALLEL: Final = 8
 #: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
@@ -52,7 +53,13 @@ def deploy(context: Context) -> list[Finding]:
 
 
 def _refuse_foreign(context: Context) -> None:
-    if context.cluster.get(Reference("Namespace", context.namespace)) is not None:
+    """A namespace on its way out is waited for: its controller takes seconds, whatever the trial's clock says."""
+    for _ in range(_GOING_SECONDS):
+        found = context.cluster.get(Reference("Namespace", context.namespace))
+        if found is None or not found["metadata"].get("deletionTimestamp"):
+            break
+        context.idle(1.0)
+    if found is not None:
         raise GuardRailError(
             f"the namespace '{context.namespace}' exists and is not ours",
             fix=f"kubectl delete namespace {context.namespace}, if nothing in it is needed",

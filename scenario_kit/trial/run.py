@@ -18,7 +18,7 @@ from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
 from scenario_kit.trial import deploy, inject, procedures, resolve, watch
 from scenario_kit.trial.context import Context
-from scenario_kit.trial.plan import Finish, Skip, plan
+from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
@@ -55,6 +55,22 @@ def _log(context: Context, status: TrialStatus, index: int, seconds: float) -> N
     done = status.step(index)
     assert done is not None
     log.info("%s: %s %s after %.2f s of wall time", context.name, done.step, done.outcome, seconds)
+
+
+def lose(context: Context, status: TrialStatus, message: str) -> TrialStatus:
+    """The status of a trial that cannot go on where it stood: the step that was due is ``Infra``, clean-up follows."""
+    action = plan(context.spec.steps, status.steps)
+    if not isinstance(action, Run) or context.spec.steps[action.index].kind in ALWAYS:
+        return status
+    step = status.step(action.index) or StepStatus(
+        index=action.index,
+        step=str(context.spec.steps[action.index])[:128],
+        outcome="Infra",
+        started_at=status.now or 0.0,
+    )
+    return status.with_step(
+        msgspec.structs.replace(step, outcome="Infra", finished_at=step.started_at, message=message)
+    )
 
 
 def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:

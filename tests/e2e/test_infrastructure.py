@@ -19,16 +19,18 @@ def start(lab, scenario, folder: Path) -> subprocess.Popen:
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def wait_for_step(lab, step: str) -> None:
-    """Until a trial of the lab has finished the step of that kind."""
+def wait_for_step(lab, scenario: str, step: str) -> None:
+    """Until a trial of the scenario has finished the step of that kind."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         for trial in lab.cluster.list("Trial", "scenario-kit", group="scenariokit.io"):
+            if trial["spec"]["scenario"] != scenario:
+                continue
             steps = (trial.get("status") or {}).get("steps") or []
             if any(s["step"].startswith(step) and s["outcome"] == "Held" for s in steps):
                 return
         time.sleep(0.1)
-    pytest.fail(f"no trial reached {step}")
+    pytest.fail(f"no trial of {scenario} reached {step}")
 
 
 def kill(lab, part: str) -> None:
@@ -37,7 +39,7 @@ def kill(lab, part: str) -> None:
 
 def test_prometheus_killed_in_the_middle(lab, tmp_path):
     process = start(lab, "product-catalog-wrong-target-port", tmp_path)
-    wait_for_step(lab, "expectQuiet")
+    wait_for_step(lab, "product-catalog-wrong-target-port", "expectQuiet")
     kill(lab, "prometheus")
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 2, out
@@ -47,7 +49,7 @@ def test_prometheus_killed_in_the_middle(lab, tmp_path):
 
 def test_the_chaos_manager_stopped_before_injection(lab, tmp_path):
     process = start(lab, "payment-pod-failure", tmp_path)
-    wait_for_step(lab, "deploy")
+    wait_for_step(lab, "payment-pod-failure", "deploy")
     kill(lab, "chaos-controller-manager")
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 2, out

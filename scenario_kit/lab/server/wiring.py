@@ -28,7 +28,7 @@ from scenario_kit.lab.state import ChaosDaemon as DaemonState
 from scenario_kit.lab.state import LabState
 from scenario_kit.lab.telemetry import Writer
 from scenario_kit.lab.twin import Twin
-from scenario_kit.lab.worlds import Surroundings, Worlds, WorldSpec
+from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
 from scenario_kit.model import Object, Reference
 
 _LOG = logging.getLogger(__name__)
@@ -73,6 +73,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             twin_of=_twin,
             sink_of=partial(Writer, state.prometheus_url),
             epoch=float(state.epoch),
+            past=Past(Path(state.folder) / "worlds.json"),
         )
     )
 

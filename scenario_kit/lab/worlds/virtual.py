@@ -25,7 +25,7 @@ class _StillMoving(Exception):
 
 
 class VirtualWorld(World):
-    """Starts at the lab's epoch and moves on a grid of ticks.
+    """Starts at the lab's epoch, or after an earlier world of its namespace, and moves on a grid of ticks.
 
     At every tick: the clock is set, the kubelet does what is due, the cluster settles, requests flow, processes that
     ended are noticed and the cluster settles again; then the samples of the tick are taken. What the kubelet has to do
@@ -35,8 +35,8 @@ class VirtualWorld(World):
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
         super().__init__(spec, around)
         self._turn = threading.Lock()
-        self._now = float(around.epoch)
-        self._ticked = self._now
+        self._start = around.past.start_of(spec.namespace, float(around.epoch))
+        self._now = self._ticked = self._start
         self._sink = around.sink_of()
         self._flowed: Telemetry | None = None
         self._buffer: list[tuple[float, Mapping[SeriesId, float]]] = []
@@ -80,7 +80,7 @@ class VirtualWorld(World):
             if self._closed:
                 return
             self._flush()
-            if self._ticked > self._around.epoch:
+            if self._ticked > self._start:
                 self._sink.write([(self._ticked + TICK_SECONDS, {})])
             self._sink.close()
             self._closed = True
@@ -139,5 +139,6 @@ class VirtualWorld(World):
 
     def _flush(self) -> None:
         if self._buffer:
+            self._around.past.reached(self.spec.namespace, self._buffer[-1][0])
             self._sink.write(self._buffer)
             self._buffer = []

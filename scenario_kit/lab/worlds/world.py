@@ -13,6 +13,7 @@ from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
 from scenario_kit.lab.twin import Telemetry, View
+from scenario_kit.lab.worlds.past import Past
 from scenario_kit.model import App, Ledger, Object, Value
 from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
 from scenario_kit.ports import Cluster
@@ -100,6 +101,7 @@ class Surroundings:
     twin_of: Callable[[WorldSpec], TwinLike]
     sink_of: Callable[[], Sink]
     epoch: float
+    past: Past
 
 
 class World(ABC):

@@ -10,7 +10,7 @@ from scenario_kit.lab.server.nudge import Nudger
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.twin import Telemetry, View
-from scenario_kit.lab.worlds import Surroundings, Worlds, WorldSpec
+from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
 from scenario_kit.model import App, Component, Ledger, Object
 from scenario_kit.model.process import Exit, LogRecord, SeriesId
 from scenario_kit.testing import FakeCluster
@@ -123,6 +123,7 @@ class LittleLab:
                 twin_of=lambda _: self.twin,
                 sink_of=lambda: self.sink,
                 epoch=EPOCH,
+                past=Past(),
             )
         )
 

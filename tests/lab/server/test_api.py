@@ -1,0 +1,266 @@
+"""The HTTP API and the clock client, over real sockets with worlds that do as they are told."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+from scenario_kit.errors import InfrastructureError, KitError, LabError, MetricsError
+from scenario_kit.lab import clock
+from scenario_kit.lab.clock import WallClock, WorldClock, close_world, open_world
+from scenario_kit.lab.server import api as module
+from scenario_kit.lab.server.api import LIMIT_BYTES, Api, serve
+from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
+
+TOKEN = "s3cret"
+BODY = {"namespace": "shop", "app": APP.to_json(), "seed": 1, "mode": "Virtual"}
+
+
+@pytest.fixture
+def lab() -> LittleLab:
+    lab = LittleLab()
+    lab.begin()
+    return lab
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def server(lab: LittleLab, problems: list[str]) -> Iterator[ThreadingHTTPServer]:
+    server = serve(Api(lab.worlds, TOKEN, lambda: "; ".join(problems)), 0)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def url(server: ThreadingHTTPServer) -> str:
+    host, port = server.server_address[:2]
+    return f"http://{host!s}:{port}"
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as client:
+        yield client
+
+
+def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("authorization", ["", "Bearer wrong", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/worlds"),
+        ("PUT", "/worlds/t1"),
+        ("DELETE", "/worlds/t1"),
+        ("POST", "/worlds/t1/wait"),
+        ("GET", "/metrics"),
+    ],
+)
+def test_without_the_token_nothing_happens(
+    url: str, lab: LittleLab, method: str, path: str, authorization: str
+) -> None:
+    headers = {"Authorization": authorization} if authorization else {}
+    response = httpx.request(method, url + path, json=BODY, headers=headers, trust_env=False)
+    assert response.status_code == 401
+    assert "token" in response.json()["error"]
+    assert lab.worlds.all() == []
+
+
+def test_health_needs_no_token_and_tells_what_broke(url: str, problems: list[str]) -> None:
+    assert httpx.get(f"{url}/healthz", trust_env=False).status_code == 200
+    problems.append("thread ticks: ValueError: x")
+    response = httpx.get(f"{url}/healthz", trust_env=False)
+    assert response.status_code == 503
+    assert response.json()["error"] == "thread ticks: ValueError: x"
+
+
+def test_the_life_of_a_world(client: httpx.Client) -> None:
+    shown = {"trial": "t1", "namespace": "shop", "mode": "Virtual", "seed": 1, "now": EPOCH}
+    assert client.put("/worlds/t1", json=BODY).json() == shown
+    assert client.put("/worlds/t1", json=BODY).json() == shown
+    waited = client.post("/worlds/t1/wait", json={"until": EPOCH + 40, "step": 15}).json()
+    assert waited == {"now": EPOCH + 15, "settled": True, "reason": ""}
+    waited = client.post("/worlds/t1/wait", json={"until": EPOCH + 40}).json()
+    assert waited == {"now": EPOCH + 45, "settled": True, "reason": ""}
+    assert client.get("/worlds/t1").json() == {**shown, "now": EPOCH + 45}
+    assert client.get("/worlds").json() == {"worlds": [{**shown, "now": EPOCH + 45}]}
+    for _ in range(2):
+        assert client.delete("/worlds/t1").json() == {}
+    assert client.get("/worlds/t1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "text"),
+    [
+        ("PUT", "/worlds/t1", b"no json", 400, "malformed"),
+        ("PUT", "/worlds/t1", b"[]", 400, "object"),
+        ("PUT", "/worlds/t1", b'{"namespace": "shop"}', 400, "missing required field"),
+        ("PUT", "/worlds/t1", {**BODY, "mode": "Fast"}, 400, "mode"),
+        ("PUT", "/worlds/t1", {**BODY, "scenario": "answer"}, 400, "unknown field"),
+        ("PUT", "/worlds/Not_A_Name", BODY, 404, "no such path"),
+        ("POST", "/worlds/t1", BODY, 404, "no such method"),
+        ("GET", "/worlds/t1/wait", None, 404, "no such method"),
+        ("GET", "/elsewhere", None, 404, "no such path"),
+        ("POST", "/worlds/none/wait", {"until": 0}, 404, "has no world"),
+        ("POST", "/worlds/none/wait", {"until": "soon"}, 400, "until"),
+        ("POST", "/worlds/none/wait", {"until": 0, "step": 0}, 400, "step is 0"),
+    ],
+)
+def test_bad_requests(client: httpx.Client, method: str, path: str, body: Any, status: int, text: str) -> None:
+    content = {"content": body} if isinstance(body, bytes) else {"json": body}
+    response = client.request(method, path, **content)
+    assert response.status_code == status
+    assert text in response.json()["error"]
+
+
+def test_another_world_under_the_same_name_is_refused(client: httpx.Client) -> None:
+    client.put("/worlds/t1", json=BODY)
+    response = client.put("/worlds/t1", json={**BODY, "seed": 2})
+    assert response.status_code == 409
+    assert "t1" in response.json()["error"]
+
+
+def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> None:
+    with socket.create_connection(server.server_address[:2]) as raw:
+        raw.sendall(f"PUT /worlds/t1 HTTP/1.1\r\nHost: x\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n".encode())
+        assert raw.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_a_failure_below_and_a_bug_are_told_apart(client: httpx.Client, lab: LittleLab) -> None:
+    client.put("/worlds/t1", json=BODY)
+    lab.sink.refuse = MetricsError("Prometheus is gone", fix="start it")
+    response = client.post("/worlds/t1/wait", json={"until": EPOCH + 15})
+    assert response.status_code == 503
+    assert response.json() == {"error": "MetricsError: Prometheus is gone", "fix": "start it"}
+    lab.sink.refuse = ZeroDivisionError("oops")
+    response = client.post("/worlds/t1/wait", json={"until": EPOCH + 15})
+    assert response.status_code == 500
+    assert "ZeroDivisionError" in response.json()["error"]
+
+
+def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, lab: LittleLab) -> None:
+    world = lab.worlds.open(module.WorldSpec.from_json({**BODY, "trial": "t1"}))
+    hung_up = threading.Event()
+    ended = threading.Event()
+    step = lab.twin.step
+
+    def slow_step(view: Any, t: float, dt: float) -> Any:
+        if t == EPOCH + 30:
+            raw.close()
+            hung_up.set()
+        return step(view, t, dt)
+
+    lab.twin.step = slow_step  # type: ignore[method-assign]
+    wait = world.wait
+
+    def observed_wait(*arguments: Any, **options: Any) -> Any:
+        try:
+            return wait(*arguments, **options)
+        finally:
+            ended.set()
+
+    world.wait = observed_wait  # type: ignore[method-assign]
+    body = f'{{"until": {EPOCH + 6000}}}'
+    head = [
+        "POST /worlds/t1/wait HTTP/1.1",
+        "Host: x",
+        f"Authorization: Bearer {TOKEN}",
+        f"Content-Length: {len(body)}",
+    ]
+    raw = socket.create_connection(server.server_address[:2])
+    raw.sendall("\r\n".join([*head, "", body]).encode())
+    assert hung_up.wait(10.0)
+    assert ended.wait(10.0)
+    assert EPOCH + 30 <= world.now < EPOCH + 6000
+
+
+def test_metrics_are_those_of_wall_worlds(client: httpx.Client, lab: LittleLab) -> None:
+    client.put("/worlds/t1", json={**BODY, "mode": "Wall"})
+    world: Any = lab.worlds.get("t1")
+    world.tick(1500.0)
+    response = client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain")
+    assert f'{TICKS[0]}{{namespace="shop"}} 1.0' in response.text
+
+
+# --- the client
+
+
+def opened(url: str, token: str = TOKEN, mode: Any = "Virtual", **more: Any) -> Any:
+    options = {"namespace": "shop", "app": APP.to_json(), "seed": 1, **more}
+    return open_world(url, token, "t1", mode=mode, **options)
+
+
+def test_a_world_clock(url: str) -> None:
+    world = opened(url)
+    assert isinstance(world, WorldClock)
+    assert world.now() == EPOCH
+    assert world.wait(EPOCH + 40) == EPOCH + 45
+    assert opened(url).now() == EPOCH + 45
+    close_world(url, TOKEN, "t1")
+    close_world(url, TOKEN, "t1")
+    with pytest.raises(LabError, match="has no world"):
+        world.now()
+
+
+def test_a_wall_clock_looks_after_its_world(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clock.time, "sleep", slept.append)
+    wall = opened(url, mode="Wall")
+    assert isinstance(wall, WallClock)
+    wall.wait(wall.now() + 1000)
+    wall.wait(wall.now() - 1000)
+    assert slept == [WallClock.STRIDE, 0.0]
+    close_world(url, TOKEN, "t1")
+    with pytest.raises(LabError, match="has no world"):
+        wall.wait(wall.now())
+
+
+def test_a_cluster_that_never_settles_is_infrastructure(
+    url: str, lab: LittleLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.0)
+    world = opened(url)
+    lab.unsettle()
+    with pytest.raises(InfrastructureError, match=r"did not settle .*ReplicaSet/rs"):
+        world.wait(EPOCH + 15)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "expected"),
+    [(MetricsError("Prometheus is gone"), InfrastructureError), (ZeroDivisionError("oops"), KitError)],
+)
+def test_errors_keep_their_meaning(url: str, lab: LittleLab, refusal: Exception, expected: type[Exception]) -> None:
+    world = opened(url)
+    lab.sink.refuse = refusal
+    with pytest.raises(expected, match=str(refusal)):
+        world.wait(EPOCH + 15)
+
+
+def test_a_server_that_is_gone_or_strange_is_a_lab_error(url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(LabError, match="does not answer"):
+        opened(f"http://127.0.0.1:{port}")
+    with pytest.raises(LabError, match="token"):
+        opened(url, token="wrong")
+    opened(url)
+    with pytest.raises(LabError, match="another"):
+        opened(url, seed=2)

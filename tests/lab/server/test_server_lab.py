@@ -1,0 +1,199 @@
+"""The server in a real lab: real controllers and a real chaos manager settle, time flows, and equal seeds are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.clients import KubeCluster, PrometheusMetrics
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.clock import close_world, open_world
+from scenario_kit.lab.state import LabState
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.ports import Clock
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
+
+CHAOS = Reference("NetworkChaos", "k1", "scenario-kit", "chaos-mesh.org")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
+        try:
+            yield lifecycle.up("server-test")
+        finally:
+            lifecycle.down("server-test")
+
+
+@pytest.fixture(scope="module")
+def kube(lab: LabState) -> Iterator[KubeCluster]:
+    cluster = KubeCluster(Path(lab.kubeconfig))
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture(scope="module")
+def app() -> App:
+    from scenario_kit.catalog import Catalog
+
+    return Catalog().app("otel-demo", "2.2.0")
+
+
+Open = Callable[..., Clock]
+
+
+@pytest.fixture
+def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
+    """Opens the world of a namespace, creates the namespace, and ends both afterwards."""
+    namespaces: list[str] = []
+
+    def open_(namespace: str, seed: int = 1) -> Clock:
+        clock = open_world(
+            lab.server_url,
+            lab.server_token,
+            namespace,
+            namespace=namespace,
+            app=app.to_json(),
+            seed=seed,
+            mode="Virtual",
+        )
+        namespaces.append(namespace)
+        kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        return clock
+
+    yield open_
+    for namespace in namespaces:
+        kube.delete(Reference("Namespace", namespace))
+        close_world(lab.server_url, lab.server_token, namespace)
+
+
+def workload(namespace: str, name: str, image: str = "nginx:1.27") -> list[Object]:
+    labels = {"app": name}
+    container = {"name": "c", "image": image, "ports": [{"containerPort": 80}]}
+    return [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {
+                "replicas": 2,
+                "progressDeadlineSeconds": 60,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            },
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"selector": labels, "ports": [{"port": 80}]},
+        },
+    ]
+
+
+def ready_addresses(kube: KubeCluster, namespace: str) -> set[str]:
+    return {
+        address
+        for found in kube.list("EndpointSlice", namespace)
+        for endpoint in found.get("endpoints") or ()
+        if endpoint["conditions"].get("ready")
+        for address in endpoint["addresses"]
+    }
+
+
+def test_settled_means_that_every_controller_has_finished(opened: Open, kube: KubeCluster) -> None:
+    """No reading afterwards is retried: what settled says must be so at once."""
+    clock = opened("settle-a")
+    for obj in workload("settle-a", "web"):
+        kube.create(obj)
+    clock.wait(clock.now() + 30)
+    pods = kube.list("Pod", "settle-a")
+    assert {p["status"]["podIP"] for p in pods} == ready_addresses(kube, "settle-a")
+    assert len(pods) == 2
+    for replicas in (5, 0, 3):
+        web = Reference("Deployment", "web", "settle-a", "apps")
+        kube.patch(web, {"spec": {"replicas": replicas}})
+        clock.wait(clock.now() + 15)
+        found = kube.get(web)
+        assert found is not None
+        assert found["status"].get("readyReplicas", 0) == replicas
+        assert len(kube.list("Pod", "settle-a")) == len(ready_addresses(kube, "settle-a")) == replicas
+
+
+def test_time_moves_only_in_a_wait_and_on_the_grid(opened: Open, lab: LabState) -> None:
+    clock = opened("settle-b")
+    assert clock.now() == lab.epoch
+    assert clock.wait(clock.now()) == lab.epoch
+    assert clock.wait(lab.epoch + 100) == lab.epoch + 105
+    assert clock.now() == lab.epoch + 105
+
+
+def test_chaos_is_in_force_and_gone_when_settled(opened: Open, kube: KubeCluster) -> None:
+    clock = opened("settle-c")
+    for obj in workload("settle-c", "web"):
+        kube.create(obj)
+    clock.wait(clock.now() + 30)
+    names = [p["metadata"]["name"] for p in kube.list("Pod", "settle-c")]
+    spec: Object = {
+        "action": "delay",
+        "mode": "all",
+        "direction": "to",
+        "selector": {"namespaces": ["settle-c"], "pods": {"settle-c": names}},
+        "delay": {"latency": "250ms", "jitter": "0ms", "correlation": "0"},
+    }
+    metadata = {"name": CHAOS.name, "namespace": CHAOS.namespace}
+    kube.create({"apiVersion": "chaos-mesh.org/v1alpha1", "kind": CHAOS.kind, "metadata": metadata, "spec": spec})
+    clock.wait(clock.now())
+    found = kube.get(CHAOS)
+    assert found is not None
+    assert [r["phase"] for r in found["status"]["experiment"]["containerRecords"]] == ["Injected", "Injected"]
+    kube.delete(CHAOS)
+    clock.wait(clock.now())
+    assert kube.get(CHAOS) is None
+
+
+def test_a_stuck_rollout_exceeds_its_deadline_in_virtual_time(opened: Open, kube: KubeCluster) -> None:
+    clock = opened("settle-d")
+    for obj in workload("settle-d", "web", image="registry.invalid/no/such:1"):
+        kube.create(obj)
+    clock.wait(clock.now() + 120)
+    found = kube.get(Reference("Deployment", "web", "settle-d", "apps"))
+    assert found is not None
+    reasons = {c["type"]: c["reason"] for c in found["status"]["conditions"]}
+    assert reasons["Progressing"] == "ProgressDeadlineExceeded"
+
+
+def test_a_lifted_quota_is_noticed_without_a_back_off(opened: Open, kube: KubeCluster) -> None:
+    clock = opened("settle-e")
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "settle-e"}}
+    kube.create({**quota, "spec": {"hard": {"pods": "1"}}})
+    for obj in workload("settle-e", "web"):
+        kube.create(obj)
+    clock.wait(clock.now() + 60)
+    assert len(kube.list("Pod", "settle-e")) == 1
+    kube.patch(Reference("ResourceQuota", "q", "settle-e"), {"spec": {"hard": {"pods": "5"}}})
+    clock.wait(clock.now())
+    assert len(kube.list("Pod", "settle-e")) == 2
+
+
+def test_equal_seeds_are_equal_and_queryable_at_once(opened: Open, kube: KubeCluster, lab: LabState, app: App) -> None:
+    from scenario_kit.render import app_objects
+
+    metrics = PrometheusMetrics(lab.prometheus_url)
+    seen: list[list[Any]] = []
+    for namespace in ("settle-f", "settle-g"):
+        clock = opened(namespace, seed=7)
+        for obj in app_objects(app, {}, 50, namespace):
+            kube.create(obj)
+        end = clock.wait(clock.now() + 300)
+        kept = "service_name, span_name, span_kind, status_code, le"
+        expr = f'sum by (__name__, {kept}) ({{__name__=~"traces_.*", namespace="{namespace}"}})'
+        series = metrics.range(expr, lab.epoch + 15, end, 15)
+        seen.append(sorted((sorted(s.labels.items()), list(s.points)) for s in series))
+    assert len(seen[0]) > 100
+    assert seen[0] == seen[1]

@@ -61,7 +61,7 @@ def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
     assert server.server_address[0] == "127.0.0.1"
 
 
-@pytest.mark.parametrize("authorization", ["", "Bearer wrong", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"])
+@pytest.mark.parametrize("authorization", ["", "Bearer wrong", "Bearer", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"])
 @pytest.mark.parametrize(
     ("method", "path"),
     [

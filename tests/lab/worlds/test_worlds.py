@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenario_kit.errors import KitError, Unreachable
-from scenario_kit.lab.worlds import WallWorld, registry
+from scenario_kit.lab.worlds import Past, WallWorld, registry
+from scenario_kit.lab.worlds.past import GAP
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable
+from scenario_kit.lab.worlds.world import TICK_SECONDS
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
 
 
@@ -40,6 +43,22 @@ def test_a_namespace_is_free_again_once_its_world_has_ended(lab: LittleLab) -> N
     lab.worlds.open(spec())
     lab.worlds.close("t1")
     assert lab.worlds.open(spec("t2")).now == EPOCH
+
+
+def test_a_namespace_never_sees_the_same_instant_twice(lab: LittleLab) -> None:
+    first = lab.worlds.open(spec())
+    first.wait(EPOCH + 30, stride=None, seconds=5.0, go_on=lambda: True)
+    lab.worlds.close("t1")
+    second = lab.worlds.open(spec("t2"))
+    assert second.now >= EPOCH + 30 + GAP
+    assert (second.now - EPOCH) % TICK_SECONDS == 0
+
+
+def test_what_is_past_is_known_after_a_restart(tmp_path: Path) -> None:
+    file = tmp_path / "worlds.json"
+    Past(file).reached("shop", EPOCH + 30)
+    assert Past(file).start_of("shop", EPOCH) >= EPOCH + 30 + GAP
+    assert Past(file).start_of("other", EPOCH) == EPOCH
 
 
 def test_an_app_that_the_twin_refuses_is_unsuitable(lab: LittleLab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def opened(lab: LabState, kube: KubeCluster, app: App) -> Iterator[Open]:
         close_world(lab.server_url, lab.server_token, namespace)
 
 
-def workload(namespace: str, name: str, image: str = "nginx:1.27") -> list[Object]:
+def workload(namespace: str, name: str, image: str = "ghcr.io/valkey-io/valkey:9.0.4-alpine3.23") -> list[Object]:
     labels = {"app": name}
     container = {"name": "c", "image": image, "ports": [{"containerPort": 80}]}
     return [

@@ -36,9 +36,10 @@ DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         (chaos("Injected", conditions=INJECTED, **PAUSED), 9.0, False),
         (chaos("Injected", conditions=INJECTED, action="pod-kill", **PAUSED), 0.0, True),
         (chaos("Not Injected", conditions=RECOVERED, **DELETED), 9.0, False),
-        (chaos("Injected", conditions=INJECTED, events=[FAILED] * 3, **DELETED), 0.0, True),
-        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 2), 9.0, False),
-        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 0.0, True),
+        (chaos("Injected", conditions=INJECTED, events=[FAILED], **DELETED), 2.0, True),
+        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 0.5, False),
+        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 2.0, True),
+        (chaos("Not Injected", conditions=RECOVERED, events=[FAILED, {"type": "Succeeded"}]), 9.0, False),
         (chaos(), 9.0, False),  # nobody has looked at it
         (chaos(conditions={"Selected": False}), 0.0, False),
         (chaos(conditions={"Selected": False}), 2.0, True),  # nothing to select, and nobody will look again
@@ -64,6 +65,16 @@ def test_children(status: dict[str, Any], quiet: float, settled: bool) -> None:
     child = {"kind": "PodNetworkChaos", "metadata": meta("cart-1"), "status": status}
     kinds["PodNetworkChaos"] = {"cart-1": child}
     assert (unsettled(facts(kinds, quiet=lambda _: quiet)) == []) is settled
+
+
+def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
+    kinds = world()
+    status = {"observedGeneration": 1, "failedMessage": "no daemon on this node"}
+    kinds["PodNetworkChaos"] = {"p0": {"kind": "PodNetworkChaos", "metadata": meta("p0"), "status": status}}
+    waiting = chaos("Not Injected/Wait", conditions=RECOVERED)
+    for quiet, expected in ((0.0, ["Chaos"]), (2.0, [])):
+        reasons = unsettled(facts(kinds, experiments=[waiting], quiet=lambda _, q=quiet: q))  # type: ignore[misc]
+        assert [r.code for r in reasons] == expected
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ from scenario_kit.lab.server.kinds import CHILD_KINDS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
 from scenario_kit.model.base import Object
 
-#: Failures in a row after which a record counts as failing: the manager retries from 5 ms on, doubling.
-_FAILURES = 3
-#: A verdict that the manager does not revisit (nothing selected, a failed child) counts once it is this old (wall).
+#: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
+#: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
 _FINAL_SECONDS = 1.0
 _ONE_SHOT = ("pod-kill", "container-kill")
 _PAUSE = "experiment.chaos-mesh.org/pause"
@@ -35,7 +34,7 @@ def children(facts: Facts) -> Iterator[Reason]:
             status = child.get("status") or {}
             if int(status.get("observedGeneration", 0)) >= int(child["metadata"].get("generation", 0)):
                 continue
-            if not (status.get("failedMessage") and facts.quiet(child) >= _FINAL_SECONDS):
+            if not _failed(child, facts):
                 yield Reason("Chaos", kind, name, "its generation is not observed by the manager yet")
 
 
@@ -60,10 +59,11 @@ def _experiment(obj: Object, facts: Facts) -> str:
             return ""
         return "is being deleted" if deleted else "has not selected any target yet"
     wanted = "Not Injected" if stop else "Injected"
-    moving = [r for r in records if r.get("phase") != wanted and not _failing(r)]
+    failing = [r for r in records if r.get("phase") != wanted and _failing(obj, r, facts)]
+    moving = [r for r in records if r.get("phase") != wanted and r not in failing]
     if moving:
         return f"record {moving[0].get('id')} is {moving[0].get('phase')!r}, expected {wanted!r}"
-    if any(_failing(r) for r in records):
+    if failing:
         return ""
     if deleted:
         return "is being deleted"
@@ -72,6 +72,16 @@ def _experiment(obj: Object, facts: Facts) -> str:
     return f"condition {late[0]} does not say yet what the records say" if late else ""
 
 
-def _failing(record: Object) -> bool:
+def _failing(obj: Object, record: Object, facts: Facts) -> bool:
+    """Whether a record will not get where it should: its last attempt failed for good, or that of its pod's child."""
     events = record.get("events") or ()
-    return len(events) >= _FAILURES and all(event.get("type") == "Failed" for event in list(events)[-_FAILURES:])
+    if events and events[-1].get("type") == "Failed" and facts.quiet(obj) >= _FINAL_SECONDS:
+        return True
+    pod = str(record.get("id", "")).partition("/")[2]
+    children_of_pod = (facts.of(kind).get(pod) for kind in CHILD_KINDS)
+    return any(child is not None and _failed(child, facts) for child in children_of_pod)
+
+
+def _failed(child: Object, facts: Facts) -> bool:
+    message = (child.get("status") or {}).get("failedMessage")
+    return bool(message) and facts.quiet(child) >= _FINAL_SECONDS

@@ -22,6 +22,7 @@ from scenario_kit.trial import TrialStatus
 
 MANAGEMENT_NAMESPACE: Final = "scenario-kit"
 _GROUP: Final = "scenariokit.io"
+KEPT_LABEL: Final = "scenariokit.io/kept"
 _POLL: Final = 0.25
 #: Wall seconds without any progress of a trial after which it counts as not evaluated.
 _STALLED: Final = 180.0
@@ -60,7 +61,8 @@ def run(
     while waiting or running:
         while waiting and len(running) < parallel:
             each, name = waiting.pop(0)
-            _create(cluster, each, name, resolve(namespace(app, uuid.uuid4().hex)), plan)
+            _discard_kept(cluster, name, pause)
+            _create(cluster, each, name, resolve(namespace(app, uuid.uuid4().hex)), plan, keep=keep)
             running[name] = _Running(each)
         for name, entry in list(running.items()):
             result = _look(cluster, name, entry, health, progress)
@@ -86,8 +88,19 @@ def _reference(name: str) -> Reference:
     return Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP)
 
 
-def _create(cluster: Cluster, planned: PlannedTrial, name: str, runbook: Runbook, plan: str) -> None:
-    metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": {TRIAL_LABEL: name}}
+def _discard_kept(cluster: Cluster, name: str, pause: Callable[[float], None]) -> None:
+    """A trial that was kept for inspection is old evidence: it makes way for a new run of the same."""
+    found = cluster.get(_reference(name))
+    if found is None or KEPT_LABEL not in (found["metadata"].get("labels") or {}) or not status_of(found).outcome:
+        return
+    cluster.delete(_reference(name))
+    while cluster.get(_reference(name)) is not None:
+        pause(_POLL)
+
+
+def _create(cluster: Cluster, planned: PlannedTrial, name: str, runbook: Runbook, plan: str, *, keep: bool) -> None:
+    labels = {TRIAL_LABEL: name} | ({KEPT_LABEL: "true"} if keep else {})
+    metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
     body = spec(planned, runbook, plan).to_json()
     try:
         cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})

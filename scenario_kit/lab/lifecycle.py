@@ -33,6 +33,8 @@ from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
+#: How often a repair is tried when parts go on dying.
+_REPAIRS = 2
 _ANSWER_SECONDS = 10.0
 _DAY = 86400.0
 _CHAOS_GROUP = "chaos-mesh.org/v1alpha1"
@@ -172,6 +174,21 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
             f"{monitoring.WINDOW_DAYS} days can be stored",
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
+    for _ in range(_REPAIRS):
+        state = _restarted(state, reporter, say)
+        try:
+            supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+        except LabError:
+            # A part may die, or turn out to be dying, between the look and the wait: look again.
+            if not state.dead_parts():
+                raise
+        else:
+            return state
+    state.require_alive()
+    return state
+
+
+def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     dead = {part.name for part in state.dead_parts()}
     if dead:
         for part in state.parts:
@@ -183,7 +200,6 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
             state = cluster.restart(state, binaries)
             state.save()
         state = _start(state, binaries, *(part for part in layout.STARTED if part in dead))
-    supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
     return state
 
 

@@ -11,7 +11,7 @@ from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, Value
+from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, TrialSpec, Value
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
 
@@ -24,12 +24,16 @@ class Stopped(Exception):
 
 
 class Baseline(Value, frozen=True, kw_only=True):
-    """What the cluster and the app were like before anything was broken."""
+    """What the cluster and the app were like before anything was broken.
+
+    ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
+    """
 
     namespace_uid: str = ""
     snapshot: dict[str, str] = {}
     guards: tuple[Guarded, ...] = ()
     served: Served | None = None
+    undone: tuple[Finding, ...] | None = None
 
 
 @dataclass(slots=True)

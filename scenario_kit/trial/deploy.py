@@ -176,9 +176,12 @@ def teardown(context: Context) -> list[Finding]:
                 "; ".join(f"undo of {b.group} on {b.target} is blocked: {b.reason}" for b in blocked)
             )
         context.clock.wait(context.clock.now() + (TICK if context.virtual else 1))
-    findings = _undone(context)
+    baseline = context.baseline() or Baseline()
+    if baseline.undone is None:  # asked once: when this is taken up again, parts of the app may be gone already
+        baseline = msgspec.structs.replace(baseline, undone=tuple(_undone(context)))
+        context.save_baseline(baseline)
     remove(context, deadline)
-    return findings
+    return list(baseline.undone or ())
 
 
 def _undone(context: Context) -> list[Finding]:

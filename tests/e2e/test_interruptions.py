@@ -20,7 +20,7 @@ def test_ten_kills_at_random_moments(lab, tmp_path):
     reached = []
     for _ in range(KILLS):
         # Long enough to get somewhere between two deaths: starting takes the operator two seconds.
-        time.sleep(chance.uniform(1.5, 7.0))
+        time.sleep(chance.uniform(1.5, 5.0))
         if process.poll() is not None:
             break
         trials = lab.cluster.list("Trial", "scenario-kit", group="scenariokit.io")

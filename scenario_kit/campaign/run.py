@@ -61,7 +61,7 @@ def run(
     while waiting or running:
         while waiting and len(running) < parallel:
             each, name = waiting.pop(0)
-            _discard_kept(cluster, name, pause)
+            _make_way(cluster, name, pause)
             _create(cluster, each, name, resolve(namespace(app, uuid.uuid4().hex)), plan, keep=keep)
             running[name] = _Running(each)
         for name, entry in list(running.items()):
@@ -88,10 +88,13 @@ def _reference(name: str) -> Reference:
     return Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP)
 
 
-def _discard_kept(cluster: Cluster, name: str, pause: Callable[[float], None]) -> None:
-    """A trial that was kept for inspection is old evidence: it makes way for a new run of the same."""
+def _make_way(cluster: Cluster, name: str, pause: Callable[[float], None]) -> None:
+    """Old evidence makes way for a new run: a trial that is being deleted, or one that was kept for inspection."""
     found = cluster.get(_reference(name))
-    if found is None or KEPT_LABEL not in (found["metadata"].get("labels") or {}) or not status_of(found).outcome:
+    if found is None:
+        return
+    kept = KEPT_LABEL in (found["metadata"].get("labels") or {}) and status_of(found).outcome
+    if not kept and not found["metadata"].get("deletionTimestamp"):
         return
     cluster.delete(_reference(name))
     while cluster.get(_reference(name)) is not None:

@@ -210,9 +210,11 @@ def remove(context: Context, deadline: float) -> None:
     if context.cluster.get(Reference("Namespace", context.namespace)) is None:
         return
     while rest := [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:
-        for obj in rest:
-            if not obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("ownerReferences"):
-                context.cluster.delete(object_reference(obj, context.namespace))
+        staying = [
+            o for o in rest if not o["metadata"].get("deletionTimestamp") and not o["metadata"].get("ownerReferences")
+        ]
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            list(pool.map(lambda o: context.cluster.delete(object_reference(o, context.namespace)), staying))
         if context.clock.now() >= deadline:
             raise InfrastructureError(f"{len(rest)} objects of {context.namespace} are still there: {_names(rest)}")
         now = context.clock.now()

@@ -1,4 +1,4 @@
-"""The world, as three Protocols. ``clients`` and ``lab`` implement them, ``testing`` fakes them, one suite judges all."""
+"""The world, as three Protocols: ``clients`` and ``lab`` implement, ``testing`` fakes them, one suite judges all."""
 
 from __future__ import annotations
 

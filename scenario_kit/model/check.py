@@ -32,7 +32,7 @@ class EndpointsCheck(Value, frozen=True, kw_only=True):
 
 
 class QueryCheck(Value, frozen=True, kw_only=True):
-    """A PromQL expression; the largest value of its result is compared. No series is *unknown*, or what ``empty`` says."""
+    """A PromQL expression; the largest value of its result is compared. No series: *unknown*, or as ``empty`` says."""
 
     expr: str
     is_: str = msgspec.field(name="is")  # GreaterThan | LessThan | AtLeast | AtMost | Equal

@@ -28,10 +28,25 @@ CASES = {
         service(8080),
         service(9999),
         service(9999, extra_port=9090),
-        {"spec": {"ports": [service(8080)["spec"]["ports"][0], {"name": "metrics", "port": 9090, "targetPort": 9090}], "selector": {"app": "cart"}}},
+        {
+            "spec": {
+                "ports": [service(8080)["spec"]["ports"][0], {"name": "metrics", "port": 9090, "targetPort": 9090}],
+                "selector": {"app": "cart"},
+            }
+        },
     ),
-    "a field that was absent goes": ({"spec": {}}, {"spec": {"paused": True}}, {"spec": {"paused": True, "x": 1}}, {"spec": {"x": 1}}),
-    "a field that was removed returns": ({"data": {"a": "1", "b": "2"}}, {"data": {"a": "1"}}, {"data": {"a": "1"}}, {"data": {"a": "1", "b": "2"}}),
+    "a field that was absent goes": (
+        {"spec": {}},
+        {"spec": {"paused": True}},
+        {"spec": {"paused": True, "x": 1}},
+        {"spec": {"x": 1}},
+    ),
+    "a field that was removed returns": (
+        {"data": {"a": "1", "b": "2"}},
+        {"data": {"a": "1"}},
+        {"data": {"a": "1"}},
+        {"data": {"a": "1", "b": "2"}},
+    ),
     "what somebody else repaired stays repaired": (service(8080), service(9999), service(8080), service(8080)),
 }
 

@@ -8,7 +8,12 @@ def obj(kind, name):
 
 
 def test_an_empty_namespace_is_clean():
-    contents = [obj("ConfigMap", "kube-root-ca.crt"), obj("ServiceAccount", "default"), obj("Event", "x"), obj("Lease", "y")]
+    contents = [
+        obj("ConfigMap", "kube-root-ca.crt"),
+        obj("ServiceAccount", "default"),
+        obj("Event", "x"),
+        obj("Lease", "y"),
+    ]
     assert residue.compare({"Node/a": "1"}, {"Node/a": "1"}, contents) == []
 
 

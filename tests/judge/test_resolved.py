@@ -11,7 +11,9 @@ EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"
 
 
 def history(*firing, end=2000.0, gaps=(), name="Errors"):
-    timeline = AlertTimeline(name=name, entity="Deployment/frontend", firing=tuple(Interval(start=a, end=b) for a, b in firing))
+    timeline = AlertTimeline(
+        name=name, entity="Deployment/frontend", firing=tuple(Interval(start=a, end=b) for a, b in firing)
+    )
     return AlertHistory(start=0.0, end=end, timelines=(timeline,), gaps=gaps)
 
 
@@ -61,7 +63,11 @@ def test_false_beats_unknown_beats_true():
 
 
 def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="cart"):
-    container = {"name": name, "resources": {"limits": {"memory": memory}}, "env": [{"name": "LOCUST_USERS", "value": users}]}
+    container = {
+        "name": name,
+        "resources": {"limits": {"memory": memory}},
+        "env": [{"name": "LOCUST_USERS", "value": users}],
+    }
     if probe:
         container["readinessProbe"] = {"tcpSocket": {"port": 1}}
     return {
@@ -85,7 +91,17 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
         (None, "is gone"),
         (workload(users="1"), "load setting LOCUST_USERS is '1'"),
     ],
-    ids=["same", "more replicas", "four times", "five times", "zero", "not ready", "probe dropped", "deleted", "load cut"],
+    ids=[
+        "same",
+        "more replicas",
+        "four times",
+        "five times",
+        "zero",
+        "not ready",
+        "probe dropped",
+        "deleted",
+        "load cut",
+    ],
 )
 def test_guards(live, problem):
     baseline = guards.baseline([workload()], ["Deployment/cart"])

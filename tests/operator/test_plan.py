@@ -27,7 +27,17 @@ WANTED = Wanted(digest="d1", suspended=False)
         (None, [trial("s-g1", "d1")], Remove("s-g1")),
         (None, [], Watch()),
     ],
-    ids=["new", "text edit", "causal edit", "old one going", "being deleted", "suspended", "stored", "refused edit", "refused"],
+    ids=[
+        "new",
+        "text edit",
+        "causal edit",
+        "old one going",
+        "being deleted",
+        "suspended",
+        "stored",
+        "refused edit",
+        "refused",
+    ],
 )
 def test_plan(wanted, trials, action):
     assert plan("s", 3, wanted, trials) == action

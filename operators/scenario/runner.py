@@ -17,7 +17,7 @@ from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import Context, Stopped, TrialStatus, alerts_now, lose, run
+from scenario_kit.trial import AlertNow, Context, Stopped, TrialStatus, alerts_now, lose, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,7 @@ class TrialRun:
         self._ref = reference(name, environment.settings.management_namespace)
         self._status = TrialStatus()
         self._told = 0.0
+        self._alerts: tuple[AlertNow, ...] = ()
 
     def execute(self) -> None:
         """Run the trial from wherever it stands to its end, or until it is to stop.
@@ -126,7 +127,12 @@ class TrialRun:
         return next((s.started_at for s in self._status.steps if s.step.startswith("inject")), None)
 
     def _save(self, status: TrialStatus) -> None:
-        """The only place that writes a Trial's status. An outcome is held back until the evidence is there."""
+        """The only place that writes a Trial's status, with the alerts of the moment.
+
+        An outcome is held back until the evidence is there.
+        """
+        if not status.outcome:
+            status = msgspec.structs.replace(status, alerts=self._alerts)
         self._status = status
         shown = status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome="")
         patch = [{"op": "add", "path": "/status", "value": shown.to_json()}]
@@ -136,9 +142,10 @@ class TrialRun:
             raise Stopped from gone
 
     def _tell(self, now: float, history: AlertHistory) -> None:
+        self._alerts = alerts_now(history)
         if time.monotonic() - self._told > _TELL_SECONDS:
             self._told = time.monotonic()
-            self._save(msgspec.structs.replace(self._status, now=now, alerts=alerts_now(history)))
+            self._save(msgspec.structs.replace(self._status, now=now))
 
     def _pause(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

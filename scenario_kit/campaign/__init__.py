@@ -2,9 +2,10 @@
 
 from scenario_kit.campaign.plans import PLANS, QUICK, TRY, Plan, PlannedTrial, named, trials
 from scenario_kit.campaign.result import TrialResult, Validation, conclude, verdict
-from scenario_kit.campaign.run import MANAGEMENT_NAMESPACE, run, status_of
+from scenario_kit.campaign.run import CAMPAIGN_LABEL, MANAGEMENT_NAMESPACE, run, status_of
 
 __all__ = [
+    "CAMPAIGN_LABEL",
     "MANAGEMENT_NAMESPACE",
     "PLANS",
     "QUICK",

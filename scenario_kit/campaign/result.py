@@ -62,8 +62,9 @@ def conclude(
     results: Sequence[TrialResult],
     static: Sequence[Finding],
     wall: float,
+    lab: str = "",
 ) -> Validation:
-    """Sum a campaign up. Findings come once each, errors first."""
+    """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one."""
     answer = verdict(results, static)
     repeats = [r for r in results if r.purpose.startswith("repeat") and r.outcome in ("Held", "Broken")]
     findings = merged([*static, *(f for r in results for f in r.findings)])
@@ -79,7 +80,7 @@ def conclude(
         n=len(repeats),
         failures=sum(r.outcome == "Broken" for r in repeats),
         wall_seconds=wall,
-        next=next_command(answer, path, plan, findings),
+        next=next_command(answer, path, plan, findings, lab),
     )
 
 
@@ -97,9 +98,7 @@ def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence
     held = sum(r.outcome == "Held" for r in results)
     match answer:
         case Verdict.PASS:
-            return (
-                f"{held} of {len(results)} trials held: it reproduces, the label is the cause, the fixes fix it (twin)"
-            )
+            return f"{held} of {len(results)} trials held: {', '.join(shown(results))} (twin)"
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:
@@ -109,13 +108,40 @@ def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence
             return str(answer)
 
 
-def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding]) -> str:
-    """The one command that a reader should run next."""
+def shown(results: Sequence[TrialResult]) -> list[str]:
+    """What trials that held have shown, and nothing that none of them tried."""
+    repeats = [r for r in results if r.purpose.startswith("repeat")]
+    purposes = {r.purpose for r in results}
+    decoys = {s.step for r in repeats for s in r.steps if s.step.startswith("undoChange")}
+    solutions = {
+        s.step
+        for r in results
+        for s in r.steps
+        if s.step.startswith("expectCleared") and r.purpose.startswith(("repeat", "solution"))
+    }
+    said = [
+        "it reproduces" if len(repeats) == 1 else f"it reproduces {len(repeats)} times" if repeats else "",
+        "the label is the cause" if "label" in purposes else "",
+        _counted(len(solutions), "the solution resolves it", "{} solutions resolve it"),
+        _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        "without the fault nothing fires" if "control" in purposes and repeats else "",
+        "nothing is broken and nothing fires" if "control" in purposes and not repeats else "",
+    ]
+    return [text for text in said if text]
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return "" if number == 0 else one if number == 1 else many.format(number)
+
+
+def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
+    """The one command that a reader should run next; a pass is followed by its report, which is not written yet."""
+    where = f" --name {lab}" if lab not in ("", "default") else ""
     if answer == Verdict.PASS:
-        return f"scenario-kit report {path}" if plan != "try" else f"scenario-kit verify {path}"
+        return f"scenario-kit verify {path}{where}" if plan == "try" else ""
     if answer == Verdict.FAIL and findings:
         return f"scenario-kit explain {findings[0].code}"
-    return "scenario-kit lab status"
+    return f"scenario-kit lab status{where}"
 
 
 def from_status(

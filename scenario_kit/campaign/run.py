@@ -1,6 +1,7 @@
 """Running a campaign: create trials, watch them, collect the evidence. The operator executes; this only asks.
 
-An interrupted campaign continues: trial names are derived, so a second call finds what the first one created.
+An interrupted campaign continues: trial names are derived, so a second call finds what the first one created, and
+what has finished stays until the whole campaign has.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final, Protocol
 
 from scenario_kit.campaign.plans import PlannedTrial, Resolve, namespace, spec, trial_name
@@ -23,6 +25,8 @@ from scenario_kit.trial import TrialStatus
 MANAGEMENT_NAMESPACE: Final = "scenario-kit"
 _GROUP: Final = "scenariokit.io"
 KEPT_LABEL: Final = "scenariokit.io/kept"
+#: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
+CAMPAIGN_LABEL: Final = "scenariokit.io/campaign"
 _POLL: Final = 0.25
 #: Wall seconds without any progress of a trial after which it counts as not evaluated.
 _STALLED: Final = 180.0
@@ -69,9 +73,11 @@ def run(
             if result is not None:
                 finished[name] = result
                 del running[name]
-                if not keep:
-                    cluster.delete(_reference(name))
-        pause(_POLL)
+        if waiting or running:
+            pause(_POLL)
+    if not keep:
+        for name in finished:
+            cluster.delete(_reference(name))
     return [finished[trial_name(scenario, p, digest, plan)] for p in planned]
 
 
@@ -82,6 +88,7 @@ class _Running:
         self.planned = planned
         self.started = self.moved = time.monotonic()
         self.seen: Object = {}
+        self.looks = 0
 
 
 def _reference(name: str) -> Reference:
@@ -89,12 +96,13 @@ def _reference(name: str) -> Reference:
 
 
 def _make_way(cluster: Cluster, name: str, pause: Callable[[float], None]) -> None:
-    """Old evidence makes way for a new run: a trial that is being deleted, or one that was kept for inspection."""
+    """Old evidence makes way for a new run: a trial that goes, that was kept, or that infrastructure broke."""
     found = cluster.get(_reference(name))
     if found is None:
         return
-    kept = KEPT_LABEL in (found["metadata"].get("labels") or {}) and status_of(found).outcome
-    if not kept and not found["metadata"].get("deletionTimestamp"):
+    outcome = status_of(found).outcome
+    stale = outcome and KEPT_LABEL in (found["metadata"].get("labels") or {})
+    if not stale and outcome != "Infra" and not found["metadata"].get("deletionTimestamp"):
         return
     cluster.delete(_reference(name))
     while cluster.get(_reference(name)) is not None:
@@ -102,7 +110,7 @@ def _make_way(cluster: Cluster, name: str, pause: Callable[[float], None]) -> No
 
 
 def _create(cluster: Cluster, planned: PlannedTrial, name: str, runbook: Runbook, plan: str, *, keep: bool) -> None:
-    labels = {TRIAL_LABEL: name} | ({KEPT_LABEL: "true"} if keep else {})
+    labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario} | ({KEPT_LABEL: "true"} if keep else {})
     metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
     body = spec(planned, runbook, plan).to_json()
     try:
@@ -117,6 +125,7 @@ def _look(
     trial = cluster.get(_reference(name))
     if trial is None:
         raise InfrastructureError(f"the trial {name} was deleted while it ran")
+    entry.looks += 1
     raw = trial.get("status") or {}
     if raw and raw != entry.seen:
         entry.seen, entry.moved = raw, time.monotonic()
@@ -128,7 +137,7 @@ def _look(
         describe=entry.planned.describe,
         seed=entry.planned.seed,
         outcome="Infra",
-        wall_seconds=round(time.monotonic() - entry.started, 2),
+        wall_seconds=_wall(trial, entry),
     )
     if status.outcome:
         history, injected = evidence(cluster, status)
@@ -138,6 +147,15 @@ def _look(
     if time.monotonic() - entry.moved > _STALLED:
         return from_status(base, status, None, None, f"no progress for {_STALLED:.0f} s; is the operator running?")
     return None
+
+
+def _wall(trial: Object, entry: _Running) -> float:
+    """Seconds since we began to look; for what an interrupted campaign had finished, the seconds that it took."""
+    ended = next((c.last_transition_time for c in status_of(trial).conditions if c.type == "Succeeded"), "")
+    if entry.looks > 1 or not ended:
+        return round(time.monotonic() - entry.started, 2)
+    began = datetime.fromisoformat(trial["metadata"]["creationTimestamp"])
+    return (datetime.fromisoformat(ended) - began).total_seconds()
 
 
 def status_of(trial: Object) -> TrialStatus:

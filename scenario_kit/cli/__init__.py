@@ -63,14 +63,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         result = build()(
             list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False, prog_name="scenario-kit"
         )
+        if result == INTERRUPTED:  # what typer makes of Ctrl-C
+            typer.echo("interrupted", err=True)
         return result if isinstance(result, int) else 0
     except ScenarioKitError as error:
         if isinstance(error, KitError):
             _save_traceback(error)
         show_error(error)
         return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted", err=True)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        typer.echo(str(stop) or "interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; Python would complain about it at exit

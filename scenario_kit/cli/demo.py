@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenario_kit.errors import InfrastructureError
+from scenario_kit.errors import AuthoringError, InfrastructureError
 
 if TYPE_CHECKING:
     from scenario_kit.clients.kube import KubeCluster
@@ -26,6 +26,7 @@ _STORY: Final = {
     "SymptomsPresent": "every promised alert fires",
 }
 _DEADLINE: Final = 240.0
+_ALERTS_SECONDS: Final = 5.0
 _LOOK: Final = 60.0
 
 
@@ -68,7 +69,7 @@ class Demo:
         app = Catalog().app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
         self._say(f"2. The incident: {scenario.spec.title}")
-        self._note(f"kubectl apply -f {file}")
+        self._note(f"kubectl apply -f {_short(file)}")
         self._apply(cluster, file)
         try:
             trial = self._until_broken(cluster, scenario.name)
@@ -103,7 +104,7 @@ class Demo:
             conditions = {c["type"]: c for c in status.get("conditions") or []}
             refused = conditions.get("Accepted", {})
             if refused.get("status") == "False":
-                raise InfrastructureError(
+                raise AuthoringError(
                     f"the scenario is not accepted ({refused['reason']}): {refused.get('message', '')}"
                 )
             for type in _ORDER:
@@ -112,9 +113,9 @@ class Demo:
                     shown.add(type)
                     self._note(f"{type}: {_STORY[type]}")
                 elif condition.get("status") == "False":
-                    raise InfrastructureError(
-                        f"{type} is False ({condition['reason']}): {condition.get('message', '')}"
-                    )
+                    raise AuthoringError(f"{type} is False ({condition['reason']}): {condition.get('message', '')}")
+                elif condition.get("reason") == "InfrastructureFailed":
+                    raise InfrastructureError(f"{type} is not known: {condition.get('message', '')}")
             if "SymptomsPresent" in shown:
                 return str(status["trial"])
             if time.monotonic() > deadline:
@@ -129,8 +130,7 @@ class Demo:
         return (obj or {}).get("status") or {}
 
     def _show(self, lab: LabState, cluster: KubeCluster, runbook: Runbook, trial: str) -> None:
-        status = (cluster.get(_reference("Trial", trial)) or {}).get("status") or {}
-        firing = [a for a in status.get("alerts") or [] if a["state"] == "Firing"]
+        firing = self._firing(cluster, trial)
         for alert in firing:
             self._note(f"firing: {alert['name']} on {alert.get('entity') or 'the app'}")
         self._say("   What a solver would try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
@@ -139,6 +139,16 @@ class Demo:
         self._try(lab, ["get", "pods", "-n", runbook.namespace], 5)
         self._try(lab, ["logs", suspect, "-n", runbook.namespace, "--tail=4"], 4)
         self._try(lab, ["get", "endpointslices", "-n", runbook.namespace], 5)
+
+    def _firing(self, cluster: KubeCluster, trial: str) -> list[Object]:
+        """What fires now; the trial shows it with its next step."""
+        deadline = time.monotonic() + _ALERTS_SECONDS
+        while True:
+            status = (cluster.get(_reference("Trial", trial)) or {}).get("status") or {}
+            firing = [a for a in status.get("alerts") or [] if a["state"] == "Firing"]
+            if firing or time.monotonic() > deadline:
+                return firing
+            time.sleep(0.25)
 
     def _try(self, lab: LabState, arguments: list[str], lines: int) -> None:
         from scenario_kit.lab import toolchain
@@ -204,7 +214,8 @@ class Demo:
             else "the documented fix did not resolve it"
         )
         typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{text} ({seconds:.0f} s)")
-        typer.echo(f"  next: scenario-kit verify {file.parent}")
+        named = f" --name {self._lab_name}" if self._lab_name != "default" else ""
+        typer.echo(f"  next: scenario-kit verify {_short(file.parent)}{named}")
         return 0 if resolved else 1
 
     def _say(self, text: str) -> None:
@@ -212,6 +223,12 @@ class Demo:
 
     def _note(self, text: str) -> None:
         typer.echo(f"     {text}")
+
+
+def _short(path: Path) -> str:
+    """A path as one would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _reference(kind: str, name: str) -> Reference:

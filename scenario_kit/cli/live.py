@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +17,14 @@ from scenario_kit.model import StepStatus
 from scenario_kit.trial import AlertNow, TrialStatus
 
 _STYLE: Final = {"Held": "green", "Broken": "bold red", "Infra": "yellow", "Running": "cyan", "Skipped": "dim"}
+_COLUMNS: Final[dict[str, JustifyMethod]] = {
+    "trial": "left",
+    "time": "right",
+    "steps": "left",
+    "now": "left",
+    "alerts": "left",
+}
+_NOW_WIDTH: Final = 30
 _SIGN: Final = {"Held": "✓", "Broken": "✗", "Infra": "?", "Running": "…", "Skipped": "·"}
 
 
@@ -68,16 +76,18 @@ class Timeline:
         self._printed[planned.purpose] = len(done)
 
     def _table(self) -> RenderableType:
-        table = Table(title=self._title, title_justify="left", box=None, padding=(0, 2, 0, 0), show_edge=False)
-        for heading in ("trial", "time", "steps", "now", "alerts"):
-            table.add_column(heading, overflow="fold" if heading in ("alerts", "now") else "ellipsis")
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+        # A row keeps its height while what it says changes: a table that jumps cannot be read.
+        for heading, justify in _COLUMNS.items():
+            last = heading == "alerts"
+            table.add_column(heading, justify=justify, no_wrap=True, overflow="ellipsis", ratio=1 if last else None)
         for planned in self._planned:
             status = self._statuses.get(planned.purpose)
             if status is None:
                 table.add_row(planned.purpose, "", Text("waiting", style="dim"), "", "")
             else:
                 table.add_row(*_row(planned, status))
-        return Group(table)
+        return Group(Text(self._title, style="italic", no_wrap=True, overflow="ellipsis"), table)
 
 
 def _row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ...]:
@@ -91,19 +101,23 @@ def _row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableType, ..
         planned.purpose,
         _offset(status, status.now),
         steps,
-        Text(status.outcome or (current.step if current else ""), style=_STYLE.get(status.outcome, "")),
+        Text(_short(status.outcome or (current.step if current else "")), style=_STYLE.get(status.outcome, "")),
         _alerts(status.alerts),
     )
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= _NOW_WIDTH else text[: _NOW_WIDTH - 1] + "…"
+
+
 def _alerts(alerts: Sequence[AlertNow]) -> Text:
     text = Text()
-    for alert in alerts[:8]:
+    if alerts:  # the number comes first: what does not fit is cut
+        text.append(f"{len(alerts)}: ", style="dim")
+    for alert in alerts:
         entity = alert.entity.partition("/")[2]
         name = f"{alert.name}({entity})" if entity else alert.name
         text.append(f"{name} ", style="bold red" if alert.state == "Firing" else "yellow")
-    if len(alerts) > 8:
-        text.append(f"+{len(alerts) - 8}", style="dim")
     return text
 
 

@@ -18,15 +18,19 @@ def register(app: typer.Typer) -> None:
     @operator.command()
     def run(
         name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
-        clock: Annotated[str, typer.Option(help="Time of live scenarios: Wall or Virtual.")] = "Wall",
+        clock: Annotated[str, typer.Option(help="Time of live scenarios in a lab: Wall or Virtual.")] = "Wall",
+        context: Annotated[str, typer.Option(help="A kubeconfig context instead of a lab; it must be current.")] = "",
+        allow_context: Annotated[str, typer.Option(help="Allow this context although it is no kind cluster.")] = "",
+        prometheus_url: Annotated[str, typer.Option(help="Prometheus of that cluster.")] = "",
     ) -> int:
-        """Run the operator in the foreground against a lab.
+        """Run the operator in the foreground, against a lab or a cluster that is named.
 
-        Example: scenario-kit operator run
+        Example: scenario-kit operator run --context kind-demo --prometheus-url http://127.0.0.1:9090
         """
-        return subprocess.run(
-            [sys.executable, "-m", "operators.scenario", "--lab", name, "--clock", clock], check=False
-        ).returncode
+        where = ["--lab", name, "--clock", clock]
+        if context:
+            where = ["--context", context, "--allow-context", allow_context, "--prometheus-url", prometheus_url]
+        return subprocess.run([sys.executable, "-m", "operators.scenario", *where], check=False).returncode
 
     @operator.command()
     def manifests() -> None:

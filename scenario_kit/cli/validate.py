@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Prove it")
     def verify(
         paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
-        plan: Annotated[str, typer.Option(help="How much evidence: quick.")] = "quick",
+        plan: Annotated[str, typer.Option(help="How much evidence: quick, or try for one repeat alone.")] = "quick",
         cluster: Annotated[str, typer.Option(help="Where: lab.")] = "lab",
         seed: Seed = 1,
         name: Lab = "default",
@@ -77,9 +77,10 @@ def validate(
         named(plan)
     files = scenario_files(paths)
     catalog = Catalog()
-    results = [_one(file, plan, seed, name, parallel, catalog, keep=keep) for file in files]
-    for validation in results:
-        _conclude(validation, runs, as_json=as_json)
+    results = []
+    for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
+        results.append(_one(file, plan, seed, name, parallel, catalog, keep=keep))
+        _conclude(results[-1], runs, as_json=as_json)
     if len(results) > 1 and not as_json:
         _table(results)
     codes = [v.verdict.exit_code for v in results]
@@ -138,21 +139,36 @@ def _campaign(
     sample = resolved("app")
     planned = trials(named(plan), sample, seed)
     title = f"{scenario.name}: plan {plan}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
-    with Timeline(title, planned) as timeline:
-        results = run(
-            planned,
-            resolved,
-            KubeCluster(kubeconfig=Path(lab.kubeconfig)),
-            plan=plan,
-            app=sample.app.name,
-            scenario=scenario.name,
-            digest=sample.digest,
-            parallel=parallel,
-            health=lambda: _dead(lab),
-            progress=timeline,
-            keep=keep,
-        )
-    return conclude(scenario.name, str(file), sample.digest, plan, results, static, time.monotonic() - started)
+    try:
+        with Timeline(title, planned) as timeline:
+            results = run(
+                planned,
+                resolved,
+                KubeCluster(kubeconfig=Path(lab.kubeconfig)),
+                plan=plan,
+                app=sample.app.name,
+                scenario=scenario.name,
+                digest=sample.digest,
+                parallel=parallel,
+                health=lambda: _dead(lab),
+                progress=timeline,
+                keep=keep,
+            )
+    except KeyboardInterrupt:
+        raise typer.Abort(_interrupted(scenario.name, name)) from None
+    return conclude(scenario.name, str(file), sample.digest, plan, results, static, time.monotonic() - started, name)
+
+
+def _interrupted(scenario: str, lab: str) -> str:
+    """What becomes of the trials, and how to go on or to cancel them."""
+    from scenario_kit.campaign import CAMPAIGN_LABEL, MANAGEMENT_NAMESPACE
+
+    named = f" --name {lab}" if lab != "default" else ""
+    return (
+        "interrupted: the trials that began go on in the lab; the same command continues, and "
+        f'`kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials -n {MANAGEMENT_NAMESPACE} '
+        f"-l {CAMPAIGN_LABEL}={scenario}` cancels them"
+    )
 
 
 def _dead(lab: LabState) -> list[str]:
@@ -167,11 +183,12 @@ def _dead(lab: LabState) -> list[str]:
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.report import Report, write
+    from scenario_kit.report import write
     from scenario_kit.report.markdown import render
 
-    folder = write(validation, runs)
-    (folder / "report.md").write_text(render(Report(validation=validation)))
+    report, folder = write(validation, runs)
+    validation = report.validation
+    (folder / "report.md").write_text(render(report))
     if as_json:
         show_json(validation.to_json() | {"report": str(folder / "report.json")})
         return
@@ -179,8 +196,9 @@ def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
     typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{validation.scenario}: {validation.headline}")
+    repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     typer.echo(
-        f"  n = {validation.n}, failures = {validation.failures}, {validation.wall_seconds:.0f} s; {folder}/report.md"
+        f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; report: {folder}/report.md"
     )
     if validation.next:
         typer.echo(f"  next: {validation.next}")

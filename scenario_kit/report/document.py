@@ -13,7 +13,7 @@ import msgspec
 from scenario_kit import __version__
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
-from scenario_kit.model import Value
+from scenario_kit.model import Value, Verdict
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "report.json"
@@ -28,16 +28,21 @@ class Report(Value, frozen=True, kw_only=True):
     validation: Validation
 
 
-def write(validation: Validation, folder: Path) -> Path:
-    """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns that folder."""
+def write(validation: Validation, folder: Path) -> tuple[Report, Path]:
+    """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns the report and that folder.
+
+    What to run next after a pass, if nothing else, is to look at that very report.
+    """
     now = datetime.now(UTC)
     run = folder / validation.scenario / now.strftime("%Y%m%dT%H%M%S%fZ")
     run.mkdir(parents=True)
+    if validation.verdict == Verdict.PASS and not validation.next:
+        validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
     report = Report(created=now.isoformat(timespec="seconds"), validation=validation)
     (run / FILE).write_text(
         json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=2)
     )
-    return run
+    return report, run
 
 
 def read(path: Path) -> Report:

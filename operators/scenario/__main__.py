@@ -1,4 +1,9 @@
-"""Run the operator against a lab: ``python -m operators.scenario --lab default``."""
+"""Run the operator: against a lab, against a cluster of the kubeconfig, or inside a cluster.
+
+python -m operators.scenario --lab default
+python -m operators.scenario --context kind-demo --prometheus-url http://127.0.0.1:9090
+python -m operators.scenario --in-cluster --prometheus-url http://prometheus.monitoring:9090
+"""
 
 from __future__ import annotations
 
@@ -11,27 +16,52 @@ import kopf
 
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.handlers import register
-from scenario_kit.errors import ScenarioKitError
+from scenario_kit.errors import ScenarioKitError, UsageError
 
 
 def main() -> int:
     """Start and run until a signal ends it; trials that are under way continue at the next start."""
-    parser = argparse.ArgumentParser(prog="python -m operators.scenario", description=__doc__)
-    parser.add_argument("--lab", default="default", help="name of the embedded lab")
-    parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
-    arguments = parser.parse_args()
+    arguments = _arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
-        environment = Environment.of_lab(arguments.lab, Settings(clock=arguments.clock))
+        environment = _environment(arguments)
     except ScenarioKitError as problem:
         print(f"{problem}\nfix: {problem.fix}" if problem.fix else problem, file=sys.stderr)
         return problem.exit_code
-    os.environ["KUBECONFIG"] = str(environment.lab.kubeconfig)
+    if environment.kubeconfig:
+        os.environ["KUBECONFIG"] = environment.kubeconfig
     registry = kopf.OperatorRegistry()
     register(registry, environment)
     kopf.run(registry=registry, clusterwide=True, standalone=True)
     return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m operators.scenario", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--lab", default="default", help="name of the embedded lab")
+    where.add_argument("--context", default="", help="a context of the kubeconfig")
+    where.add_argument("--in-cluster", action="store_true", help="the cluster around this pod")
+    parser.add_argument("--allow-context", default="", help="allow this context although it is no kind cluster")
+    parser.add_argument("--prometheus-url", default=os.environ.get("SCENARIO_KIT_PROMETHEUS_URL", ""))
+    parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
+    return parser.parse_args()
+
+
+def _environment(arguments: argparse.Namespace) -> Environment:
+    if not (arguments.context or arguments.in_cluster):
+        return Environment.of_lab(arguments.lab, Settings(clock=arguments.clock))
+    if not arguments.prometheus_url:
+        raise UsageError(
+            "a cluster with real nodes needs the address of its Prometheus",
+            fix="--prometheus-url URL, or SCENARIO_KIT_PROMETHEUS_URL",
+        )
+    return Environment.of_cluster(
+        arguments.context, arguments.allow_context, arguments.prometheus_url, Settings(clock="Wall")
+    )
 
 
 if __name__ == "__main__":

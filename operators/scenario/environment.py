@@ -1,24 +1,22 @@
-"""Where the operator runs: its cluster, its metrics, its clocks, and what is not well among them."""
+"""Where the operator runs: its cluster, its metrics, its catalogue, and the grounds on which trials take place."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from operators.scenario.grounds import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
-from scenario_kit.lab.clock import close_world, open_world, world_exists
+from scenario_kit.clients.transport import current_context
+from scenario_kit.errors import GuardRailError
 from scenario_kit.lab.state import LabState
-from scenario_kit.model import TrialSpec, Value
-from scenario_kit.ports import Clock, Cluster, Metrics
+from scenario_kit.model import Value
+from scenario_kit.ports import Cluster, Metrics
 
 MANAGEMENT_NAMESPACE: Final = "scenario-kit"
-_HEALTH_SECONDS: Final = 1.0
 
 
 class Settings(Value, frozen=True, kw_only=True):
@@ -28,20 +26,16 @@ class Settings(Value, frozen=True, kw_only=True):
     management_namespace: str = MANAGEMENT_NAMESPACE
 
 
-@dataclass
+@dataclass(frozen=True)
 class Environment:
-    """Ports and settings of one operator process."""
+    """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster."""
 
     cluster: Cluster
     metrics: Metrics
     catalog: Catalog
     settings: Settings
-    lab: LabState
-
-    def __post_init__(self) -> None:
-        self._lock = threading.Lock()
-        self._looked = 0.0
-        self._problems: Sequence[str] = ()
+    grounds: Grounds
+    kubeconfig: str = ""
 
     @classmethod
     def of_lab(cls, name: str, settings: Settings) -> Environment:
@@ -56,33 +50,33 @@ class Environment:
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
             settings=settings,
-            lab=lab,
+            grounds=Lab(name),
+            kubeconfig=lab.kubeconfig,
         )
 
-    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
-        """The clock of a trial; opening it again finds it where it stood."""
-        return open_world(
-            self.lab.server_url,
-            self.lab.server_token,
-            trial,
-            namespace=spec.namespace,
-            app=spec.runbook().app.to_json(),
-            seed=spec.seed,
-            mode=spec.clock,
+    @classmethod
+    def of_cluster(cls, context: str, allowed: str, prometheus_url: str, settings: Settings) -> Environment:
+        """The environment of a cluster with real nodes: a kubeconfig context, or (empty) the cluster around this pod.
+
+        Raises:
+            GuardRailError: the context is not the current one, or neither of a kind cluster nor allowed by name.
+        """
+        if context and not context.startswith("kind-") and context != allowed:
+            raise GuardRailError(
+                f"the context '{context}' is not allowed: faults would be injected there",
+                fix=f"if that is meant: --allow-context {context}",
+            )
+        if context and context != current_context():
+            # Kopf watches the current context, whatever we name; two clusters in one process would be a disaster.
+            raise GuardRailError(
+                f"the context '{context}' is not the current one", fix=f"kubectl config use-context {context}"
+            )
+        cluster = KubeCluster(context=context or None)
+        metrics = PrometheusMetrics(prometheus_url)
+        return cls(
+            cluster=cluster,
+            metrics=metrics,
+            catalog=Catalog(),
+            settings=settings,
+            grounds=RealCluster(cluster, metrics),
         )
-
-    def has_clock(self, trial: str) -> bool:
-        """Whether the world of a trial is still there."""
-        return world_exists(self.lab.server_url, self.lab.server_token, trial)
-
-    def close_clock(self, trial: str) -> None:
-        """Give the world of a trial back."""
-        close_world(self.lab.server_url, self.lab.server_token, trial)
-
-    def health(self) -> Sequence[str]:
-        """Parts of the lab that died, each with the tail of its log; looked at once a second at most."""
-        with self._lock:
-            if time.monotonic() - self._looked > _HEALTH_SECONDS:
-                self._problems = [str(p) for p in LabState.load(self.lab.name).dead_parts()]
-                self._looked = time.monotonic()
-            return self._problems

@@ -63,9 +63,9 @@ class TrialRun:
             lost = (
                 self._status.started_at is not None
                 and spec.clock == "Virtual"
-                and not self._environment.has_clock(self._name)
+                and not self._environment.grounds.has_clock(self._name)
             )
-            context = self._context(spec, self._environment.open_clock(self._name, spec))
+            context = self._context(spec, self._environment.grounds.open_clock(self._name, spec))
             if lost:
                 self._status = lose(
                     context, self._status, "the world of this trial is lost: the lab server died meanwhile"
@@ -102,7 +102,7 @@ class TrialRun:
             engine=Engine(scene, clock, store, self._name),
             evaluator=evaluator,
             management=management,
-            health=environment.health,
+            health=environment.grounds.health,
             stopping=self._stopping,
             idle=self._pause,
             tell=self._tell,
@@ -120,7 +120,7 @@ class TrialRun:
         self._status = msgspec.structs.replace(self._status, evidence=name)
         self._save(self._status)
         if any(s.kind == "teardown" for s in context.spec.steps):
-            self._environment.close_clock(self._name)
+            self._environment.grounds.close_clock(self._name)
 
     @property
     def _injected(self) -> float | None:
@@ -165,14 +165,14 @@ class TrialRun:
             if trial is None:
                 return []
             spec, self._status = read(trial)
-            clock = self._environment.open_clock(self._name, spec)
+            clock = self._environment.grounds.open_clock(self._name, spec)
             context = self._context(spec, clock)
             blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
             if blocked:
                 return blocked
             if context.baseline() is not None:
                 remove(context, clock.now() + CLEAN_DEADLINE)
-            self._environment.close_clock(self._name)
+            self._environment.grounds.close_clock(self._name)
             forget(self._environment, self._name)
             return []
 

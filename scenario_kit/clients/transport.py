@@ -159,6 +159,15 @@ def unreachable(error: Exception, doing: str) -> Unreachable:
     return Unreachable(f"{doing}: no answer: {cause}", fix=fix)
 
 
+def current_context() -> str:
+    """The context that the default kubeconfig names as current; empty where there is none."""
+    try:
+        _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
+    except _CONFIGURATION_ERRORS:
+        return ""
+    return str(current["name"]) if current else ""
+
+
 def _configure(kubeconfig: Path | None, context: str | None) -> tuple[Any, str]:
     configuration = kubernetes.client.Configuration()
     inside = "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.exists()

@@ -10,6 +10,8 @@ GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
 CATEGORY = "scenario-kit"
 
+#: The kinds that the operator serves, and a cluster therefore gets. A Validation is run by the command line so far.
+SERVED = ("Scenario", "Trial")
 #: kind -> short name, printer columns (name, JSONPath, priority)
 KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
     "Scenario": (

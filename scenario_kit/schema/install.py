@@ -60,7 +60,8 @@ def deployment(image: str) -> list[dict[str, Any]]:
     container = {
         "name": "operator",
         "image": image,
-        "command": ["scenario-kit", "operator", "run"],
+        "command": ["python", "-m", "operators.scenario", "--in-cluster"],
+        "env": [{"name": "SCENARIO_KIT_PROMETHEUS_URL", "value": "http://prometheus.monitoring:9090"}],
         "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
         "securityContext": {
             "allowPrivilegeEscalation": False,

@@ -1,0 +1,114 @@
+"""What a cluster gives to trials besides its API: clocks, and the health of what they rest on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from scenario_kit.clients.clock import WallClock
+from scenario_kit.errors import ClusterError, LabError, MetricsError
+from scenario_kit.lab.clock import close_world, open_world, world_exists
+from scenario_kit.lab.state import LabState
+from scenario_kit.model import Reference, TrialSpec
+from scenario_kit.ports import Clock, Cluster, Metrics
+
+_HEALTH_SECONDS: Final = 1.0
+_INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
+
+
+class Grounds(Protocol):
+    """Where trials take place."""
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """The clock of a trial; opening it again finds it where it stood."""
+
+    def has_clock(self, trial: str) -> bool:
+        """Whether the time of a trial can go on from where it stood."""
+
+    def close_clock(self, trial: str) -> None:
+        """Give back what the clock of a trial holds."""
+
+    def health(self) -> Sequence[str]:
+        """What is not well among the parts below us, in words."""
+
+
+class Lab:
+    """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
+
+    def __init__(self, name: str) -> None:
+        self._state = LabState.load(name)
+        self._lock = threading.Lock()
+        self._looked = 0.0
+        self._problems: Sequence[str] = ()
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """See ``Grounds``."""
+        return open_world(
+            self._state.server_url,
+            self._state.server_token,
+            trial,
+            namespace=spec.namespace,
+            app=spec.runbook().app.to_json(),
+            seed=spec.seed,
+            mode=spec.clock,
+        )
+
+    def has_clock(self, trial: str) -> bool:
+        """See ``Grounds``."""
+        return world_exists(self._state.server_url, self._state.server_token, trial)
+
+    def close_clock(self, trial: str) -> None:
+        """See ``Grounds``."""
+        close_world(self._state.server_url, self._state.server_token, trial)
+
+    def health(self) -> Sequence[str]:
+        """Parts that died, each with the tail of its log; looked at once a second at most."""
+        with self._lock:
+            if time.monotonic() - self._looked > _HEALTH_SECONDS:
+                self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
+                self._looked = time.monotonic()
+            return self._problems
+
+
+class RealCluster:
+    """A cluster with real nodes: only wall time; Chaos Mesh and Prometheus are asked whether they work."""
+
+    def __init__(self, cluster: Cluster, metrics: Metrics) -> None:
+        self._cluster = cluster
+        self._metrics = metrics
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """See ``Grounds``.
+
+        Raises:
+            LabError: the trial wants virtual time.
+        """
+        if spec.clock != "Wall":
+            raise LabError(f"the trial {trial} wants virtual time, which only the embedded lab has", fix="clock: Wall")
+        return WallClock()
+
+    def has_clock(self, trial: str) -> bool:
+        """Wall time goes on by itself."""
+        del trial
+        return True
+
+    def close_clock(self, trial: str) -> None:
+        """Nothing is held."""
+        del trial
+
+    def health(self) -> Sequence[str]:
+        """See ``Grounds``."""
+        problems = []
+        try:
+            self._metrics.instant("vector(1)", time.time())
+        except MetricsError as problem:
+            problems.append(str(problem))
+        try:
+            injector = self._cluster.get(_INJECTOR)
+        except ClusterError as problem:
+            return [*problems, str(problem)]
+        if injector is None or not (injector.get("status") or {}).get("availableReplicas"):
+            problems.append(f"{_INJECTOR} has no available replica, so no chaos fault can be injected")
+        return problems

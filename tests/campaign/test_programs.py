@@ -1,0 +1,68 @@
+"""Programs of each purpose: what they consist of, and that they can all be run to their end."""
+
+import pytest
+
+from scenario_kit.campaign import QUICK, TRY, named, trials
+from scenario_kit.campaign.plans import namespace, trial_name
+from scenario_kit.campaign.programs import labelled
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.errors import UsageError
+from scenario_kit.load import load_scenario
+from scenario_kit.render import resolve
+
+SCENARIOS = sorted((data_root() / "catalog" / "scenarios").glob("*/scenario.yaml"))
+
+
+@pytest.fixture(params=SCENARIOS, ids=lambda p: p.parent.name)
+def runbook(request):
+    return resolve(load_scenario(request.param).scenario, Catalog(), "otel-demo-bcdf")
+
+
+def test_the_quick_plan_has_a_repeat_a_control_and_the_label_intervention(runbook):
+    planned = trials(QUICK, runbook, 1)
+    purposes = [p.purpose for p in planned]
+    assert purposes[:3] == ["repeat-1", "control", "label"]
+    assert len({p.seed for p in planned}) == len(planned)
+    repeat = [s.kind for s in planned[0].steps]
+    assert repeat[:5] == ["deploy", "expectQuiet", "inject", "expectAlerts", "hold"]
+    assert repeat[-4:] == ["change", "expectCleared", "teardown", "expectClean"]
+    assert repeat.count("expectStillFiring") == len([p for p in runbook.procedures if p.use == "Decoy"])
+
+
+def test_every_program_cleans_up_and_every_procedure_exists(runbook):
+    for planned in trials(QUICK, runbook, 1):
+        assert [s.kind for s in planned.steps[-2:]] == ["teardown", "expectClean"]
+        for step in planned.steps:
+            if step.kind == "change":
+                assert runbook.procedure(step.use, step.name).solution.changes
+
+
+def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
+    control = next(p for p in trials(QUICK, runbook, 1) if p.purpose == "control")
+    assert "inject" not in [s.kind for s in control.steps]
+    assert control.steps[1].seconds >= runbook.windows.quiet + runbook.windows.hold
+
+
+def test_the_labelled_fix_is_the_causes_own(runbook):
+    ours, others = labelled(runbook)
+    assert [p.use for p in ours] == ["Fix"]
+    assert others == []
+
+
+def test_try_is_one_repeat(runbook):
+    assert [p.purpose for p in trials(TRY, runbook, 1)] == ["repeat-1"]
+
+
+def test_an_unknown_plan_is_a_usage_error():
+    with pytest.raises(UsageError, match="no plan"):
+        named("slow")
+
+
+def test_names_are_derived_and_namespaces_are_not(runbook):
+    planned = trials(TRY, runbook, 1)[0]
+    name = trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
+    assert name == trial_name("a-very-long-scenario-name-that-goes-on-and-on-and-on", planned, "d", "try")
+    assert len(name) + len("-evidence") <= 63
+    assert namespace("otel-demo", "a") != namespace("otel-demo", "b")
+    assert namespace("otel-demo", "a").startswith("otel-demo-")
+    assert runbook.scenario not in namespace("otel-demo", "a")

@@ -1,0 +1,30 @@
+"""The part of the tutorial that needs no lab, executed as it stands in the text."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import ROOT, blocks, play, session
+
+TEXT = (ROOT / "docs" / "tutorial.md").read_text()
+FIRST = TEXT.partition("\n## In the lab")[0]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "catalog").symlink_to(ROOT / "catalog")
+    (tmp_path / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
+    return tmp_path
+
+
+def test_what_needs_no_lab(folder):
+    before, after = FIRST.split("```yaml\n")
+    shown = session(before)
+    assert shown[0].command == "pip install -e ."  # done already, or nothing here would run
+    for each in shown[1:]:
+        play(each, folder)
+    (folder / "my-scenarios/shipping-scaled-to-zero/scenario.yaml").write_text(blocks(TEXT, "yaml")[0])
+    for each in session("```yaml\n" + after):
+        play(each, folder)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, EntityLabel, Object
+from scenario_kit.model.base import convert
 
 
 def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
@@ -51,7 +50,7 @@ def _rule(pack: str, path: Path, rule: Object) -> AlertRule:
             range_seconds=longest_range(rule["expr"]),
             labels=rule.get("labels", {}),
             annotations=rule.get("annotations", {}),
-            entity=msgspec.convert(rule["entity"], EntityLabel) if "entity" in rule else None,
+            entity=convert(rule["entity"], EntityLabel) if "entity" in rule else None,
             pack=pack,
         )
     except KeyError as error:

@@ -12,6 +12,7 @@ import yaml
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Object
+from scenario_kit.model.base import convert
 
 _T = TypeVar("_T")
 
@@ -91,7 +92,7 @@ def value(document: Object, to: type[_T], path: Path, name: str) -> _T:
             fix=f"set name: {name}, or rename the folder",
         )
     try:
-        return msgspec.convert(document, to)
+        return convert(document, to)
     except msgspec.ValidationError as error:
         raise AuthoringError(f"{path}: {error}") from error
 

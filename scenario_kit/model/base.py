@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from threading import Lock
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
+_T = TypeVar("_T")
+
 #: A Kubernetes object, or a part of one, as the API serves it.
 Object = dict[str, Any]
+
+#: Classes that were read before. The first time msgspec looks at a class it must not do so in two threads at once.
+_READ: Final[set[Any]] = set()
+_FIRST: Final = Lock()
+
+
+def convert(data: Any, to: type[_T]) -> _T:
+    """What ``msgspec.convert`` answers, safe in threads.
+
+    Raises:
+        msgspec.ValidationError: ``data`` has another shape.
+    """
+    if to not in _READ:
+        with _FIRST:
+            msgspec.json.Decoder(to)
+            _READ.add(to)
+    return msgspec.convert(data, to)
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -26,4 +46,4 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
             msgspec.ValidationError: ``data`` has another shape. Loaders validate against the schema first, so for
                 them this is a bug; for documents read from the API it means another version wrote them.
         """
-        return msgspec.convert(data, cls)
+        return convert(data, cls)

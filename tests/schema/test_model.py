@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import types
 import typing
 from typing import Any, Literal, get_args, get_origin
@@ -125,3 +127,21 @@ def test_an_app_file_says_everything_about_an_app_but_its_version() -> None:
     fields = {field.encode_name for field in msgspec.structs.fields(model.App)}
 
     assert both - {"versions"} == fields - {"version"}
+
+
+def test_many_threads_may_read_their_first_value_at_once():
+    program = (
+        "from threading import Barrier, Thread\n"
+        "from scenario_kit.model import App, Scenario\n"
+        "gate = Barrier(8)\n"
+        "def read(cls):\n"
+        "    gate.wait()\n"
+        "    try:\n"
+        "        cls.from_json({})\n"
+        "    except ValueError:\n"
+        "        pass\n"
+        "threads = [Thread(target=read, args=(cls,)) for cls in (App, Scenario) * 4]\n"
+        "[t.start() for t in threads]\n"
+        "[t.join() for t in threads]\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

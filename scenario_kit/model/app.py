@@ -69,3 +69,7 @@ class App(Value, frozen=True, kw_only=True):
     def callers(self, name: str) -> tuple[str, ...]:
         """Names of the components that call ``name`` synchronously and notice its failures."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name and e.mode == "Sync"))
+
+    def dependants(self, name: str) -> tuple[str, ...]:
+        """Names of the components that talk to ``name`` in whatever mode."""
+        return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name))

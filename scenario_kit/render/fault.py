@@ -24,6 +24,7 @@ from scenario_kit.model import (
     Reference,
     Solution,
 )
+from scenario_kit.model.base import convert
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render.engine import render
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -185,7 +186,7 @@ def _offered(load: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _callers(scope: Scope, target: Target) -> tuple[str, ...]:
-    """Workloads of the components that call the target's component; none where it belongs to no component."""
+    """Workloads of the components that hold connections to the target's; none where it belongs to no component."""
     component = next(
         (
             c
@@ -196,7 +197,7 @@ def _callers(scope: Scope, target: Target) -> tuple[str, ...]:
     )
     if component is None:
         return ()
-    callers = (scope.app.component(name) for name in scope.app.callers(component.name))
+    callers = (scope.app.component(name) for name in scope.app.dependants(component.name))
     # The load generator holds no connection that a fault of the entry could hide behind, and must keep running.
     return tuple(c.workload for c in callers if c is not None and c.role != "Load")
 
@@ -212,7 +213,7 @@ def _without_when(document: Any) -> Any:
 def _value(document: Any, to: type[_T], variables: Mapping[str, Any], where: str) -> _T:
     data = render(document, variables, where)
     try:
-        return msgspec.convert(data, to)
+        return convert(data, to)
     except msgspec.ValidationError as error:
         raise mistake("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
 

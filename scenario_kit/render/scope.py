@@ -55,6 +55,7 @@ class Scope:
             "neutral": self.neutral,
             "pod_selector": self.pod_selector,
             "callers": self.callers,
+            "dependants": self.dependants,
             "component_of": self.component_of,
             "container": self.container,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
@@ -100,6 +101,15 @@ class Scope:
 
     def callers(self, component: str) -> list[str]:
         """Names of the components that call this one and notice its failures."""
+        self._known(component)
+        return list(self.app.callers(component))
+
+    def dependants(self, component: str) -> list[str]:
+        """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers."""
+        self._known(component)
+        return list(self.app.dependants(component))
+
+    def _known(self, component: str) -> None:
         if self.app.component(component) is None:
             known = [c.name for c in self.app.components]
             raise mistake(
@@ -107,7 +117,6 @@ class Scope:
                 f"fault '{self.fault}': {self.app.name} has no component '{component}'",
                 fix=did_you_mean(component, known),
             )
-        return list(self.app.callers(component))
 
     def component_of(self, ref: object) -> str:
         """The name of the component that a workload or a Service belongs to."""

@@ -64,7 +64,7 @@ def _reach(fault: Fault) -> list[Change]:
         workloads = sorted(w for w in written if w and Reference.parse(w).kind in ("Deployment", "StatefulSet"))
         changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in workloads]
     if fault.rollout.reconnect == "Callers":
-        changes += [Change.from_json({"restart": {"target": w}}) for w in fault.callers]
+        changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in fault.callers]
     return changes
 
 

@@ -35,7 +35,9 @@ def test_everything_is_rendered_for_the_target(rendered):
         ("restore-port", ("catalog-port",), "Point Service/product-catalog back")
     ]
     assert result.decoys[0].changes[0].restart.target == "Deployment/product-catalog"
-    assert result.callers == ("Deployment/frontend", "Deployment/checkout", "Deployment/recommendation")
+    assert result.callers == tuple(
+        f"Deployment/{name}" for name in ("frontend", "checkout", "recommendation", "product-reviews")
+    )
 
 
 def test_a_change_may_depend_on_parameters(rendered):

@@ -1,0 +1,134 @@
+"""Faults on targets that no shipped scenario uses: each bites, and each goes without a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.catalog import Catalog
+from scenario_kit.load import scenario_from_object
+from scenario_kit.model import Scenario, Step
+from scenario_kit.render import resolve
+
+
+class Pair(NamedTuple):
+    """A fault of the catalogue, aimed at something."""
+
+    fault: str
+    target: str
+    parameters: Mapping[str, Any] = {}
+
+    def __str__(self) -> str:
+        return " ".join([self.fault, self.target, *(f"{k}={v}" for k, v in self.parameters.items())])
+
+
+#: A store, a queue, consumers, callees whose failures are swallowed, the load itself; small and long delays.
+BITING = (
+    Pair("service-target-port-wrong", "Service/valkey-cart"),
+    Pair("service-target-port-wrong", "Service/kafka"),
+    Pair("container-image-not-found", "Deployment/image-provider"),
+    Pair("deployment-scaled-to-zero", "Deployment/load-generator"),
+    Pair("network-delay", "Deployment/email", {"latencyMilliseconds": 50}),
+    Pair("network-delay", "Deployment/llm", {"latencyMilliseconds": 10000}),
+    Pair("pod-failure", "Deployment/kafka"),
+    Pair("env-value-wrong", "Deployment/cart", {"name": "VALKEY_ADDR", "value": "nowhere:6379"}),
+)
+#: Nothing crosses these in the steady profile, or nobody minds.
+TOOTHLESS = (
+    Pair("service-target-port-wrong", "Service/image-provider"),
+    Pair("network-delay", "Deployment/image-provider", {"latencyMilliseconds": 500}),
+    Pair("env-value-wrong", "Deployment/frontend", {"name": "CURRENCY_ADDR", "value": "nowhere:8080"}),
+)
+#: Chaos that new pods must meet again, and the alert that shows it.
+LASTING = (
+    (Pair("network-delay", "Deployment/postgresql", {"latencyMilliseconds": 2500}), "HighRequestLatency"),
+    (Pair("pod-failure", "Deployment/currency"), "HighRequestErrorRate"),
+)
+START = (Step(kind="deploy"), Step(kind="expectQuiet", seconds=60))
+END = (Step(kind="teardown"), Step(kind="expectClean"))
+
+
+def scenario(pairs: Sequence[Pair], alert: str = "") -> Scenario:
+    """The shortest scenario with those faults, ``it0`` and on; a decoy restarts each target."""
+    uses = [
+        {"name": f"it{i}", "type": p.fault, "target": p.target, "parameters": dict(p.parameters)}
+        for i, p in enumerate(pairs)
+    ]
+    restarts = [
+        {"name": f"restart-{i}", "description": "Again", "changes": [{"restart": {"target": p.target}}]}
+        for i, p in enumerate(pairs)
+        if p.target.startswith("Deployment/")
+    ]
+    expected = {"name": alert or "HighRequestErrorRate", "class": "MustFire" if alert else "MayFire"}
+    return scenario_from_object(
+        {
+            "apiVersion": "scenariokit.io/v1alpha1",
+            "kind": "Scenario",
+            "metadata": {"name": "matrix"},
+            "spec": {
+                "title": "Faults on targets",
+                "description": "One trial tries one of them.",
+                "brief": "Something is wrong.",
+                "authors": [{"name": "scenario-kit maintainers"}],
+                "license": "Apache-2.0",
+                "tags": ["matrix"],
+                "app": {"name": "otel-demo", "version": "2.2.0"},
+                "faults": uses,
+                "expect": {"alerts": [expected]},
+                "groundTruth": {"rootCauses": [{"fault": "it0"}], "propagation": []},
+                "decoys": restarts,
+            },
+        }
+    )
+
+
+def program(number: int, middle: Sequence[Step]) -> tuple[Step, ...]:
+    """Break one thing, let time pass, repair it: by its documented fix, or from its receipts."""
+    name = f"it{number}"
+    fix = Step(kind="change", use="Fix", name=f"{name}:0")
+    remove = Step(kind="change", use="RemoveFault", name=name)
+    return (*START, Step(kind="inject", faults=(name,)), *middle, fix if number % 2 else remove, *END)
+
+
+def tried(lab, pairs: Sequence[Pair], middle: Sequence[Step] = (), alert: str = "") -> list:
+    """One trial per pair, two at a time; their results."""
+    catalog, value = Catalog(), scenario(pairs, alert)
+    digest = resolve(value, catalog, "otel-demo").digest
+    planned = [
+        PlannedTrial(purpose=f"pair-{i}", describe=str(pair), steps=program(i, middle), seed=i)
+        for i, pair in enumerate(pairs)
+    ]
+    return run(
+        planned,
+        lambda namespace: resolve(value, catalog, namespace),
+        lab.cluster,
+        plan="matrix", app="otel-demo", scenario="matrix", digest=digest, parallel=2,
+        health=lambda: [str(p) for p in lab.state.dead_parts()],
+        progress=lambda planned, name, status: None,
+    )  # fmt: skip
+
+
+def test_each_bites_and_goes(lab):
+    results = tried(lab, BITING, [Step(kind="hold", seconds=60)])
+    broken = [r for r in results if r.outcome != "Held"]
+    assert [(r.describe, r.message, [(f.code, f.message, f.observed) for f in r.findings]) for r in broken] == []
+
+
+def test_what_nothing_crosses_has_no_effect(lab):
+    for result in tried(lab, TOOTHLESS):
+        assert result.outcome == "Broken", (result.describe, result.message)
+        assert {f.code for f in result.findings} == {"SK304"}, result.describe
+
+
+@pytest.mark.parametrize(("pair", "alert"), LASTING, ids=lambda value: str(value))
+def test_new_pods_meet_the_same_chaos(lab, pair, alert):
+    middle = [
+        Step(kind="expectAlerts"),
+        Step(kind="change", use="Decoy", name="restart-0"),
+        Step(kind="expectStillFiring", use="Decoy", name="restart-0"),
+    ]
+    (result,) = tried(lab, [pair], middle, alert)
+    assert result.outcome == "Held", (result.findings, result.message)

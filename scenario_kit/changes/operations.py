@@ -61,7 +61,9 @@ def targets(scene: Scene, change: Change) -> list[Reference]:
             raise AuthoringError(f"{scene.app.name} has no feature flags", fix="use an app that declares `flags`")
         return [Reference("ConfigMap", scene.app.flags.config_map, scene.namespace)]
     if change.target is None:
-        raise AuthoringError(f"the operation '{change.operation}' names no object")
+        raise AuthoringError(
+            f"the operation '{change.operation}' is not executed by this version", fix=f"one of: {', '.join(_SENDERS)}"
+        )
     return [scene.reference(change.target)]
 
 
@@ -69,7 +71,9 @@ def send(scene: Scene, change: Change) -> None:
     """Perform the write of a change (all but restarts through zero, which take several)."""
     handler = _SENDERS.get(change.operation)
     if handler is None:
-        raise AuthoringError(f"the operation '{change.operation}' cannot be sent by itself")
+        raise AuthoringError(
+            f"the operation '{change.operation}' is not executed by this version", fix=f"one of: {', '.join(_SENDERS)}"
+        )
     handler(scene, change)
 
 

@@ -197,10 +197,13 @@ class Engine:
         entry = receipt.entries[0]
         ref = Reference.parse(entry.ref)
         replicas = ((entry.prior or {}).get("spec") or {}).get("replicas", 1)
+        deadline = receipt.at + DRAIN_DEADLINE
         if receipt.state == "Recorded":
             self._scene.cluster.patch(ref, {"spec": {"replicas": 0}})
             receipt = self._store.save(msgspec.structs.replace(receipt, state="Down"))
-        deadline = receipt.at + DRAIN_DEADLINE
+        elif ((self._scene.cluster.get(ref) or {}).get("spec") or {}).get("replicas"):
+            # Scaled back already, by a run that died before it could say so: the pods that are there are the new ones.
+            return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
         self._clock.wait(self._clock.now())
         while left := pods(self._scene.cluster, ref):
             if self._clock.now() >= deadline:

@@ -198,6 +198,22 @@ def test_secret_data_is_kept_in_a_secret(lab):
     assert lab.cluster.get(Reference("ConfigMap", "t-r001", "scenario-kit")) is None
 
 
+def test_a_restart_through_zero_that_died_at_any_write_ends_with_its_replicas():
+    restart = {"restart": {"target": "Deployment/web", "dropOld": True}}
+    for survive in range(6):
+        lab = Lab()
+        try:
+            lab.start(Dying(lab.cluster, survive)).do(Change.from_json(restart), ordinal=1, group="Fault/f")
+        except Unreachable:
+            pod = {"name": "web-1", "namespace": NS, "labels": {"app": "web"}}
+            spec = {"containers": [{"name": "web", "image": "web:1"}]}
+            if lab.get("Deployment/web")["spec"]["replicas"] and survive > 1:  # the new pods are coming up
+                lab.cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": spec})
+            receipt = lab.start().do(Change.from_json(restart), ordinal=1, group="Fault/f")
+            assert receipt.state == "Done"
+        assert lab.get("Deployment/web")["spec"]["replicas"] == 2, f"died after {survive} writes"
+
+
 def test_other_writers_survive_the_undo(lab):
     lab.engine.do(Change.from_json(CHANGES["json patch"]), ordinal=1, group="Fault/f")
     lab.cluster.patch(Reference("Service", "web", NS), {"spec": {"selector": {"tier": "edge"}}})

@@ -47,10 +47,11 @@ def deleted_afterwards(lab):
     eventually(lambda: lab.cluster.get(REF) is None, 120, "the scenario is not gone")
 
 
-def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards):
-    assert kubectl(lab, "apply", "-f", str(FILE)).returncode == 0
-    kubectl(lab, "annotate", "scenario", REF.name, "scenariokit.io/clock=Virtual")
-    lab.cluster.delete(Reference("Trial", f"{REF.name}-g1", "scenario-kit", "scenariokit.io"))
+def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards, tmp_path):
+    file = tmp_path / "scenario.yaml"
+    name = f"  name: {REF.name}\n"
+    file.write_text(FILE.read_text().replace(name, f"{name}  annotations: {{scenariokit.io/clock: Virtual}}\n", 1))
+    assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
     eventually(lambda: condition(lab, "SymptomsPresent").get("status") == "True", 120, "no symptoms")
     columns = kubectl(lab, "get", "scenarios").stdout
     assert "IncidentActive" in columns

@@ -140,7 +140,7 @@ class Engine:
                 raise AuthoringError(
                     f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app"
                 )
-            entries.append(Entry(ref=_absolute(ref), prior=wanted(live) if live else None, uid=_uid(live)))
+            entries.append(Entry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -214,10 +214,6 @@ class Engine:
         self._scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
         self._clock.wait(self._clock.now())
         return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
-
-
-def _absolute(ref: Reference) -> str:
-    return str(ref)
 
 
 def _uid(obj: Object | None) -> str:

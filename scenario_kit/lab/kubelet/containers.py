@@ -12,6 +12,7 @@ from scenario_kit.lab.kubelet.context import Context, Restarted
 from scenario_kit.lab.kubelet.memory import ContainerMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
+from scenario_kit.model.image import normalised
 from scenario_kit.model.process import Exit
 
 #: How soon the kubelet looks again at a pod that could not be synced.
@@ -69,7 +70,7 @@ def stopped(image: str) -> Exit:
 def changed(ctx: Context, container: Object) -> bool:
     """Whether a running container runs another image than its spec now says."""
     entry = ctx.entry(container["name"])
-    return "running" in entry["state"] and entry["image"] != images.normalised(container["image"])
+    return "running" in entry["state"] and entry["image"] != normalised(container["image"])
 
 
 def sync(ctx: Context, container: Object, now: float) -> None:
@@ -197,7 +198,7 @@ def _start(ctx: Context, container: Object, entry: Object, own: ContainerMemory,
         entry["lastState"] = {"terminated": ended}
     entry.update(
         containerID=container_id(ctx.pod["metadata"]["uid"], name, attempt),
-        image=images.normalised(container["image"]),
+        image=normalised(container["image"]),
         imageID=images.image_id(container["image"]),
         restartCount=attempt,
         state={"running": {"startedAt": times.rfc3339(now)}},

@@ -6,6 +6,8 @@ import hashlib
 import re
 from typing import Protocol
 
+from scenario_kit.model.image import normalised
+
 _REFERENCE = re.compile(
     r"^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,})?$"
 )
@@ -21,19 +23,6 @@ class Images(Protocol):
 def valid(image: str) -> bool:
     """Whether the name can be parsed as an image reference."""
     return _REFERENCE.match(image) is not None
-
-
-def normalised(image: str) -> str:
-    """The name as the container runtime reports it: with registry, ``library/`` and tag."""
-    name, at, digest = image.partition("@")
-    first, slash, _ = name.partition("/")
-    if not slash:
-        name = f"docker.io/library/{name}"
-    elif "." not in first and ":" not in first and first != "localhost":
-        name = f"docker.io/{name}"
-    if not at and ":" not in name.rsplit("/", 1)[-1]:
-        name += ":latest"
-    return f"{name}@{digest}" if at else name
 
 
 def image_id(image: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from scenario_kit.lab.twin.parameters import ComponentModel, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.model.base import Object
+from scenario_kit.model.image import normalised
 
 
 class ProcessKey(NamedTuple):
@@ -94,19 +95,6 @@ class Process:
         entry = self.operations.setdefault(operation, [0.0, 0.0])
         entry[0] += calls
         entry[1] += errors
-
-
-def normalised(image: str) -> str:
-    """An image reference with registry, ``library/`` and tag spelled out."""
-    name, at, digest = image.partition("@")
-    first, slash, _ = name.partition("/")
-    if not slash:
-        name = f"docker.io/library/{name}"
-    elif "." not in first and ":" not in first and first != "localhost":
-        name = f"docker.io/{name}"
-    if not at and ":" not in name.rsplit("/", 1)[-1]:
-        name += ":latest"
-    return f"{name}@{digest}" if at else name
 
 
 class Identity(NamedTuple):

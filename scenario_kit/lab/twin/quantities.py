@@ -1,11 +1,8 @@
-"""Resource quantities of Kubernetes as plain numbers."""
+"""Resource quantities that an object may leave out."""
 
 from __future__ import annotations
 
-_SUFFIX = {
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50,
-    "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
-}  # fmt: skip
+from scenario_kit.model import quantity as quantities
 
 
 def number(quantity: str | int | float | None) -> float | None:
@@ -14,10 +11,4 @@ def number(quantity: str | int | float | None) -> float | None:
     Raises:
         ValueError: not a quantity. The API server refuses such objects, so here it is a bug.
     """
-    if quantity is None or quantity == "":
-        return None
-    text = str(quantity).strip()
-    for suffix, factor in _SUFFIX.items():
-        if text.endswith(suffix):
-            return float(text[: -len(suffix)]) * factor
-    return float(text)
+    return None if quantity is None or quantity == "" else quantities.number(quantity)

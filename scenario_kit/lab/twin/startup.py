@@ -13,10 +13,11 @@ from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.phrases import cause
-from scenario_kit.lab.twin.process import Process, ProcessKey, normalised
+from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.view import View
 from scenario_kit.lab.twin.waiting import script, waits
 from scenario_kit.model.base import Object
+from scenario_kit.model.image import normalised
 from scenario_kit.model.process import Exit, InitState, LogRecord, Start
 
 _KILLED_AFTER = 1.0

@@ -44,6 +44,7 @@ class FaultType(Value, frozen=True, kw_only=True):
     solutions: tuple[Any, ...] = ()
     decoys: tuple[Any, ...] = ()
     requires: tuple[str, ...] = ()
+    app_options: Object = {}
     references: tuple[str, ...] = ()
 
 

@@ -58,6 +58,7 @@ class Scope:
             "dependants": self.dependants,
             "component_of": self.component_of,
             "container": self.container,
+            "address_variables": self.address_variables,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
         }
         if parameters is not None:
@@ -147,6 +148,17 @@ class Scope:
             expected=" | ".join(names),
             fix=did_you_mean(name, names),
         )
+
+    def address_variables(self, workload: object) -> list[str]:
+        """Variables with a value of their own in which a workload finds those whom it needs, synchronous calls first."""
+        owner = self._workload(workload)
+        component = self.component_of(owner)
+        spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}
+        calls = [c for c in self.app.calls if c.caller == component and c.callee not in spare]
+        named = [name for call in sorted(calls, key=lambda c: c.mode != "Sync") for name in call.env]
+        containers = owner["spec"]["template"]["spec"]["containers"]
+        there = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
+        return [name for name in dict.fromkeys(named) if name in there]
 
     def _workload(self, ref: object) -> Object:
         obj = self.find(ref)

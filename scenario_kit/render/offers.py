@@ -1,0 +1,121 @@
+"""Where a fault can be aimed in an app, and with which parameters: what ``new`` offers and golden renderings use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Component, Fault, FaultType, Object
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render.engine import render
+from scenario_kit.render.fault import fault, parameters_of
+from scenario_kit.render.objects import spelled, workload_behind
+from scenario_kit.render.scope import Scope
+from scenario_kit.render.target import target_of
+
+#: The key of a parameter's schema that holds an expression for the values which the rendered app allows.
+CHOICES: Final = "x-choices"
+#: The load that a fault is rendered for while there is no scenario yet.
+_LOAD: Final[Mapping[str, Any]] = {"profile": "steady", "users": 50}
+#: Components in the order in which breaking them makes sense.
+_ROLES: Final = ("App", "Store", "Queue", "Entry", "Flags", "Load", "Platform")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One way to use a fault. ``parameters`` has every one of them, ``choices`` the possible values where those are few."""
+
+    target: str
+    parameters: dict[str, Any]
+    choices: dict[str, list[Any]]
+    fault: Fault
+
+
+def fits(fault_type: FaultType, app: App) -> bool:
+    """Whether a fault is meant for an app: some make sense for one app only."""
+    named = [need.removeprefix("app:") for need in fault_type.requires if need.startswith("app:")]
+    return not named or app.name in named
+
+
+def targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[str]:
+    """References of the app's objects that are of the right kind, the most interesting ones first."""
+    if not fits(fault_type, app):
+        return []
+    found = [
+        obj
+        for obj in objects
+        if {obj["kind"], f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}"} & set(fault_type.targets)
+    ]
+    owners = {id(obj): component_of(app, objects, obj) for obj in found}
+    return [
+        _reference(obj, fault_type) for obj in sorted(found, key=lambda o: (*_rank(app, owners[id(o)]), spelled(o)))
+    ]
+
+
+def component_of(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
+    """The component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
+    reference = spelled(obj)
+    scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
+    names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
+    for component in app.components:
+        if component.workload in names or (obj["kind"] == "Service" and component.service == obj["metadata"]["name"]):
+            return component
+    owner = workload_behind(objects, obj)
+    return None if owner is None or owner is obj else component_of(app, objects, owner)
+
+
+def offer(
+    fault_type: FaultType,
+    app: App,
+    objects: Sequence[Object],
+    target: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    name: str = "main",
+    scenario: str = "draft",
+) -> Offer:
+    """The fault, aimed at ``target``.
+
+    Raises:
+        AuthoringError: it cannot be aimed there, or would not bite with these parameters.
+    """
+    use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
+    rendered = fault(fault_type, use, app, objects, app.namespace, scenario)
+    scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace), _LOAD)
+    filled = parameters_of(fault_type, use, scope)
+    variables = scope.variables(filled)
+    return Offer(target, filled, _choices(fault_type, variables), rendered)
+
+
+def offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:
+    """Every target at which the fault bites with its default parameters."""
+    for target in targets(fault_type, app, objects):
+        try:
+            yield offer(fault_type, app, objects, target)
+        except AuthoringError:
+            continue
+
+
+def _choices(fault_type: FaultType, variables: Mapping[str, Any]) -> dict[str, list[Any]]:
+    found = {}
+    for name, schema in fault_type.parameters.get("properties", {}).items():
+        if "enum" in schema:
+            found[name] = list(schema["enum"])
+        elif CHOICES in schema:
+            found[name] = list(render(schema[CHOICES], variables, f"choices of {name}"))
+    return found
+
+
+def _rank(app: App, component: Component | None) -> tuple[int, int]:
+    if component is None:
+        return (len(_ROLES) - 2, 0)
+    return (_ROLES.index(component.role), -len(app.callers(component.name)))
+
+
+def _reference(obj: Object, fault_type: FaultType) -> str:
+    """As the fault spells its targets: with the group where the fault names it."""
+    group = obj["apiVersion"].rpartition("/")[0]
+    kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
+    return f"{kind}/{obj['metadata']['name']}"

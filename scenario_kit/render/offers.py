@@ -25,7 +25,7 @@ _ROLES: Final = ("App", "Store", "Queue", "Entry", "Flags", "Load", "Platform")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to use a fault. ``parameters`` has every one of them, ``choices`` the possible values where those are few."""
+    """One way to use a fault. ``parameters`` has all of them, ``choices`` the possible values where those are few."""
 
     target: str
     parameters: dict[str, Any]

@@ -150,7 +150,7 @@ class Scope:
         )
 
     def address_variables(self, workload: object) -> list[str]:
-        """Variables with a value of their own in which a workload finds those whom it needs, synchronous calls first."""
+        """Variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""
         owner = self._workload(workload)
         component = self.component_of(owner)
         spare = {c.name for c in self.app.components if c.role in ("Flags", "Platform")}

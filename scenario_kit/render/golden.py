@@ -1,0 +1,38 @@
+"""Each fault, rendered for its first fitting target in each app: what a change of a definition really changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App, FaultType, Object
+from scenario_kit.render.app import app_objects, options_of
+from scenario_kit.render.offers import Offer, fits, offers
+
+
+def goldens(catalog: Catalog) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """App, fault and rendering, for the first version of every app and every fault that fits it."""
+    for name in catalog.apps():
+        app = catalog.app(name, catalog.versions(name)[0])
+        for fault_name in catalog.faults():
+            found = first_offer(catalog.fault(fault_name), app, catalog)
+            if found is not None:
+                rendered = found.fault.to_json()
+                rendered.pop("digest", None)  # it changes with every word of the definition, and tells nothing here
+                document = {"target": found.target, "parameters": found.parameters, "fault": rendered}
+                yield name, fault_name, document
+
+
+def first_offer(fault_type: FaultType, app: App, catalog: Catalog) -> Offer | None:
+    """The first target of the app at which the fault bites, with the options of the app that it asks for."""
+    if not fits(fault_type, app):
+        return None
+    return next(offers(fault_type, app, objects_for(fault_type, app, catalog)), None)
+
+
+def objects_for(fault_type: FaultType, app: App, catalog: Catalog) -> tuple[Object, ...]:
+    """The app's objects under the options that the fault asks for, as far as the app has them."""
+    known = app.options.get("properties", {})
+    chosen = {k: v for k, v in fault_type.app_options.items() if k in known}
+    return app_objects(app, options_of(app, chosen), 50, app.namespace, templates=catalog.templates(app.name))

@@ -45,6 +45,19 @@ class FlagStore(Value, frozen=True, kw_only=True):
     restart: tuple[str, ...] = ()
 
 
+class LoadKnob(Value, frozen=True, kw_only=True):
+    """A number that the load generator reads from this variable when it starts."""
+
+    env: str
+
+
+class LoadKnobs(Value, frozen=True, kw_only=True):
+    """How the load generator, the component of role ``Load``, learns how much traffic to make."""
+
+    users: LoadKnob
+    spawn_rate: LoadKnob | None = None
+
+
 class App(Value, frozen=True, kw_only=True):
     """One app in one version. ``twin`` is None for apps that run on real clusters only."""
 
@@ -60,6 +73,7 @@ class App(Value, frozen=True, kw_only=True):
     options: Object = {}
     images: tuple[str, ...] = ()
     flags: FlagStore | None = None
+    load: LoadKnobs | None = None
     twin: Object | None = None
 
     def component(self, name: str) -> Component | None:

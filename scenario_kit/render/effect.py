@@ -11,12 +11,13 @@ import jsonpatch
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Reference, Severity
 from scenario_kit.model.change import Patch, SetFlag
+from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import found, position, spelled
 from scenario_kit.render.strategic import merge, strategic
 
 #: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
-_ELSEWHERE: Final = ("cordon", "uncordon", "drain", "run", "removeFault")
+_ELSEWHERE: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "run", "removeFault")
 
 
 class NoChange(AuthoringError):
@@ -38,8 +39,8 @@ class NoChange(AuthoringError):
 def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -> tuple[Object, ...]:
     """The objects once the change is made.
 
-    Objects outside the app's namespace are not known here; changes of them leave the objects as they are, and so do
-    restarts and everything else that touches no spec.
+    Objects outside the app's namespace, and those of the cluster, are not known here; changes of them leave the objects
+    as they are, and so do restarts and everything else that touches no spec.
 
     Raises:
         NoChange: every object would stay as it is.
@@ -56,6 +57,8 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
         return tuple(objects)
     ref = Reference.parse(change.target)
     if ref.namespace not in (APP_NAMESPACE, namespace):
+        return tuple(objects)
+    if ref.kind in CLUSTER_KINDS and position(objects, ref, namespace) is None:
         return tuple(objects)
     obj = found(objects, ref, namespace, operation, "SK121")
     if operation in ("restart", "undoRollout"):

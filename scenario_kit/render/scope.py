@@ -54,6 +54,7 @@ class Scope:
             "refuse": self.refuse,
             "neutral": self.neutral,
             "pod_selector": self.pod_selector,
+            "objects": self.of_kind,
             "callers": self.callers,
             "dependants": self.dependants,
             "component_of": self.component_of,
@@ -77,6 +78,10 @@ class Scope:
         if isinstance(ref, Mapping) and "kind" in ref:
             return dict(ref)
         return found(self.objects, self._reference(ref), self.namespace, f"fault '{self.fault}'")
+
+    def of_kind(self, *kinds: str) -> list[Object]:
+        """Every rendered object of these kinds, in the order in which the app brings them."""
+        return [dict(o) for o in self.objects if o["kind"] in kinds]
 
     def refuse(self, message: str) -> NoReturn:
         """Refuse to render: these parameters cannot break anything."""
@@ -192,7 +197,9 @@ class Scope:
                 {"name": c.name, "workload": c.workload, "service": c.service, "role": c.role}
                 for c in self.app.components
             ],
+            "calls": [{"caller": c.caller, "callee": c.callee, "mode": c.mode} for c in self.app.calls],
             "flags": flags,
+            "load": self.app.load.to_json() if self.app.load else None,
             "images": list(self.app.images),
         }
 

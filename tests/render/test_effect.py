@@ -163,3 +163,8 @@ def test_strategic_merge(base, change, expected):
 )
 def test_merge_patch(base, change, expected):
     assert merge(base, change) == expected
+
+
+@pytest.mark.parametrize("target", ["Namespace/otel-demo-test", "kube-system/ConfigMap/coredns", "Node/one"])
+def test_what_is_not_the_apps_stays_unknown(objects, app, target):
+    assert make(objects, app, patch("Merge", {"metadata": {"labels": {"a": "b"}}}, target)) == tuple(objects)

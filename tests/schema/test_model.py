@@ -38,6 +38,8 @@ PAIRS: dict[str, type[Value]] = {
     "FlagStore": app.FlagStore,
     "GroundTruth": scenario.GroundTruth,
     "Load": scenario.Load,
+    "LoadKnob": app.LoadKnob,
+    "LoadKnobs": app.LoadKnobs,
     "LoadProfile": app.LoadProfile,
     "LogCheck": check.LogCheck,
     "ObjectCheck": check.ObjectCheck,

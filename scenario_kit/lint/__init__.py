@@ -57,8 +57,8 @@ def judge(case: Case) -> list[Finding]:
 def _applied(case: Case) -> Iterator[Finding]:
     for code in sorted(RULES):
         entry = RULES[code]
-        if entry.check is not None:
-            for problem in entry.check(case):
+        if check := entry.checks.get("Scenario"):
+            for problem in check(case):
                 yield _finding(case, entry, problem)
 
 

@@ -57,4 +57,4 @@ for _code, _title, _why, _bad, _good, _fix in (
         "use lower-case letters, digits and '-', and each name once",
     ),
 ):
-    add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix))
+    add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix, by="lint"))

@@ -18,28 +18,47 @@ FAMILIES = {
 
 def applied(entry: Rule) -> str:
     """Where a code comes from."""
-    return "lint" if entry.check or entry.code < "SK107" else "run"
+    return "nowhere" if entry.unjudged else entry.by
 
 
 def rule_page(entry: Rule) -> str:
     """One rule, as Markdown."""
-    suppressible = not entry.code.startswith(UNSUPPRESSABLE) and entry.check is not None
+    by = {"lint": "found by `scenario-kit lint`", "run": "found by running the scenario"}
     lines = [
         f"## {entry.code}: {entry.title}",
         "",
-        f"{entry.severity}, found by {'`scenario-kit lint`' if applied(entry) == 'lint' else 'running the scenario'}.",
+        f"{entry.severity}, {by.get(applied(entry), 'found by no check')}.",
         "",
-        f"**Why.** {entry.why[0].upper()}{entry.why[1:]}.",
+        f"**Why.** {_sentence(entry.why)}",
         "",
+    ]
+    if entry.unjudged:
+        return "\n".join([*lines, f"**Not checked.** {_sentence(entry.unjudged)}"]) + "\n"
+    lines += [
         f"**Bad.** {_example(entry.bad)}",
         "",
         f"**Good.** {_example(entry.good)}",
         "",
-        f"**Fix.** {entry.fix[0].upper()}{entry.fix[1:]}.",
+        f"**Fix.** {_sentence(entry.fix)}",
     ]
-    if suppressible:
-        lines += ["", f"**Suppress.** `suppress: [{{code: {entry.code}, reason: …, until: YYYY-MM}}]`"]
+    if entry.static:
+        lines += ["", f"**Suppress.** {_suppress(entry)}"]
     return "\n".join(lines) + "\n"
+
+
+def suppressible(entry: Rule) -> bool:
+    """Whether a scenario may silence it: not what the loader finds, nor what would hide a secret or an answer."""
+    return "Scenario" in entry.checks and not entry.code.startswith(UNSUPPRESSABLE)
+
+
+def _suppress(entry: Rule) -> str:
+    if suppressible(entry):
+        return f"`suppress: [{{code: {entry.code}, reason: …, until: YYYY-MM}}]`"
+    return "Not possible."
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def rules_page() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
+from scenario_kit.load.mistakes import mistakes
 from scenario_kit.model import Reference
 
 
@@ -83,12 +84,12 @@ def _misfits(
 ) -> Iterator[Problem]:
     if not values and not schema.get("required"):
         return
-    from scenario_kit.load.mistakes import mistakes  # imported late: jsonschema is slow to import
-
     closed = {"type": "object", "additionalProperties": False, **schema}
-    for finding in mistakes(values, closed, case.positions, place):
+    for finding, edits in mistakes(values, closed, case.positions, place):
         message = f"{finding.message} ({owner})"
-        yield Problem(place, message, finding.observed, finding.expected, finding.fix, position=finding.position)
+        yield Problem(
+            place, message, finding.observed, finding.expected, finding.fix, position=finding.position, edits=edits
+        )
 
 
 @rule(

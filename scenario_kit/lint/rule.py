@@ -1,24 +1,24 @@
 """What a rule is, and the register of all of them.
 
-A rule is a generator over a ``Case`` that yields ``Problem``s; the decorator adds what a reader needs to know about it.
+A rule is a generator over a case that yields ``Problem``s; the decorator adds what a reader needs to know about it. One
+code may have several checks: one per kind of file that it can be violated in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+from scenario_kit.load.edit import Edit
 from scenario_kit.model import Position, Severity
-
-if TYPE_CHECKING:
-    from scenario_kit.lint.case import Case
 
 
 class Problem(NamedTuple):
     """One violation: its place in the file, what is wrong, seen against wanted, and its own fix.
 
-    ``position`` is set where the place alone does not tell it, for example for a missing field.
+    ``position`` is set where the place alone does not tell it, for example for a missing field. ``edits`` correct it;
+    they are given only where nothing else could have been meant.
     """
 
     place: tuple[str | int, ...]
@@ -28,14 +28,19 @@ class Problem(NamedTuple):
     fix: str = ""
     severity: Severity | None = None
     position: Position | None = None
+    edits: tuple[Edit, ...] = ()
 
 
-Check = Callable[["Case"], Iterator[Problem]]
+#: A check of one kind of case: ``Case``, ``FaultCase``, ``AppCase`` or ``PackCase``.
+Check = Callable[[Any], Iterator[Problem]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule as ``rules`` and ``explain`` show it. ``check`` is None where the loader, not a function, applies it."""
+    """A rule as ``rules`` and ``explain`` show it.
+
+    ``unjudged`` says why no file is judged by it. ``checks`` is empty where the loader applies it, or a run gives it.
+    """
 
     code: str
     title: str
@@ -44,7 +49,14 @@ class Rule:
     bad: str
     good: str
     fix: str
-    check: Check | None = None
+    unjudged: str = ""
+    by: str = "run"
+    checks: dict[str, Check] = field(default_factory=dict)
+
+    @property
+    def static(self) -> bool:
+        """Whether ``lint`` can find it."""
+        return self.by == "lint"
 
 
 RULES: dict[str, Rule] = {}
@@ -54,13 +66,21 @@ UNSUPPRESSABLE = ("SK206", "SK42", "SK44", "SK504")
 
 
 def rule(
-    code: str, *, why: str, bad: str, good: str, fix: str, severity: Severity = Severity.ERROR
+    code: str,
+    *,
+    why: str,
+    bad: str,
+    good: str,
+    fix: str,
+    severity: Severity = Severity.ERROR,
+    about: tuple[str, ...] = ("Scenario",),
 ) -> Callable[[Check], Check]:
     """Register the decorated function as the rule ``code``; its docstring is the title."""
 
     def register(check: Check) -> Check:
         title = (check.__doc__ or "").strip().rstrip(".")
-        add(Rule(code, title, severity, why, bad, good, fix, check))
+        checks = dict.fromkeys(about, check)
+        add(Rule(code, title, severity, why, bad, good, fix, by="lint", checks=checks))
         return check
 
     return register

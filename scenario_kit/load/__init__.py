@@ -10,15 +10,26 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import Document, Positions, read_document
+from scenario_kit.load.edit import Put
+from scenario_kit.load.kept import kept
+from scenario_kit.load.mistakes import Mistake, mistakes
 from scenario_kit.load.suggest import did_you_mean, suggest
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
-from scenario_kit.schema import authoring
+from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "Loaded", "LoadedFault", "Position", "Positions", "did_you_mean", "load_app", "load_fault", "load_scenario",
-    "scenario_files",
-    "scenario_from_object", "suggest",
+    "Loaded", "LoadedFault", "Mistaken", "Position", "Positions", "did_you_mean", "load_app", "load_fault",
+    "load_scenario", "scenario_files",
+    "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
+
+
+class Mistaken(AuthoringError):
+    """A file that does not have the shape of what it should hold; ``mistakes`` also tell how to correct them."""
+
+    def __init__(self, message: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(message, [mistake.finding for mistake in mistakes])
+        self.mistakes = tuple(mistakes)
 
 
 class Loaded(NamedTuple):
@@ -114,31 +125,44 @@ def load_app(path: Path) -> Object:
     return _checked("App", document)
 
 
+def schema_of(kind: str) -> Object:
+    """``schema.authoring``, kept on disk: putting the definitions together takes longer than judging a file by them."""
+    if kind not in _SCHEMAS:
+        files = Path(source.__file__).parent.glob("*.[yp]*")
+        _SCHEMAS[kind] = kept(f"schema-{kind}", files, (), lambda: authoring(kind))
+    return _SCHEMAS[kind]
+
+
+_SCHEMAS: dict[str, Object] = {}
+
+
 def _is_a(kind: str, document: Document) -> None:
     """A file of another kind is told so, instead of as a pile of unknown fields."""
     data = document.data
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
         message = f"the file holds a '{data['kind']}', not a '{kind}'"
-        _raise(document, [_error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")])
+        told = _error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
+        _raise(document, [Mistake(told, (Put(("kind",), kind),))])
 
 
 def _checked(kind: str, document: Document) -> Object:
-    from scenario_kit.load.mistakes import mistakes  # imported late: jsonschema is slow to import
-
-    _raise(document, mistakes(document.data, authoring(kind), document.positions))
+    _raise(document, mistakes(document.data, schema_of(kind), document.positions))
     data: Object = document.data
     return data
 
 
-def _schema_mistakes(schema: Any, positions: Positions) -> Sequence[Finding]:
-    from jsonschema import Draft202012Validator
+def _schema_mistakes(schema: Any, positions: Positions) -> Sequence[Mistake]:
+    from jsonschema import Draft202012Validator  # slow to import; only who lints faults needs it
 
+    fix = "see json-schema.org, draft 2020-12"
     return [
-        _error(
-            "SK104",
-            f"`parameters` is not a JSON Schema: {e.message}",
-            positions.value("parameters", *e.absolute_path),
-            "",
+        Mistake(
+            _error(
+                "SK104",
+                f"`parameters` is not a JSON Schema: {e.message[:200]}",
+                positions.value("parameters", *e.absolute_path),
+                fix,
+            )
         )
         for e in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
     ]
@@ -148,8 +172,8 @@ def _error(code: str, message: str, at: Position, fix: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message=message, position=at, fix=fix)
 
 
-def _raise(document: Document, found: Sequence[Finding]) -> None:
-    findings = (*document.findings, *found)
-    if findings:
-        count = "1 mistake" if len(findings) == 1 else f"{len(findings)} mistakes"
-        raise AuthoringError(f"{document.positions.path}: {count}", findings)
+def _raise(document: Document, found: Sequence[Mistake]) -> None:
+    all_ = [*(Mistake(finding) for finding in document.findings), *found]
+    if all_:
+        count = "1 mistake" if len(all_) == 1 else f"{len(all_)} mistakes"
+        raise Mistaken(f"{document.positions.path}: {count}", all_)

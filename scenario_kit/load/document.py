@@ -23,7 +23,7 @@ MAX_BYTES = 256 * 1024
 MAX_DEPTH = 40
 MAX_NODES = 50_000
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_TAG + t for t in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge"))
 _WORDS: dict[str, Any] = {
@@ -43,6 +43,8 @@ class Positions:
         self._keys: dict[Path_, tuple[int, int]] = {}
         #: Every text value of the document.
         self.texts: dict[Path_, str] = {}
+        #: How the document spells its numbers and booleans.
+        self.raw: dict[Path_, str] = {}
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Remember a value and, for a field, its key."""
@@ -107,7 +109,7 @@ def parse(text: str, path: str) -> Document:
         AuthoringError: not YAML, or not exactly one document.
     """
     try:
-        nodes = [node for node in yaml.compose_all(text, Loader=_LOADER) if node is not None]
+        nodes = [node for node in yaml.compose_all(text, Loader=LOADER) if node is not None]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = (mark.line, mark.column) if mark else (0, 0)
@@ -156,9 +158,11 @@ class _Reader:
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
             self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
-        value = node.value if node.style or node.tag == _TAG + "str" else _scalar(node.value)
+        value = node.value if node.style or node.tag == _TAG + "str" else scalar(node.value)
         if isinstance(value, str):
             self.positions.texts[place] = value
+        elif value is not None:
+            self.positions.raw[place] = node.value
         return value
 
     def _mapping(self, node: yaml.MappingNode, place: Path_, depth: int) -> dict[str, Any]:
@@ -186,7 +190,8 @@ class _Reader:
         self.findings.append(mistake(self.positions.path, _mark(node), message, fix))
 
 
-def _scalar(text: str) -> Any:
+def scalar(text: str) -> Any:
+    """What a plain scalar means in the core schema of YAML 1.2; integers too long for a machine stay text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text) and len(text) <= 19:

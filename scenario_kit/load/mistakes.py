@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-
+from scenario_kit.load.correct import corrected, missing, renamed
 from scenario_kit.load.document import Path_, Positions
+from scenario_kit.load.edit import Edit
 from scenario_kit.load.suggest import did_you_mean
+from scenario_kit.load.valid import fits
 from scenario_kit.model import Finding, Position, Severity
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 _WORDS = {
     "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
@@ -26,17 +29,33 @@ _PATTERNS = {
 }
 
 
-def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Finding]:
+class Mistake(NamedTuple):
+    """What is wrong, and the edits that correct it; none where there is more than one way."""
+
+    finding: Finding
+    edits: tuple[Edit, ...] = ()
+
+
+def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Mistake]:
     """All mistakes of ``data``, in the order of the file; ``within`` is where in the document the data stands."""
-    errors = _leaves(Draft202012Validator(schema).iter_errors(data))
-    found = [f for error in errors for f in _told(error, positions, within)]
-    found += _duplicates(data, schema, within, positions)
-    unique = {(f.code, f.message, str(f.position)): f for f in found}
-    return sorted(unique.values(), key=lambda f: (f.position.line, f.position.column) if f.position else (0, 0))
+    found: list[Mistake] = []
+    if not fits(data, schema):
+        from jsonschema import Draft202012Validator  # slow to import, and most files have no mistakes
+
+        errors = _leaves(Draft202012Validator(schema).iter_errors(data))
+        found = [m for error in errors for m in _told(error, positions, within)]
+    found += [Mistake(f) for f in _duplicates(data, schema, within, positions)]
+    unique = {(m.finding.code, m.finding.message, str(m.finding.position)): m for m in found}
+    return sorted(unique.values(), key=_rank)
+
+
+def _rank(mistake: Mistake) -> tuple[int, int]:
+    at = mistake.finding.position
+    return (at.line, at.column) if at else (0, 0)
 
 
 def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
-    """Alternatives for templates (``anyOf``) are told by their first, strict branch."""
+    """Alternatives (``anyOf``) are told by their first branch: for templates the strict one."""
     for error in errors:
         if error.validator == "anyOf" and error.context:
             yield from _leaves(e for e in error.context if e.schema_path[0] == 0)
@@ -44,56 +63,50 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
             yield error
 
 
-def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[Finding]:
+def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[Mistake]:
     place: Path_ = (*within, *error.absolute_path)
     rule, wanted, got = str(error.validator), error.validator_value, error.instance
     here = spelled(place)
+    at = positions.value(*place)
     if rule == "additionalProperties":
         known = error.schema.get("properties", {})
         for name in got:
             if name not in known:
-                at = positions.key(*place, name)
-                yield _finding("SK102", f"`{name}` is not a field of {here}", at, fix=did_you_mean(name, known))
+                key, fix = positions.key(*place, name), did_you_mean(name, known)
+                told = _finding("SK102", f"`{name}` is not a field of {here}", key, fix=fix)
+                yield Mistake(told, renamed(place, name, known, got))
     elif rule == "required":
         for name in wanted:
             if name not in got:
                 fix = f"add `{name}`: {_described(error.schema, name)}"
-                yield _finding("SK103", f"{here} lacks the required field `{name}`", positions.value(*place), fix=fix)
+                told = _finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
+                yield Mistake(told, missing(place, name, error.schema))
     elif rule == "oneOf":
-        yield _alternatives(error, here, positions.value(*place))
-    elif rule == "type":
-        expected = _WORDS.get(wanted, str(wanted))
-        message = f"{here} must be {expected}, but is {_shown(got)}"
-        yield _finding("SK104", message, positions.value(*place), _shown(got), expected, f"write {expected}")
-    elif rule == "enum":
-        code = "SK105" if place == ("apiVersion",) else "SK104"
+        yield Mistake(_alternatives(error, here, at))
+    else:
+        code, expected, fix = _wanted(error, place)
+        must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"
+        observed = _shown(got)
+        told = _finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
+        yield Mistake(told, corrected(place, rule, wanted, got, positions.raw.get(place)))
+
+
+def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:
+    """Code, what is expected, and the fix, for a value that does not fit."""
+    rule, wanted, got = str(error.validator), error.validator_value, error.instance
+    if rule == "type":
+        expected = _WORDS.get(str(wanted), str(wanted))
+        return "SK104", expected, f"write {expected}"
+    if rule == "enum":
         expected = " or ".join(f"'{value}'" for value in wanted)
         fix = did_you_mean(str(got), [str(value) for value in wanted if value != ""])
-        yield _finding(
-            code,
-            f"{here} must be {expected}, but is {_shown(got)}",
-            positions.value(*place),
-            _shown(got),
-            expected,
-            fix,
-        )
-    elif rule == "pattern":
-        expected = _PATTERNS.get(
-            wanted, "a reference such as 'Deployment/cart'" if "[A-Z]" in wanted else f"text that matches {wanted}"
-        )
-        code = "SK106" if place[-1:] == ("name",) else "SK104"
-        message = f"{here} must be {expected}, but is {_shown(got)}"
-        yield _finding(code, message, positions.value(*place), _shown(got), expected, f"write {expected}")
-    else:
-        expected = _limit(rule, wanted)
-        yield _finding(
-            "SK104",
-            f"{here} must {expected}, but is {_shown(got)}",
-            positions.value(*place),
-            _shown(got),
-            expected,
-            f"it must {expected}",
-        )
+        return "SK105" if place == ("apiVersion",) else "SK104", expected, fix
+    if rule == "pattern":
+        reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in wanted else f"text that matches {wanted}"
+        expected = _PATTERNS.get(wanted, reference)
+        return "SK106" if place[-1:] == ("name",) else "SK104", expected, f"write {expected}"
+    expected = _limit(rule, wanted)
+    return "SK104", expected, f"it must {expected}"
 
 
 def _alternatives(error: ValidationError, here: str, at: Position) -> Finding:

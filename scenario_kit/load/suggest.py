@@ -20,6 +20,18 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
     return tuple(name for name, _, _ in found)
 
 
+def only(word: str, candidates: Iterable[str]) -> str | None:
+    """The one candidate that ``word`` must have meant: the same but for case and marks, or alone in being close."""
+    known = sorted(set(candidates))
+    same = [name for name in known if _bare(name) == _bare(word)]
+    close = same or suggest(word, known)
+    return close[0] if len(close) == 1 else None
+
+
+def _bare(word: str) -> str:
+    return "".join(c for c in word.lower() if c.isalnum())
+
+
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """A fix for a misspelled word: the best candidates, or the first of all that there are."""
     known = sorted(set(candidates))

@@ -1,0 +1,63 @@
+"""An edit changes what it means and not a character more; what cannot be done so is refused."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+
+from scenario_kit.load.edit import Drop, Edit, Put, Rename, Unfit, edited
+
+TEXT = """\
+# head
+a: {x: 1, y: [1, 2],  z: q}   # flow
+b:   # block
+- name: one  # c1
+  v: 1
+# between
+- name: two
+  text: >-
+    folded
+    lines
+# before c
+c: last  # ü
+d:
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "removed", "added"),
+    [
+        (Put(("a", "x"), "new value"), [], ['a: {x: "new value", y: [1, 2],  z: q}   # flow']),
+        (Put(("a", "k"), 3), [], ["a: {x: 1, y: [1, 2],  z: q, k: 3}   # flow"]),
+        (Put(("a", "y", 2), 7), [], ["a: {x: 1, y: [1, 2, 7],  z: q}   # flow"]),
+        (Drop(("a", "y")), [], ["a: {x: 1, z: q}   # flow"]),
+        (Drop(("a", "z")), [], ["a: {x: 1, y: [1, 2]}   # flow"]),
+        (Drop(("b", 0)), ["- name: one  # c1", "  v: 1"], []),
+        (Drop(("b", 1, "text")), ["  text: >-", "    folded", "    lines"], []),
+        (Put(("b", 0, "w"), {"a": [1]}), [], ["  w: {a: [1]}"]),
+        (Put(("b", 2), {"name": "three"}), [], ["- {name: three}"]),
+        (Put(("b", 1, "text"), "no"), ["  text: >-", "    folded", "    lines"], ['  text: "no"']),
+        (Rename(("b", 0, "v"), "value"), ["  v: 1"], ["  value: 1"]),
+        (Put(("d",), 5), ["d:"], ["d: 5"]),
+        (Drop(("c",)), ["c: last  # ü"], []),
+        (Put(("e",), "Deployment/cart"), [], ["e: Deployment/cart"]),
+    ],
+)
+def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: list[str]) -> None:
+    removed = removed or ([line for line in TEXT.splitlines() if line.startswith("a:")] if edit.place[0] == "a" else [])
+    difference = list(difflib.ndiff(TEXT.splitlines(), edited(TEXT, [edit]).splitlines()))
+
+    assert [line[2:] for line in difference if line.startswith("- ")] == removed
+    assert [line[2:] for line in difference if line.startswith("+ ")] == added
+
+
+@pytest.mark.parametrize("edit", [Drop(("x",)), Rename(("a", "x"), "y"), Put(("c", "x"), 1), Put(("b", 7), 1)])
+def test_what_cannot_be_meant_is_refused(edit: Edit) -> None:
+    with pytest.raises(Unfit):
+        edited(TEXT, [edit])
+
+
+def test_an_alias_keeps_its_anchor_or_the_edit_is_refused() -> None:
+    with pytest.raises(Unfit):
+        edited("a: &x {p: 1}\nb: *x\n", [Put(("b", "p"), 2)])  # would change `a` as well

@@ -1,0 +1,125 @@
+"""Faults of Services, names, policies, autoscaling, admission, load, the control plane and the mesh, on rendered apps."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change, Fault, Object, Reference
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.observe.jsonpath import find
+from scenario_kit.observe.rules import scope
+from scenario_kit.render import after, app_objects, fault
+from scenario_kit.render.objects import position
+
+NAMESPACE = "shop-net"
+CATALOG = Catalog()
+APP = CATALOG.app("otel-demo", "2.2.0")
+
+
+@pytest.fixture(scope="module")
+def objects() -> tuple[Object, ...]:
+    return (*app_objects(APP, {}, 50, NAMESPACE), *EXTRA)
+
+
+EXTRA: tuple[Object, ...] = ()
+
+
+def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
+    use = FaultUse(name="main", type=name, target=target, parameters=parameters)
+    return fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
+
+
+def made(objects: tuple[Object, ...], changes: tuple[Change, ...]) -> tuple[Object, ...]:
+    for change in changes:
+        objects = after(objects, change, APP, NAMESPACE)
+    return objects
+
+
+def at(objects: tuple[Object, ...], ref: str) -> Object | None:
+    index = position(objects, Reference.parse(ref), NAMESPACE)
+    return None if index is None else objects[index]
+
+
+#: Fault, target, parameters, and values that the objects then have: reference, path, value.
+BITES = [
+    ("service-selector-mismatch", "Service/cart", {}, [
+        ("Service/cart", "spec.selector", {"opentelemetry.io/name": "cart-v2"})]),
+    ("service-selector-mismatch", "Service/valkey-cart", {"key": "tier", "value": "a"}, [
+        ("Service/valkey-cart", "spec.selector", {"opentelemetry.io/name": "valkey-cart", "tier": "a"})]),
+    ("service-selector-captures-foreign-pods", "Service/cart", {}, [
+        ("Deployment/frontend", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}"),
+        ("Deployment/cart", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}"),
+        ("Service/cart", "spec.selector", {"app.kubernetes.io/instance": "{set}"})]),
+    ("service-selector-captures-foreign-pods", "Service/frontend", {"foreign": "Deployment/ad"}, [
+        ("Deployment/ad", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}")]),
+    ("service-deleted", "Service/cart", {}, []),
+    ("service-deleted", "Service/kafka", {}, []),
+    ("service-internal-traffic-local", "Service/cart", {}, [("Service/cart", "spec.internalTrafficPolicy", "Local")]),
+    ("service-internal-traffic-local", "Service/postgresql", {"caller": "accounting"}, [
+        ("Deployment/postgresql", "$.spec.template.spec.affinity..matchLabels", None)]),
+    ("network-policy-deny-ingress", "Deployment/cart", {}, []),
+    ("network-policy-deny-ingress", "Deployment/postgresql", {}, []),
+    ("network-policy-deny-egress", "Deployment/cart", {}, []),
+    ("network-policy-deny-egress", "Deployment/accounting", {"allowDNS": False}, []),
+    ("pod-dns-policy-wrong", "Deployment/cart", {}, [("Deployment/cart", "spec.template.spec.dnsPolicy", "Default")]),
+    ("pod-dns-policy-wrong", "Deployment/frontend", {"policy": "None"}, [
+        ("Deployment/frontend", "spec.template.spec.dnsConfig.nameservers[0]", "192.0.2.53")]),
+    ("coredns-name-blocked", "Service/cart", {}, []),
+    ("coredns-name-blocked", "Service/frontend", {"reach": "Zone"}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "target", "parameters", "values"), BITES)
+def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters, values):
+    result = rendered(objects, name, target, **parameters)
+    broken = made(objects, result.changes)
+    for ref, path, value in values:
+        if value is not None:
+            wanted = _filled(value, result)
+            assert find(at(broken, ref), path) == [wanted]
+    for check in (*result.effect, *result.undone):
+        if check.query:
+            assert NAMESPACE in scope(check.query.expr, NAMESPACE)
+    assert result.effect[0].query is None
+    assert any(c.query for c in result.effect), "an effect is more than the object that was written"
+    for cause in result.causes:
+        repaired = made(broken, tuple(c for c in cause.fix if c.remove_fault is None))
+        before = at(objects, cause.ref)
+        if before is not None and all(c.remove_fault is None for c in cause.fix):
+            assert at(repaired, cause.ref) == before
+        elif before is None and any(c.delete for c in cause.fix):
+            assert at(repaired, cause.ref) is None
+    for decoy in result.decoys:
+        made(broken, decoy.changes)
+
+
+def _filled(value, result: Fault):
+    """``{set}`` stands for the neutral value of the fault."""
+    names = [c.patch.patch for c in result.changes if c.patch and c.patch.type == "Json"]
+    neutral = next(iter(names[0][0]["value"].values())) if names and isinstance(names[0][0]["value"], dict) else ""
+    if isinstance(value, dict):
+        return {k: neutral if v == "{set}" else v for k, v in value.items()}
+    return neutral if value == "{set}" else value
+
+
+REFUSED = [
+    ("service-selector-mismatch", "Service/cart", {"value": "cart"}, "SK304", "carry that label"),
+    ("service-selector-mismatch", "Service/cart", {"value": "frontend"}, "SK304", "frontend carry that label"),
+    ("service-selector-captures-foreign-pods", "Service/cart", {"foreign": "Deployment/cart"}, "SK304", "same"),
+    ("service-selector-captures-foreign-pods", "Service/cart", {"label": "opentelemetry.io/name"}, "SK304", "already"),
+    ("service-internal-traffic-local", "Service/cart", {"caller": "ad"}, "SK304", "does not call"),
+    ("network-policy-deny-ingress", "Deployment/accounting", {}, "SK304", "nobody connects"),
+    ("network-policy-deny-egress", "Deployment/valkey-cart", {}, "SK304", "connects to nobody"),
+    ("pod-dns-policy-wrong", "Deployment/valkey-cart", {}, "SK304", "looks up no names"),
+    ("pod-dns-policy-wrong", "Deployment/cart", {"policy": "ClusterFirst"}, "SK109", "is not one of"),
+]
+
+
+@pytest.mark.parametrize(("name", "target", "parameters", "code", "part"), REFUSED)
+def test_what_cannot_bite_is_refused(objects, name, target, parameters, code, part):
+    with pytest.raises(AuthoringError) as caught:
+        rendered(objects, name, target, **parameters)
+    assert [f.code for f in caught.value.findings] == [code]
+    assert part in caught.value.message + "".join(f.message for f in caught.value.findings)

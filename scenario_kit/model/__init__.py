@@ -4,6 +4,7 @@ from scenario_kit.model.app import App, CallEdge, Component, FlagStore, LoadProf
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
+from scenario_kit.model.client import Client, ClientCommand, StoreEffect
 from scenario_kit.model.effect import ContainerEffect, Ledger, NetworkEffect
 from scenario_kit.model.fault import Entity, Fault, FaultType
 from scenario_kit.model.finding import Finding, Position, Severity
@@ -16,8 +17,8 @@ from scenario_kit.model.verdict import Verdict
 
 __all__ = [
     "APP_NAMESPACE", "AlertExpectation", "AlertHistory", "AlertRule", "AlertTimeline", "Answer", "App", "CallEdge",
-    "Change", "Check", "CheckResult", "Component", "ContainerEffect", "Decoy", "Entity", "EntityLabel", "Fault",
-    "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect", "Object", "Position",
-    "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec", "Severity", "Solution", "Step", "StepStatus",
-    "TrialOutcome", "TrialSpec", "Value", "Verdict", "Windows",
+    "Change", "Check", "CheckResult", "Client", "ClientCommand", "Component", "ContainerEffect", "Decoy", "Entity",
+    "EntityLabel", "Fault", "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect",
+    "Object", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec", "Severity", "Solution",
+    "Step", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict", "Windows",
 ]  # fmt: skip

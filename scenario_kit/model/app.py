@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.client import Client
 
 
 class Component(Value, frozen=True, kw_only=True):
@@ -74,11 +75,16 @@ class App(Value, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
     flags: FlagStore | None = None
     load: LoadKnobs | None = None
+    clients: tuple[Client, ...] = ()
     twin: Object | None = None
 
     def component(self, name: str) -> Component | None:
         """The component of that name, or None."""
         return next((c for c in self.components if c.name == name), None)
+
+    def client(self, name: str) -> Client | None:
+        """The client of that name, or None."""
+        return next((c for c in self.clients if c.name == name), None)
 
     def callers(self, name: str) -> tuple[str, ...]:
         """Names of the components that call ``name`` synchronously and notice its failures."""

@@ -1,0 +1,61 @@
+"""Clients of stores: which entry of an app's definition a command is an instance of, and what that does."""
+
+import pytest
+
+from scenario_kit.model import Client, StoreEffect
+from scenario_kit.model.client import matched
+
+SET = ["cli", "-h", "{host}", "CONFIG", "SET", "requirepass", "{password}"]
+LOCK = ["psql", "-c", "LOCK TABLE {table}; SELECT pg_sleep({seconds})"]
+CLIENT = Client.from_json(
+    {
+        "name": "store",
+        "store": "store",
+        "image": "store:1",
+        "address": "redis://{host}:6379",
+        "commands": [
+            {"command": SET, "does": {"setPassword": "{password}"}},
+            {"command": LOCK, "choices": {"table": ["a.b"]}, "does": {"lockTable": "{table}"}},
+            {"command": ["cli", "PING"]},
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words", "expected"),
+    [
+        (["a", "{x}"], ["a", "b c"], {"x": "b c"}),
+        (["a", "{x}"], ["a", ""], {"x": ""}),
+        (["SET {x} TO {y}"], ["SET p TO q"], {"x": "p", "y": "q"}),
+        (["a.b"], ["axb"], None),
+        (["a", "{x}"], ["a"], None),
+        (["{x}", "{x}"], ["1", "1"], {"x": "1"}),
+        (["{x}", "{x}"], ["1", "2"], None),
+        (["{x}={x}"], ["1=2"], None),
+    ],
+)
+def test_a_command_is_an_instance_of_a_pattern(pattern, words, expected):
+    assert matched(pattern, words) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "does"),
+    [
+        ([*SET[:2], "valkey", *SET[3:6], "x{y}"], StoreEffect(set_password="x{y}")),
+        ([*SET[:2], "valkey", *SET[3:6], ""], StoreEffect(set_password="")),
+        (["psql", "-c", "LOCK TABLE a.b; SELECT pg_sleep(9)"], StoreEffect(lock_table="a.b")),
+        (["cli", "PING"], StoreEffect()),
+        (["psql", "-c", "LOCK TABLE a.c; SELECT pg_sleep(9)"], None),
+        (["cli", "FLUSHALL"], None),
+    ],
+)
+def test_what_a_command_does(words, does):
+    found = CLIENT.matched(words)
+    assert (found and found[0].does.filled(found[1])) == does
+
+
+def test_effects_that_last_are_those_of_commands_that_do_not_end():
+    assert StoreEffect(lock_table="a.b").lasts
+    assert StoreEffect(hold_connections="9").lasts
+    assert not StoreEffect(set_password="").lasts

@@ -11,14 +11,14 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, operations
+from scenario_kit.changes import chaos, nodes, operations, places
 from scenario_kit.changes.fields import touched, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt, Store
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AuthoringError, LabError
-from scenario_kit.model import Change, Object, Reference
+from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
@@ -53,13 +53,13 @@ class Engine:
         if change.restart and change.restart.drop_old:
             return self._through_zero(receipt)
         if not self._arrived(receipt):
-            operations.send(self._scene, change)
+            operations.send(self._scene, receipt.change)
         return self._store.save(self._done(receipt))
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
         """Undo in reverse order; what cannot be undone now comes back as blocked, and may be tried again."""
         blocked: list[Blocked] = []
-        for receipt in sorted(receipts, key=lambda r: r.ordinal, reverse=True):
+        for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal), reverse=True):
             if receipt.state == "Undone":
                 continue
             problem = undo(self._scene, receipt, self._clock)
@@ -67,7 +67,19 @@ class Engine:
                 blocked.append(problem)
             else:
                 self._store.save(msgspec.structs.replace(receipt, state="Undone"))
+                self._adopt(receipt)
         return blocked
+
+    def _adopt(self, undone: Receipt) -> None:
+        """What a fix deleted and its undo brought back is the same object again to the change that created it."""
+        if undone.change.delete is None:
+            return
+        uids = {e.ref: _uid(self._scene.cluster.get(Reference.parse(e.ref))) for e in undone.entries}
+        for earlier in self._store.all():
+            if earlier.state == "Undone" or not any(e.prior is None and uids.get(e.ref) for e in earlier.entries):
+                continue
+            entries = tuple(msgspec.structs.replace(e, uid=uids.get(e.ref) or e.uid) for e in earlier.entries)
+            self._store.save(msgspec.structs.replace(earlier, entries=entries))
 
     def undo_group(self, group: str) -> list[Blocked]:
         """Undo every change of one group, e.g. ``Fault/catalog-port``."""
@@ -85,6 +97,10 @@ class Engine:
     def chaos_state(live: Object | None) -> tuple[bool | None, str]:
         """What Chaos Mesh claims of a chaos object, and the last failure that it noted."""
         return (None, "") if live is None else (chaos.injected(live), chaos.trouble(live))
+
+    def placed(self, checks: Iterable[Check]) -> list[Check]:
+        """The checks about the nodes that this trial's changes chose."""
+        return places.placed(checks, self._places())
 
     def forget(self) -> None:
         """Drop the receipts of a trial whose changes are all undone and verified."""
@@ -127,10 +143,15 @@ class Engine:
         self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
         return 1
 
+    def _places(self) -> dict[str, str]:
+        return {name: place for r in reversed(self._store.all()) for name, place in r.places.items()}
+
     def _recorded(self, ordinal: int) -> Receipt | None:
         return next((r for r in self._store.all() if r.ordinal == ordinal), None)
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool) -> Receipt:
+        scene = self._scene
+        change, chosen = places.resolve(change, self._places(), scene.cluster, scene.namespace)
         entries = []
         for ref in operations.targets(self._scene, change):
             live = self._scene.cluster.get(ref)
@@ -150,11 +171,14 @@ class Engine:
                 causal=causal,
                 at=self._clock.now(),
                 entries=tuple(entries),
+                places=chosen,
             )
         )
 
     def _arrived(self, receipt: Receipt) -> bool:
         """Whether an earlier attempt of this write reached the API server."""
+        if receipt.change.operation in nodes.OPERATIONS:
+            return False  # of several nodes some may be written; writing one again is nothing
         for entry in receipt.entries:
             live = self._scene.cluster.get(Reference.parse(entry.ref))
             if (live is None) != (entry.prior is None):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from scenario_kit.changes import chaos
+from scenario_kit.changes import chaos, nodes
 from scenario_kit.changes.workloads import ROLLING, SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
@@ -64,6 +64,8 @@ def targets(scene: Scene, change: Change) -> list[Reference]:
         raise AuthoringError(
             f"the operation '{change.operation}' is not executed by this version", fix=f"one of: {', '.join(_SENDERS)}"
         )
+    if change.operation in nodes.OPERATIONS:
+        return nodes.references(change.target)
     return [scene.reference(change.target)]
 
 
@@ -145,23 +147,6 @@ def _undo_rollout(scene: Scene, change: Change) -> None:
     scene.cluster.patch(ref, [{"op": "replace", "path": "/spec/template", "value": template}], "Json")
 
 
-def _cordon(scene: Scene, change: Change) -> None:
-    body = change.cordon or change.uncordon
-    assert body is not None
-    ref, _ = scene.existing(body.target)
-    scene.cluster.patch(ref, {"spec": {"unschedulable": True if change.cordon else None}})
-
-
-def _drain(scene: Scene, change: Change) -> None:
-    assert change.drain is not None
-    ref, _ = scene.existing(change.drain.target)
-    scene.cluster.patch(ref, {"spec": {"unschedulable": True}})
-    for pod in scene.cluster.list("Pod", scene.namespace):
-        owners = {o.get("kind") for o in pod["metadata"].get("ownerReferences") or []}
-        if pod["spec"].get("nodeName") == ref.name and "DaemonSet" not in owners:
-            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], scene.namespace))
-
-
 def flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
     """The ConfigMap of the app's flags, its key, and the document in it."""
     store = scene.app.flags
@@ -212,9 +197,7 @@ _SENDERS: Final[dict[str, Callable[[Scene, Change], None]]] = {
     "scale": _scale,
     "restart": _restart,
     "undoRollout": _undo_rollout,
-    "cordon": _cordon,
-    "uncordon": _cordon,
-    "drain": _drain,
+    **dict.fromkeys(nodes.OPERATIONS, nodes.send),
     "setFlag": _set_flag,
     "chaos": _chaos,
 }

@@ -37,7 +37,8 @@ class Receipt(Value, frozen=True, kw_only=True):
     """A change, whom it belongs to, and what it takes to undo it.
 
     ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
-    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to.
+    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to. ``places`` are the nodes and
+    quantities that were chosen when the change was made, by the stand-in for which ``change`` has them.
     """
 
     trial: str
@@ -50,6 +51,7 @@ class Receipt(Value, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
     covered: tuple[str, ...] = ()
     note: str = ""
+    places: dict[str, str] = {}
 
     @property
     def name(self) -> str:

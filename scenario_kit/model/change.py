@@ -36,6 +36,15 @@ class Restart(Value, frozen=True, kw_only=True):
     drop_old: bool = False
 
 
+class Taint(Value, frozen=True, kw_only=True):
+    """Put a taint on a node, or take it off; key and effect together identify it."""
+
+    target: str
+    key: str
+    value: str = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+
+
 class SetFlag(Value, frozen=True, kw_only=True):
     """Set one feature flag of the app to a variant, the way an operator of the app would."""
 
@@ -76,6 +85,8 @@ class Change(Value, frozen=True, kw_only=True):
     cordon: Target | None = None
     uncordon: Target | None = None
     drain: Target | None = None
+    taint: Taint | None = None
+    untaint: Taint | None = None
     set_flag: SetFlag | None = None
     chaos: Object | None = None
     run: Run | None = None

@@ -66,12 +66,16 @@ def fault(
     variables = scope.variables(parameters)
     where = f"fault '{use.name}' ({fault_type.name})"
 
+    def kept(documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
+        """Each with its place, without those that these parameters leave out."""
+        named = [(f"{place}[{i}]", d) for i, d in enumerate(documents)]
+        return [(p, _without_when(d)) for p, d in named if _wanted(d, variables, f"{where} {p}")]
+
     def changes(documents: Sequence[Any], place: str) -> tuple[Change, ...]:
-        kept = [(i, d) for i, d in enumerate(documents) if _wanted(d, variables, f"{where} {place}[{i}]")]
-        return tuple(_value(_without_when(d), Change, variables, f"{where} {place}[{i}]") for i, d in kept)
+        return tuple(_value(d, Change, variables, f"{where} {p}") for p, d in kept(documents, place))
 
     def checks(documents: Sequence[Any], place: str) -> tuple[Check, ...]:
-        return tuple(_value(d, Check, variables, f"{where} {place}[{i}]") for i, d in enumerate(documents))
+        return tuple(_value(d, Check, variables, f"{where} {p}") for p, d in kept(documents, place))
 
     def entity(document: Any, place: str) -> Entity:
         rest = {k: v for k, v in document.items() if k != "fix"}
@@ -97,7 +101,7 @@ def fault(
         undo=changes(fault_type.undo, "undo"),
         effect=checks(fault_type.effect, "effect"),
         undone=checks(fault_type.undone, "undone"),
-        entities=tuple(entity(e, f"entities[{i}]") for i, e in enumerate(fault_type.entities)),
+        entities=tuple(entity(e, p) for p, e in kept(fault_type.entities, "entities")),
         causes_join=fault_type.causes_join,
         mitigation=fault_type.mitigation,
         persistence=fault_type.persistence,
@@ -105,8 +109,8 @@ def fault(
         rollout=use.rollout or fault_type.rollout,
         callers=_callers(scope, target),
         start_after_seconds=use.start.after_seconds or 0,
-        solutions=tuple(procedure(s, Solution, f"solutions[{i}]") for i, s in enumerate(fault_type.solutions)),
-        decoys=tuple(procedure(d, Decoy, f"decoys[{i}]") for i, d in enumerate(fault_type.decoys)),
+        solutions=tuple(procedure(s, Solution, p) for p, s in kept(fault_type.solutions, "solutions")),
+        decoys=tuple(procedure(d, Decoy, p) for p, d in kept(fault_type.decoys, "decoys")),
         requires=fault_type.requires,
     )
     if not rendered.changes:

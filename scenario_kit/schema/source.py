@@ -44,17 +44,19 @@ def expand(schema: Schema) -> Schema:
 
 
 def templated(schema: Schema) -> Schema:
-    """``schema`` (expanded) for a document whose values may be template expressions; changes may say ``when``."""
+    """``schema`` (expanded) for a document whose values may be template expressions; their parts may say ``when``."""
     if schema.get("type") == "object" or "properties" in schema:
         result = dict(schema)
         properties = {name: templated(part) for name, part in schema.get("properties", {}).items()}
-        if "removeFault" in properties:
+        procedure = "changes" in properties and "targets" not in properties
+        if properties.keys() & {"removeFault", "generated", "query"} or procedure:
             properties["when"] = {
-                "description": "An expression; where it is false the change is left out.",
+                "description": "An expression; where it is false this is left out.",
                 "anyOf": [{"type": "boolean"}, _EXPRESSION],
             }
-        if properties:
-            result["properties"] = properties
+        if not properties:
+            return {"description": schema.get("description", ""), "anyOf": [schema, _EXPRESSION]}
+        result["properties"] = properties
         return result
     if schema.get("type") == "array":
         return {**schema, "items": templated(schema["items"])}

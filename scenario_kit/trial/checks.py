@@ -11,6 +11,7 @@ from scenario_kit.trial.context import TICK, Context
 
 def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]:
     """Let time pass until every check was true once, or its deadline is over; the last answer of each."""
+    checks = context.engine.placed(checks)
     start = context.clock.now()
     results: dict[int, CheckResult] = {}
     while True:

@@ -64,6 +64,7 @@ PAIRS: dict[str, type[Value]] = {
     "StoreEffect": model.StoreEffect,
     "Suppression": scenario.Suppression,
     "Symptom": model.fault.Symptom,
+    "Taint": change.Taint,
     "Target": change.Target,
     "TrialSpec": trial.TrialSpec,
     "Until": change.Until,

@@ -1,0 +1,107 @@
+"""Operations on nodes: each touches one field or one taint, and its undo takes back exactly that.
+
+The node controller writes taints of its own (a cordoned node gets one), so comparing whole nodes would mix its writes
+with ours. Sending twice is the same as once: a crash may have left some of several nodes unwritten.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scenario_kit.changes.places import SEPARATOR
+from scenario_kit.errors import AuthoringError, Conflict
+from scenario_kit.model import Change, Object, Reference
+from scenario_kit.model.change import Taint
+from scenario_kit.ports import Cluster
+
+if TYPE_CHECKING:
+    from scenario_kit.changes.operations import Scene
+
+OPERATIONS: Final = ("cordon", "uncordon", "drain", "taint", "untaint")
+_ATTEMPTS: Final = 5
+
+
+def references(text: str) -> list[Reference]:
+    """The nodes that the target of such an operation names; several are separated by commas.
+
+    Raises:
+        AuthoringError: it names something else than nodes.
+    """
+    if not text.startswith("Node/"):
+        raise AuthoringError(f"'{text}' is no node", fix="target: Node/<name>")
+    return [Reference.parse(f"Node/{name}") for name in text.removeprefix("Node/").split(SEPARATOR)]
+
+
+def send(scene: Scene, change: Change) -> None:
+    """Perform the operation on every node that the change names.
+
+    Raises:
+        AuthoringError: a node does not exist.
+    """
+    for ref in references(change.target or ""):
+        if scene.cluster.get(ref) is None:
+            raise AuthoringError(f"node {ref.name} does not exist", fix="name a node of the cluster")
+        if change.taint or change.untaint:
+            _write_taint(scene.cluster, ref, change.taint or change.untaint, present=change.taint is not None)
+            continue
+        _write_cordon(scene.cluster, ref, on=change.uncordon is None)
+        if change.drain:
+            _evict(scene, ref.name)
+
+
+def take_back(cluster: Cluster, change: Change, ref: Reference, prior: Object) -> None:
+    """Give one node the field or the taint back that it had before; a node that is gone needs nothing."""
+    if cluster.get(ref) is None:
+        return
+    if taint := change.taint or change.untaint:
+        before = _same(_taints(prior), taint)
+        _write_taint(cluster, ref, before or taint, present=before is not None)
+    else:
+        _write_cordon(cluster, ref, on=bool((prior.get("spec") or {}).get("unschedulable")))
+
+
+def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:
+    cluster.patch(ref, {"spec": {"unschedulable": True if on else None}})
+
+
+def _evict(scene: Scene, node: str) -> None:
+    for pod in scene.cluster.list("Pod", scene.namespace):
+        owners = {o.get("kind") for o in pod["metadata"].get("ownerReferences") or []}
+        if pod["spec"].get("nodeName") == node and "DaemonSet" not in owners:
+            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], scene.namespace))
+
+
+def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, present: bool) -> None:
+    """The list of taints can only be written as a whole, so it must not have changed since it was read."""
+    assert taint is not None
+    for attempt in range(_ATTEMPTS):
+        node = cluster.get(ref)
+        if node is None:
+            return
+        kept = [t for t in _taints(node) if (t.get("key"), t.get("effect")) != (taint.key, taint.effect)]
+        wanted = [*kept, _spelled(taint)] if present else kept
+        if wanted == _taints(node):
+            return
+        version = {"resourceVersion": node["metadata"]["resourceVersion"]}
+        try:
+            cluster.patch(ref, {"metadata": version, "spec": {"taints": wanted or None}})
+            return
+        except Conflict:
+            if attempt == _ATTEMPTS - 1:
+                raise
+
+
+def _taints(node: Object) -> list[Object]:
+    return list((node.get("spec") or {}).get("taints") or ())
+
+
+def _same(taints: list[Object], taint: Taint) -> Taint | None:
+    for each in taints:
+        if (each.get("key"), each.get("effect")) == (taint.key, taint.effect):
+            return Taint(target=taint.target, key=taint.key, value=each.get("value", ""), effect=taint.effect)
+    return None
+
+
+def _spelled(taint: Taint) -> Object:
+    value = {"value": taint.value} if taint.value else {}
+    return {"key": taint.key, **value, "effect": taint.effect}

@@ -1,0 +1,207 @@
+"""Changes of nodes: which node is meant is decided once, and an undo takes back only what the change wrote."""
+
+import msgspec
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes.places import placed
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Change, Check, Component, Reference
+from scenario_kit.testing import FakeClock, FakeCluster
+
+NS = "demo-bcdf"
+APP = App(
+    name="shop",
+    version="1",
+    namespace="shop",
+    entry="web",
+    components=(Component(name="web", workload="Deployment/web", service="web"),),
+)
+REQUESTS = {"requests": {"memory": "512Mi", "cpu": "250m"}}
+HOST = "Node/node:host:Deployment:web"
+
+
+def node(name, labels=None, **spec):
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": spec,
+        "status": {"allocatable": {"cpu": "4", "memory": "4Gi"}},
+    }
+
+
+def pod(name, on, labels, namespace=NS, resources=None):
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {"nodeName": on, "containers": [{"name": "c", "image": "i", "resources": resources or {}}]},
+    }
+
+
+class Place:
+    def __init__(self):
+        self.cluster = FakeCluster()
+        self.clock = FakeClock()
+        for name in (NS, "scenario-kit"):
+            self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        for each in (
+            node("n0", {"node-role.kubernetes.io/control-plane": ""}),
+            node("n1"),
+            node("n2", taints=[{"key": "gpu", "effect": "PreferNoSchedule"}]),
+            node("n3", unschedulable=True),
+        ):
+            self.cluster.create(each)
+            ref = Reference("Node", each["metadata"]["name"])
+            self.cluster.patch(ref, {"status": each["status"]}, subresource="status")
+        template = {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "web:1", "resources": REQUESTS}]},
+        }
+        self.cluster.create(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "web", "namespace": NS},
+                "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+            }
+        )
+        self.cluster.create(pod("web-a", "n0", {"app": "web"}, resources=REQUESTS))
+        self.cluster.create(pod("web-b", "n2", {"app": "web"}, resources=REQUESTS))
+        self.cluster.create(pod("other", "n2", {"app": "x"}, "kube-system", {"requests": {"memory": "1Gi"}}))
+        self.engine = self.start()
+
+    def start(self):
+        scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now)
+        return Engine(scene, self.clock, ClusterStore(self.cluster, "scenario-kit", "t"), "t")
+
+    def do(self, ordinal=1, group="Fault/f", **change):
+        return self.engine.do(Change.from_json(change), ordinal=ordinal, group=group)
+
+    def spec(self, name):
+        return self.cluster.get(Reference("Node", name))["spec"]
+
+    def delete(self, text):
+        self.cluster.delete(Reference.parse(text).within(NS))
+
+
+@pytest.fixture
+def place():
+    return Place()
+
+
+def test_the_node_is_chosen_once(place):
+    receipt = place.do(cordon={"target": HOST})
+    assert receipt.places == {"node:host:Deployment:web": "n2"}
+    assert place.spec("n2")["unschedulable"] is True
+    place.delete("Pod/web-b")
+    place.cluster.create(pod("web-c", "n1", {"app": "web"}))
+    place.engine = place.start()  # another process, which knows what the cluster knows
+    fixed = place.do(2, "Solution/s", uncordon={"target": HOST})
+    assert fixed.change.uncordon.target == "Node/n2"
+    assert "unschedulable" not in place.spec("n2")
+    assert place.engine.undo_group("Solution/s") == []
+    assert place.spec("n2")["unschedulable"] is True
+    assert place.engine.undo_all() == []
+    assert "unschedulable" not in place.spec("n2")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("node:host:Deployment:web", "n2"),
+        ("node:away:Deployment:web", "n1"),
+        # 4 Gi, less 1 Gi of another pod and 512 Mi for the pod that is wanted, and half of what that one asks for
+        ("room:memory:Deployment:web", f"{4096 - 1024 - 512 + 256}Mi"),
+        ("room:cpu:Deployment:web", f"{4000 - 250 + 125}m"),
+    ],
+)
+def test_what_stand_ins_stand_for(place, name, expected):
+    created = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"it": f"<{name}>"}}
+    place.do(create=created)
+    assert place.cluster.get(Reference("ConfigMap", "c", NS))["data"]["it"] == f"<{expected}>"
+
+
+@pytest.mark.parametrize(
+    "name", ["node:host:Deployment:absent", "node:host:StatefulSet:web", "room:cpu:Deployment:absent"]
+)
+def test_nothing_to_stand_for(place, name):
+    with pytest.raises(AuthoringError, match="stands for nothing here"):
+        place.do(cordon={"target": f"Node/{name}"})
+
+
+def test_a_node_that_does_not_exist(place):
+    with pytest.raises(AuthoringError, match="does not exist"):
+        place.do(cordon={"target": "Node/n9"})
+    with pytest.raises(AuthoringError, match="is no node"):
+        place.do(cordon={"target": "Deployment/web"})
+
+
+TAINT = {"target": "Node/node:all", "key": "pool", "value": "x"}
+WRITTEN = {"key": "pool", "value": "x", "effect": "NoSchedule"}
+GPU = {"key": "gpu", "effect": "PreferNoSchedule"}
+
+
+def test_all_nodes_and_only_the_one_taint(place):
+    receipt = place.do(taint=TAINT)
+    assert [e.ref.rpartition("/")[2] for e in receipt.entries] == ["n1", "n2"]
+    assert place.spec("n1")["taints"] == [WRITTEN]
+    assert place.spec("n2")["taints"] == [GPU, WRITTEN]
+    foreign = {"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}
+    place.cluster.patch(Reference("Node", "n2"), {"spec": {"taints": [GPU, WRITTEN, foreign]}})
+    place.do(2, "Solution/s", untaint=TAINT)
+    assert "taints" not in place.spec("n1")
+    assert place.spec("n2")["taints"] == [GPU, foreign]
+    assert place.engine.undo_group("Solution/s") == []
+    assert WRITTEN in place.spec("n1")["taints"]
+    assert place.engine.undo_all() == []
+    assert "taints" not in place.spec("n1")
+    assert place.spec("n2")["taints"] == [GPU, foreign]
+
+
+def test_a_crash_between_nodes_is_continued(place):
+    place.do(taint=TAINT)
+    store = ClusterStore(place.cluster, "scenario-kit", "t")
+    recorded = store.all()[0]
+    place.cluster.patch(Reference("Node", "n2"), {"spec": {"taints": [GPU]}})
+    store.save(msgspec.structs.replace(recorded, state="Recorded"))
+    place.engine = place.start()
+    assert place.do(taint=TAINT).state == "Done"
+    assert place.spec("n2")["taints"] == [GPU, WRITTEN]
+
+
+def test_draining_evicts_what_the_app_has_there(place):
+    place.do(drain={"target": HOST})
+    leaving = [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
+    there = {p["metadata"]["name"] for p in place.cluster.list("Pod")} - {*leaving}
+    assert there == {"other", "web-a"}
+    assert place.engine.undo_all() == []
+    assert "unschedulable" not in place.spec("n2")
+
+
+def test_checks_are_about_the_recorded_nodes(place):
+    check = Check.from_json({"object": {"ref": HOST, "path": "spec.unschedulable", "equals": True}})
+    every = Check.from_json({"object": {"ref": "Node/node:all", "exists": True}})
+    assert place.engine.placed([check, every]) == [check, every], "nothing is recorded yet"
+    place.do(cordon={"target": HOST})
+    assert [c.object.ref for c in place.engine.placed([check, every])] == ["Node/n2", "Node/node:all"]
+    known = {"node:all": "n1,n2"}
+    assert [c.object.ref for c in placed([every, check], known)] == ["Node/n1", "Node/n2", HOST]
+
+
+def test_what_a_fix_deleted_and_its_undo_brought_back_is_still_removed(place):
+    priority = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "p"},
+        "value": 5,
+    }
+    ref = Reference("PriorityClass", "p", "", "scheduling.k8s.io")
+    place.do(create=priority)
+    place.do(2, "Fix/f:0", delete={"target": "PriorityClass.scheduling.k8s.io/p"})
+    assert place.cluster.get(ref) is None
+    assert place.engine.undo_group("Fix/f:0") == []
+    assert place.cluster.get(ref) is not None
+    assert place.engine.undo_all() == []
+    assert place.cluster.get(ref) is None

@@ -1,0 +1,106 @@
+"""``new``: a complete scenario from six answers, each of which is also a flag."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.draft import Answers, Draft
+
+#: Folders of the working directory that scenarios belong into, best first.
+_COLLECTIONS = (Path("catalog") / "scenarios", Path("scenarios"))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command(rich_help_panel="Write it")
+    def new(
+        name: Annotated[str, typer.Argument(help="Name of the scenario; derived if left out.")] = "",
+        app: Annotated[str, typer.Option(help="App, for example otel-demo.")] = "",
+        version: Annotated[str, typer.Option(help="Version of the app; its first one if left out.")] = "",
+        target: Annotated[str, typer.Option(help="A component or object of the app, for example cart.")] = "",
+        fault: Annotated[str, typer.Option(help="Fault type, for example network-delay.")] = "",
+        parameter: Annotated[list[str], typer.Option(help="NAME=VALUE, as often as needed.")] = [],  # noqa: B006
+        author: Annotated[str, typer.Option(help="Who writes it; git's user.name if left out.")] = "",
+        output: Annotated[Path | None, typer.Option(help="Folder that gets the scenario's folder.")] = None,
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
+    ) -> int:
+        """Write a complete scenario: app, what breaks, how. Without answers it asks, and offers only what fits.
+
+        Example: scenario-kit new --app otel-demo --target cart --fault deployment-scaled-to-zero
+        """
+        from scenario_kit.catalog import Catalog
+        from scenario_kit.cli.questions import complete
+        from scenario_kit.draft import draft
+
+        catalog = Catalog()
+        given = {"app": app, "version": version, "target": target, "fault": fault, "name": name}
+        answers = complete(given, parameter, author or _git_name(), catalog, ask=sys.stdin.isatty())
+        made = draft(answers, catalog)
+        if dry_run:
+            typer.echo(made.text, nl=False)
+            return 0
+        file = _file(output, made.name)
+        if sys.stdin.isatty():
+            _preview(made, file)
+            typer.confirm("Write it?", default=True, abort=True)
+        return _write(made, file, answers, catalog)
+
+
+def _file(output: Path | None, name: str) -> Path:
+    folder = output or next((c for c in _COLLECTIONS if c.is_dir()), Path())
+    file = folder / name / "scenario.yaml"
+    if file.exists():
+        raise UsageError(f"{file} exists already", fix="choose another name, or edit that file")
+    return file
+
+
+def _preview(made: Draft, file: Path) -> None:
+    typer.echo(f"\n{file}\n")
+    typer.echo(made.text)
+
+
+def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog) -> int:
+    """Write the file, and lint it: a draft with a finding is a mistake of ours, and its author shall know."""
+    from scenario_kit.cli.output import show_findings
+    from scenario_kit.draft import schema_header, schema_text
+    from scenario_kit.lint import lint_file
+    from scenario_kit.model import Severity
+
+    header, copy = schema_header(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(header + made.text, encoding="utf-8")
+    if copy is not None and (not copy.exists() or copy.read_text(encoding="utf-8") != schema_text()):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(schema_text(), encoding="utf-8")
+    findings = lint_file(file, catalog)
+    show_findings(findings)
+    typer.echo(f"wrote {file}")
+    typer.echo(f"  breaks {answers.target} with {answers.fault}")
+    for alert in made.alerts:
+        typer.echo(f"  expects {alert.name} on {alert.on} ({alert.alert_class})")
+    typer.echo(f"  next: edit its title, brief and description, then scenario-kit try {file.parent}")
+    return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
+
+
+def _git_name() -> str:
+    try:
+        found = subprocess.run(
+            ["git", "config", "user.name"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip()

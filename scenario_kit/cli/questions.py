@@ -1,0 +1,160 @@
+"""The questions of ``new``. Only what fits can be chosen; without a terminal a missing answer is an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+import yaml
+
+from scenario_kit.errors import UsageError
+from scenario_kit.load import did_you_mean
+
+if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.draft import Answers
+    from scenario_kit.render.offers import Offer
+
+
+def complete(
+    given: Mapping[str, str], parameters: Sequence[str], author: str, catalog: Catalog, *, ask: bool
+) -> Answers:
+    """All answers: those that were given, checked, and the others asked for.
+
+    Args:
+        given: app, version, target, fault, name; empty means not given.
+        parameters: ``NAME=VALUE`` each.
+        author: who writes it, as far as known.
+        ask: whether somebody is there to answer.
+
+    Raises:
+        UsageError: an answer that does not fit, or one that is missing while nobody can be asked.
+    """
+    from scenario_kit.draft import Answers, entities, name_for
+    from scenario_kit.render import app_objects
+
+    app_name = _chosen("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
+    versions = catalog.versions(app_name)
+    version = _chosen("version", given["version"] or versions[0], versions, "--version", ask=ask)
+    app = catalog.app(app_name, version)
+    objects = app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app_name))
+    things = entities(app, objects)
+    known = [e.name for e in things] + [o for e in things for o in e.objects]
+    if given["fault"] and given["fault"] not in catalog.faults():
+        fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
+        raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
+    if given["target"] or ask or not given["fault"]:
+        listed = [e.name for e in things]
+        entity = _chosen("what breaks", given["target"], listed, "--target", ask=ask, also=known)
+        offered = _offers(entity, app, catalog)
+    else:
+        entity, offered = "", _anywhere(given["fault"], app, catalog)
+    offer = _offer(given["fault"], entity or app_name, offered, ask=ask)
+    values = _parameters(offer, parameters, ask=ask)
+    answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author)
+    if ask:
+        name = given["name"] or typer.prompt("Name", default=name_for(answers))
+        who = author or typer.prompt("Author")
+        answers = Answers(app_name, version, offer.target, offer.fault.type, values, name, who)
+    return answers
+
+
+def _offers(entity: str, app: Any, catalog: Catalog) -> list[Offer]:
+    from scenario_kit.draft import faults_for
+
+    return list(faults_for(entity, app, catalog))
+
+
+def _anywhere(fault: str, app: Any, catalog: Catalog) -> list[Offer]:
+    """The fault at the first target that fits it: for those who want to see it, wherever."""
+    from scenario_kit.render.golden import first_offer
+
+    found = first_offer(catalog.fault(fault), app, catalog)
+    return [found] if found else []
+
+
+def _offer(fault: str, entity: str, offered: Sequence[Offer], *, ask: bool) -> Offer:
+    if not fault and not ask:
+        listed = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
+        raise UsageError(f"which fault? for {entity} there is: {listed}", fix="--fault NAME")
+    if not fault:
+        labels = [f"{o.fault.type}  ({o.target})" for o in offered]
+        return offered[labels.index(_menu("How does it break?", labels))]
+    fitting = [o for o in offered if o.fault.type == fault]
+    if not fitting:
+        there = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
+        raise UsageError(f"{fault} does not fit {entity}; there is: {there}", fix="choose one of these")
+    return fitting[0]
+
+
+def _parameters(offer: Offer, given: Sequence[str], *, ask: bool) -> dict[str, Any]:
+    """The chosen values; all others keep their defaults, which the fault derives itself."""
+    chosen = _pairs(given, offer)
+    if ask and offer.parameters and not given:
+        typer.echo("\nParameters:")
+        for name, value in offer.parameters.items():
+            some = ", ".join(str(c) for c in offer.choices.get(name, [])[:12])
+            typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}" + (f"   one of: {some}" if some else ""))
+        text = typer.prompt("Change any? NAME=VALUE, several with spaces", default="", show_default=False)
+        chosen = _pairs(text.split(), offer)
+    return chosen
+
+
+def _pairs(given: Sequence[str], offer: Offer) -> dict[str, Any]:
+    values = {}
+    for pair in given:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UsageError(f"'{pair}' is not NAME=VALUE", fix=f"--parameter {name}=VALUE")
+        if name not in offer.parameters:
+            fix = did_you_mean(name, offer.parameters) or ", ".join(offer.parameters) or "it has none"
+            raise UsageError(f"{offer.fault.type} has no parameter '{name}'", fix=fix)
+        value = text if isinstance(offer.parameters[name], str) else yaml.safe_load(text)
+        allowed = offer.choices.get(name)
+        if allowed and value not in allowed:
+            listed = ", ".join(str(a) for a in allowed)
+            raise UsageError(f"{name} cannot be '{text}' on {offer.target}", fix=f"one of: {listed}")
+        values[name] = value
+    return values
+
+
+def _chosen(
+    what: str,
+    given: str,
+    there: Sequence[str],
+    flag: str,
+    *,
+    ask: bool,
+    only: bool = False,
+    also: Sequence[str] = (),
+) -> str:
+    """The answer to one question; a single possibility (``only``) needs none."""
+    if given:
+        if given not in (*there, *also):
+            fix = did_you_mean(given, [*there, *also]) or f"one of: {', '.join(there)}"
+            raise UsageError(f"{what}: there is no '{given}'", fix=fix)
+        return given
+    if only and len(there) == 1:
+        return there[0]
+    if not ask:
+        raise UsageError(f"{what}? there is: {', '.join(there)}", fix=f"{flag} NAME")
+    return _menu(f"{what[0].upper()}{what[1:]}?", there)
+
+
+def _menu(question: str, there: Sequence[str]) -> str:
+    """A numbered list; a number or a name is an answer."""
+    if not there:
+        raise UsageError(f"{question} There is nothing to choose from", fix="choose something else before")
+    typer.echo(f"\n{question}")
+    for number, entry in enumerate(there, 1):
+        typer.echo(f"  {number:>3}  {entry}")
+    while True:
+        text = typer.prompt("Number or name").strip()
+        if text.isdigit() and 1 <= int(text) <= len(there):
+            return there[int(text) - 1]
+        fitting = [t for t in there if t == text or t.split()[0] == text]
+        if len(fitting) == 1:
+            return fitting[0]
+        typer.echo(f"  {did_you_mean(text, there) or 'one of the numbers above'}")

@@ -1,0 +1,17 @@
+"""Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
+
+from scenario_kit.draft.answers import Answers, Entity, entities, faults_for, name_for
+from scenario_kit.draft.document import Draft, draft
+from scenario_kit.draft.header import schema_header, schema_text
+
+__all__ = [
+    "Answers",
+    "Draft",
+    "Entity",
+    "draft",
+    "entities",
+    "faults_for",
+    "name_for",
+    "schema_header",
+    "schema_text",
+]

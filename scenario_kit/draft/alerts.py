@@ -1,0 +1,125 @@
+"""Which alerts a fault should raise, and how the trouble gets there: a prediction from the app's call graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
+from scenario_kit.model.scenario import AlertExpectation, Edge
+
+#: Components that serve requests of users and so have request telemetry.
+_SERVING: Final = ("App", "Entry")
+#: Kinds of object that an alert about pods is about.
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+
+
+def predicted(
+    fault_type: FaultType, fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
+) -> tuple[AlertExpectation, ...]:
+    """The alerts to expect, the most direct one as MustFire, others as MayFire.
+
+    Args:
+        fault_type: its symptoms are the hints.
+        fault: rendered; its target says where.
+        app: the call graph.
+        component: what the target belongs to, None where it belongs to nothing.
+        rules: the alert rules by name.
+    """
+    found: dict[tuple[str, str], AlertExpectation] = {}
+    for symptom in fault_type.symptoms:
+        rule = rules.get(symptom.alert)
+        if rule is None or rule.entity is None:
+            continue
+        for place in _places(symptom.on, fault, app, component, rule.entity.kind):
+            # One certain alert is enough of a promise for a draft; a trial tells the rest.
+            must = not any(a.alert_class == "MustFire" for a in found.values())
+            expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
+            found.setdefault((rule.name, place), expected)
+    return tuple(found.values())
+
+
+def propagation(
+    fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
+) -> tuple[Edge, ...]:
+    """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
+    wanted = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
+    starts = [f"Fault/{fault.name}" if e.generated else e.ref for e in fault.causes]
+    hit = _hit(fault, component)
+    edges: list[Edge] = []
+    if hit and wanted:
+        edges += [Edge(from_=s, to=hit, because="this is what breaks it") for s in starts if s != hit]
+    if component is not None and hit:
+        edges += _paths(component, app, set(wanted) - {hit})
+    ends = {e.to for e in edges} | {hit}
+    edges += [Edge(from_=starts[0], to=a, because="it needs what breaks") for a in wanted if a not in ends and starts]
+    if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
+        edges = [e for e in edges if e.to != hit]
+    if hit in starts:  # the chain leads away from a cause, never back to it
+        edges = [e for e in edges if e.to != hit]
+    return tuple(dict.fromkeys(edges))
+
+
+def _places(on: str, fault: Fault, app: App, component: Component | None, kind: str) -> Sequence[str]:
+    if kind not in ("Component", "Pod", *_WORKLOADS, "HorizontalPodAutoscaler"):
+        return ()
+    if kind == "HorizontalPodAutoscaler":
+        target = Reference.parse(fault.target)
+        return (f"{kind}/{target.name}",) if on == "Self" else ()
+    if component is None:
+        entry = app.component(app.entry)
+        return (entry.workload,) if on == "Entry" and entry is not None else ()
+    names = {"Self": [component.name], "Callers": _callers(app, component.name), "Entry": [app.entry]}[on]
+    found = [c for n in names if (c := app.component(n)) is not None]
+    if kind == "Component":
+        found = [c for c in found if c.role in _SERVING]
+    elif kind != "Pod":
+        found = [c for c in found if Reference.parse(c.workload).kind == kind]
+    return [c.workload for c in found]
+
+
+def _callers(app: App, name: str) -> Sequence[str]:
+    """Callers that serve users, nearest first: past stores and queues, and past callers that swallow failures."""
+    seen, waiting = {name}, [name]
+    while waiting:
+        near = [c for n in waiting for c in app.callers(n) or app.dependants(n) if c not in seen]
+        serving = [c for c in near if (found := app.component(c)) is not None and found.role in _SERVING]
+        if serving:
+            return list(dict.fromkeys(serving))
+        seen |= set(near)
+        waiting = near
+    return ()
+
+
+def _hit(fault: Fault, component: Component | None) -> str:
+    if component is not None:
+        return component.workload
+    victims = [e.ref for e in fault.entities if e.role == "Victim"]
+    return victims[0] if victims else ""
+
+
+def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
+    """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
+    before: dict[str, str] = {start.name: ""}
+    waiting = [start.name]
+    while waiting:
+        name = waiting.pop(0)
+        for caller in (*app.callers(name), *app.dependants(name)):
+            if caller not in before:
+                before[caller] = name
+                waiting.append(caller)
+    edges: dict[tuple[str, str], Edge] = {}
+    for target in app.components:
+        if target.workload not in wanted or target.name not in before:
+            continue
+        way = [target.name]
+        while before[way[0]]:
+            way.insert(0, before[way[0]])
+        for callee, caller in pairwise(way):
+            one, other = app.component(callee), app.component(caller)
+            assert one is not None
+            assert other is not None
+            because = f"{caller} depends on {callee}"
+            edges[(callee, caller)] = Edge(from_=one.workload, to=other.workload, because=because)
+    return list(edges.values())

@@ -1,0 +1,90 @@
+"""What an author decides, and what is there to choose from at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.offers import Offer, component_of, fits, offer, targets
+
+#: Names of scenarios may not be longer: names in the cluster derive from them.
+LONGEST_NAME: Final = 52
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The choices behind one scenario. What is empty is derived."""
+
+    app: str
+    version: str
+    target: str
+    fault: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something of the app that can be broken: a component with all its objects, or an object that belongs to none."""
+
+    name: str
+    role: str
+    objects: tuple[str, ...]
+
+
+def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
+    """What there is to break, in the order of the app's definition; single objects last."""
+    by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
+    alone = []
+    for obj in objects:
+        component = component_of(app, objects, obj)
+        reference = f"{obj['kind']}/{obj['metadata']['name']}"
+        if component is not None:
+            by_component[component.name].append(reference)
+        elif obj["kind"] in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
+            alone.append(Entity(reference, obj["kind"], (reference,)))
+    roles = {c.name: c.role for c in app.components}
+    return [Entity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
+
+
+def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
+    """Every fault that bites on an entity (a component's name or an object's reference), once for each object of it.
+
+    Faults that want other options of the app are tried with those.
+    """
+    for name in catalog.faults():
+        fault_type = catalog.fault(name)
+        if not fits(fault_type, app):
+            continue
+        known = app.options.get("properties", {})
+        chosen = {k: v for k, v in fault_type.app_options.items() if k in known}
+        objects = app_objects(app, options_of(app, chosen), 50, app.namespace, templates=catalog.templates(app.name))
+        for target in targets(fault_type, app, objects):
+            if not _belongs(target, entity, app, objects):
+                continue
+            try:
+                yield offer(fault_type, app, objects, target)
+            except AuthoringError:
+                continue  # it would not bite there
+
+
+def name_for(answers: Answers) -> str:
+    """A name for the scenario: what breaks, and how."""
+    target = Reference.parse(answers.target).name
+    words = f"{target}-{answers.fault}" if not answers.fault.startswith(f"{target}-") else answers.fault
+    return words[:LONGEST_NAME].rstrip("-").lower().replace(".", "-")
+
+
+def _belongs(target: str, entity: str, app: App, objects: Sequence[Object]) -> bool:
+    if target == entity:
+        return True
+    reference = Reference.parse(target)
+    obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (reference.kind, reference.name)), None)
+    component = None if obj is None else component_of(app, objects, obj)
+    return component is not None and component.name == entity

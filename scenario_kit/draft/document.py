@@ -1,0 +1,175 @@
+"""The scenario that follows from the answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft.alerts import predicted, propagation
+from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
+from scenario_kit.draft.texts import brief, description, title
+from scenario_kit.errors import UsageError
+from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
+from scenario_kit.model.scenario import API_VERSION, AlertExpectation
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.offers import Offer, component_of, offer
+
+_TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
+_WIDTH: Final = 116
+_PREDICTED: Final = (
+    "\n  # predicted from the fault; `scenario-kit try PATH --accept` writes down what really fires\n  expect:\n"
+)
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario file: its name, its text without the schema header, and what it promises."""
+
+    name: str
+    text: str
+    offer: Offer
+    alerts: tuple[AlertExpectation, ...]
+
+
+def draft(answers: Answers, catalog: Catalog) -> Draft:
+    """A complete scenario.
+
+    Raises:
+        AuthoringError: the fault cannot be aimed there, or would not bite with these parameters.
+        UsageError: the name is none that Kubernetes takes.
+    """
+    app = catalog.app(answers.app, answers.version)
+    fault_type = catalog.fault(answers.fault)
+    known = app.options.get("properties", {})
+    options = {k: v for k, v in fault_type.app_options.items() if k in known}
+    objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=catalog.templates(app.name))
+    name = answers.name or name_for(answers)
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise UsageError(
+            f"'{name}' cannot be the name of a scenario",
+            fix=f"at most {LONGEST_NAME} lower-case letters, digits and dashes, for example {name_for(answers)}",
+        )
+    made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
+    component = _component(app, objects, answers.target, made.fault)
+    rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
+    alerts = predicted(fault_type, made.fault, app, component, rules)
+    spec = _spec(answers, app, options, fault_type, made, alerts, component)
+    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": {"name": name}, "spec": spec}
+    return Draft(name, written(document).replace("\n  expect:\n", _PREDICTED, 1), made, alerts)
+
+
+def fault_name(answers: Answers) -> str:
+    """The fault's name within the scenario: the first words of its type."""
+    return "-".join(answers.fault.split("-")[:3])
+
+
+def written(document: Any) -> str:
+    """The document as YAML, small things on one line."""
+    return yaml.dump(
+        document, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True, default_flow_style=None
+    )
+
+
+def _spec(
+    answers: Answers,
+    app: App,
+    options: Object,
+    fault_type: FaultType,
+    made: Offer,
+    alerts: tuple[AlertExpectation, ...],
+    component: Component | None,
+) -> Object:
+    fault = made.fault
+    use: Object = {"name": fault.name, "type": fault.type, "target": fault.target}
+    if made.parameters:
+        use["parameters"] = made.parameters
+    spec: Object = {
+        "title": title(fault_type, fault),
+        "description": description(fault_type),
+        "brief": brief(alerts),
+        "authors": [{"name": answers.author or "unknown"}],
+        "license": "Apache-2.0",
+        "tags": [_TAGS.get(fault_type.family, fault_type.family.lower() or "incident")],
+        "app": {"name": app.name, "version": app.version, **({"options": options} if options else {})},
+        "faults": [use],
+        "expect": {"alerts": [_alert(a) for a in alerts]},
+        "groundTruth": {
+            "rootCauses": [_cause(fault, e.ref, e.generated) for e in fault.causes],
+            "propagation": [
+                {"from": e.from_, "to": e.to, "because": e.because} for e in propagation(fault, app, component, alerts)
+            ],
+        },
+    }
+    if not any(e.generated for e in fault.causes):  # no author can write down a name that is drawn
+        spec["solutions"] = [
+            {"name": s.name, "fixes": [fault.name], "description": s.description, "changes": _changes(s.changes)}
+            for s in fault.solutions
+        ]
+    decoys = [
+        {"name": d.name, "description": d.description, "changes": _changes(d.changes)} for d in fault.decoys
+    ] or _usual_decoys(app, component)
+    spec["decoys"] = decoys
+    return {k: v for k, v in spec.items() if v not in ([], {}, "")}
+
+
+def _alert(expected: AlertExpectation) -> Object:
+    told: Object = {"name": expected.name}
+    if expected.on:
+        told["on"] = expected.on
+    return {**told, "class": expected.alert_class}
+
+
+def _cause(fault: Fault, ref: str, generated: bool) -> Object:
+    return {"fault": fault.name} if generated else {"fault": fault.name, "entity": ref}
+
+
+def _changes(changes: Iterable[Change]) -> list[Object]:
+    return [change.to_json() for change in changes]
+
+
+def _usual_decoys(app: App, component: Component | None) -> list[Object]:
+    """What somebody tries first: restarting a component that only suffers."""
+    callers = [c for n in app.dependants(component.name) if (c := app.component(n))] if component else []
+    victim = next((c for c in callers if c.role in ("App", "Entry")), app.component(app.entry))
+    if victim is None or victim == component:
+        return []
+    return [
+        {
+            "name": f"restart-{victim.name}",
+            "description": "It is where the trouble shows, so somebody restarts it",
+            "changes": [{"restart": {"target": victim.workload}}],
+        }
+    ]
+
+
+def _component(app: App, objects: tuple[Object, ...], target: str, fault: Fault) -> Component | None:
+    """The component that is hit: the target's, or that of the first victim."""
+    for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
+        ref = Reference.parse(text)
+        obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
+        found = None if obj is None else component_of(app, objects, obj)
+        if found is not None:
+            return found
+    return None
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Without anchors, and with the booleans of YAML 1.2: these are files for people, and `on` is a field of ours."""
+
+    def ignore_aliases(self, _data: object) -> bool:
+        return True
+
+
+_Dumper.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
+    for first, found in _Dumper.yaml_implicit_resolvers.items()
+}
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE|yes|no|off)$"), list("tTfFyno")
+)

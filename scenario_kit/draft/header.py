@@ -1,0 +1,37 @@
+"""The first line of a scenario file: where an editor finds its schema.
+
+Inside a checkout of this project it points at the generated schema. Elsewhere a copy lies beside the scenarios, so that
+completion works offline, in every clone, and with the version of the format that the file was written for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.schema.editor import editor_schema
+
+#: Where the schema lies in a checkout, and where a copy is put elsewhere.
+IN_CHECKOUT: Final = Path("schema") / "scenario.schema.json"
+COPY: Final = Path(".schema") / "scenario.schema.json"
+
+
+def schema_header(file: Path) -> tuple[str, Path | None]:
+    """The line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
+    folder = file.absolute().parent
+    for parent in folder.parents:
+        if (parent / IN_CHECKOUT).is_file():
+            return _line(os.path.relpath(parent / IN_CHECKOUT, folder)), None
+    copy = folder.parent / COPY
+    return _line(os.path.relpath(copy, folder)), copy
+
+
+def schema_text() -> str:
+    """The schema itself."""
+    return json.dumps(editor_schema("Scenario"), indent=1, ensure_ascii=False) + "\n"
+
+
+def _line(path: str) -> str:
+    return f"# yaml-language-server: $schema={Path(path).as_posix()}\n"

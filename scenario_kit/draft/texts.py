@@ -1,0 +1,33 @@
+"""The texts of a draft. They are true and complete, and tell a solver nothing; an author will want to do better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from scenario_kit.model import Fault, FaultType
+from scenario_kit.model.scenario import AlertExpectation
+
+#: What users or the people on call notice, by the alert that fires first.
+_NOTICED: Final = {
+    "HighRequestErrorRate": "Users have been seeing errors for a few minutes.",
+    "HighRequestLatency": "Users say that everything has been slow for a few minutes.",
+    "NoRequestsReceived": "Part of the application has gone quiet; users miss some of its functions.",
+}
+_PAGED: Final = "The people on call were paged a few minutes ago: something in the application is not healthy."
+
+
+def brief(alerts: Iterable[AlertExpectation]) -> str:
+    """The page, from the alert that must fire."""
+    first = next((a.name for a in alerts if a.alert_class == "MustFire"), "")
+    return _NOTICED.get(first, _PAGED)
+
+
+def title(fault_type: FaultType, fault: Fault) -> str:
+    """What happens, and where. Never shown to a solver."""
+    return f"{fault_type.title}: {fault.target}"[:160]
+
+
+def description(fault_type: FaultType) -> str:
+    """The mechanism. Never shown to a solver."""
+    return " ".join(fault_type.description.split())

@@ -1,0 +1,96 @@
+"""The command ``new``: without a terminal by flags, with one by questions."""
+
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from scenario_kit.cli import build, run
+from scenario_kit.lint import lint_file
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_flags_alone_write_a_scenario_that_lints(folder, capsys):
+    code = run(
+        ["new", "carts-gone", "--app", "otel-demo", "--target", "cart", "--fault", "deployment-scaled-to-zero",
+         "--author", "Ada"]
+    )  # fmt: skip
+    assert code == 0
+    file = folder / "carts-gone" / "scenario.yaml"
+    assert "expects HighRequestErrorRate on Deployment/frontend" in capsys.readouterr().out
+    assert file.read_text().startswith("# yaml-language-server: $schema=../.schema/scenario.schema.json\n")
+    assert (folder / ".schema" / "scenario.schema.json").is_file()
+    assert [f.code for f in lint_file(file)] == []
+
+
+def test_nothing_is_overwritten(folder, capsys):
+    arguments = ["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"]
+    assert run(arguments) == 0
+    before = (folder / "x" / "scenario.yaml").read_text()
+    assert run(arguments) == 3
+    assert "exists already" in capsys.readouterr().err
+    assert (folder / "x" / "scenario.yaml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--app", "otel-dmeo"], "did you mean"),
+        (["--app", "otel-demo"], "what breaks? there is:"),
+        (["--app", "otel-demo", "--target", "crat"], "cart"),
+        (["--app", "otel-demo", "--target", "cart"], "which fault? for cart there is:"),
+        (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failur"], "pod-failure"),
+        (["--app", "otel-demo", "--target", "cart", "--fault", "pod-failure", "--parameter", "x=1"],
+         "has no parameter"),
+        (["--app", "otel-demo", "--target", "cart", "--fault", "service-target-port-wrong", "--parameter", "port=9"],
+         "one of: 8080"),
+        (["--app", "otel-demo", "--target", "cart", "--fault", "service-target-port-wrong", "--parameter", "port"],
+         "NAME=VALUE"),
+        (["Bad_Name", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"], "cannot be the name"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_does_not_fit_is_an_error_that_lists_what_does(folder, capsys, arguments, said):
+    assert run(["new", *arguments]) == 3
+    assert said in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_writes_nothing(folder, capsys):
+    assert run(["new", "--app", "otel-demo", "--fault", "network-delay", "--dry-run"]) == 0
+    assert "kind: Scenario" in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+
+
+def test_questions_offer_only_what_fits(folder, monkeypatch):
+    class Terminal:
+        """What CliRunner puts in the place of stdin, said to be a terminal."""
+
+        def __init__(self, real):
+            self.real = real
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+        def isatty(self):
+            return True
+
+    import scenario_kit.cli.new as module
+
+    class System:
+        @property
+        def stdin(self):
+            return Terminal(sys.stdin)
+
+    monkeypatch.setattr(module, "sys", System())
+    answers = ["otel-demo", "cart", "service-target-port-wrong", "targetPort=9001", "wrong-port", "y"]
+    result = CliRunner().invoke(
+        build(), ["new", "--author", "Ada"], input="\n".join(answers) + "\n", catch_exceptions=False
+    )
+    assert result.exit_code == 0, result.output
+    assert "targetPort: 9001" in (folder / "wrong-port" / "scenario.yaml").read_text()
+    assert "port = 8080   one of: 8080" in result.output

@@ -1,0 +1,64 @@
+"""A draft of every fault in every app where it fits lints green and renders; the counts are printed."""
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.lint import lint_file
+from scenario_kit.load import load_scenario
+from scenario_kit.render import resolve
+from scenario_kit.render.golden import first_offer
+
+CATALOG = Catalog()
+APPS = [(name, CATALOG.versions(name)[0]) for name in CATALOG.apps()]
+DRAFTED: dict[tuple[str, str], str] = {}
+
+
+@pytest.mark.parametrize("fault", CATALOG.faults())
+@pytest.mark.parametrize(("app", "version"), APPS, ids=[a for a, _ in APPS])
+def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
+    found = first_offer(CATALOG.fault(fault), CATALOG.app(app, version), CATALOG)
+    if found is None:
+        pytest.skip(f"nothing in {app} that {fault} could break with its defaults")
+    made = draft(Answers(app, version, found.target, fault, author="Ada Lovelace"), CATALOG)
+    file = tmp_path / "scenarios" / made.name / "scenario.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(made.text)
+
+    findings = lint_file(file, CATALOG)
+
+    assert [(f.code, f.message) for f in findings if f.severity == "Error"] == []
+    scenario = load_scenario(file).scenario
+    runbook = resolve(scenario, CATALOG, "somewhere", beside=file.parent)
+    assert runbook.faults[0].changes
+    assert scenario.spec.brief
+    assert scenario.spec.ground_truth.root_causes
+    DRAFTED[(app, fault)] = found.target
+
+
+def test_every_fault_fits_somewhere(capsys):
+    """A fault that nothing can be done with is no offer. Those that need what no app brings say so by a capability."""
+    rows, lonely = [], []
+    for fault in CATALOG.faults():
+        fault_type = CATALOG.fault(fault)
+        counts = {}
+        for app, version in APPS:
+            found = first_offer(fault_type, CATALOG.app(app, version), CATALOG)
+            counts[app] = "-" if found is None else found.target
+        rows.append((fault, *counts.values()))
+        if set(counts.values()) == {"-"} and not fault_type.requires:
+            lonely.append(fault)
+    with capsys.disabled():
+        print(
+            f"\n{len(rows)} faults; drafts: "
+            + ", ".join(f"{app} {sum(row[i + 1] != '-' for row in rows)}" for i, (app, _) in enumerate(APPS))
+        )
+    assert lonely == []
+
+
+def test_the_text_names_nothing_that_was_not_rendered(tmp_path):
+    made = draft(Answers("otel-demo", "2.2.0", "Service/product-catalog", "service-target-port-wrong"), CATALOG)
+    assert "{{" not in made.text
+    assert Path(made.name).name == "product-catalog-service-target-port-wrong"

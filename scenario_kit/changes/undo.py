@@ -80,7 +80,9 @@ def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, c
     if live is None:
         return
     ref = Reference.parse(entry.ref)
-    if entry.uid and live["metadata"].get("uid") != entry.uid and receipt.change.chaos is None:
+    # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
+    ours = live["metadata"].get("uid") == entry.uid or wanted(live) == entry.after
+    if entry.uid and not ours and receipt.change.chaos is None:
         return  # somebody else's object by the same name
     scene.cluster.delete(ref)
     deadline = clock.now() + _GRACE

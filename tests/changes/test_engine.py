@@ -130,6 +130,22 @@ def test_done_and_undone(lab, change):
     assert lab.engine.undo_all() == [], "undoing twice is the same as once"
 
 
+def test_what_a_solution_deleted_and_its_undo_made_anew_goes_with_the_fault(lab):
+    lab.engine.do(Change.from_json({"create": POLICY}), ordinal=1, group="Fault/f")
+    lab.engine.do(Change.from_json({"delete": {"target": "NetworkPolicy/p"}}), ordinal=2, group="Solution/s")
+    assert lab.engine.undo_all() == []
+    assert lab.state() == lab.before
+
+
+def test_what_somebody_else_created_by_the_same_name_stays(lab):
+    lab.engine.do(Change.from_json({"create": POLICY}), ordinal=1, group="Fault/f")
+    lab.cluster.delete(Reference("NetworkPolicy", "p", NS))
+    other = {**POLICY, "metadata": {"name": "p", "namespace": NS}, "spec": {"podSelector": {"matchLabels": {"a": "b"}}}}
+    lab.cluster.create(other)
+    assert lab.engine.undo_all() == []
+    assert lab.get("NetworkPolicy/p")["spec"] == other["spec"]
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_a_crash_after_any_write_changes_nothing_about_the_end(change):
     done = Lab()

@@ -58,32 +58,42 @@ def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float)
 
 
 def fired(
-    history: AlertHistory, expect: Expect, injected_at: float, deadlines: dict[AlertExpectation, float]
+    history: AlertHistory,
+    expect: Expect,
+    injected_at: float,
+    deadlines: dict[AlertExpectation, float],
+    *,
+    counted_from: float | None = None,
 ) -> list[Finding]:
-    """After injection: each must-fire alert fires before its deadline, on its entity."""
+    """After injection: each must-fire alert fires before its deadline, on its entity.
+
+    With several faults the deadlines may count from a later injection than the first one, ``counted_from``.
+    """
+    zero = injected_at if counted_from is None else counted_from
     findings = []
     for expectation in of_class(expect, "MustFire"):
         within = deadlines[expectation]
         onsets = [o for t in chosen(expectation, history.timelines) if (o := t.onset(injected_at)) is not None]
-        if onsets and min(onsets) <= injected_at + within:
+        if onsets and min(onsets) <= zero + within:
             continue
-        findings.append(_missing(history, expectation, injected_at, within, min(onsets, default=None)))
+        late = min(onsets) - zero if onsets else None
+        findings.append(_missing(history, expectation, injected_at, within, late))
     return findings
 
 
 def _missing(
-    history: AlertHistory, expectation: AlertExpectation, injected_at: float, within: float, onset: float | None
+    history: AlertHistory, expectation: AlertExpectation, injected_at: float, within: float, late: float | None
 ) -> Finding:
     elsewhere = [t for t in history.timelines if t.name == expectation.name and t.onset(injected_at) is not None]
     others = [t for t in history.timelines if t.name != expectation.name and t.onset(injected_at) is not None]
-    if onset is not None:
+    if late is not None:
         return Finding(
             code="SK322",
             severity=Severity.ERROR,
             message=f"{wanted_label(expectation)} fired too late",
-            observed=f"{onset - injected_at:.0f} s after injection",
+            observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
-            fix=f"withinSeconds: {_budget(onset - injected_at)}",
+            fix=f"withinSeconds: {_budget(late)}",
         )
     if elsewhere:
         places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))

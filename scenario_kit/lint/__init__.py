@@ -20,6 +20,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     references,
     running,
     shape,
+    staging,
     truth,
 )
 from scenario_kit.lint.case import Case

@@ -162,10 +162,6 @@ def unavailable(case: Case) -> Iterator[Problem]:
             yield Problem(
                 ("spec", "faults", i, "visibility"), message, "Hidden", "Visible", "write `visibility: Visible`"
             )
-        if use.start.on_alert is not None:
-            message = f"fault '{use.name}' starts on an alert, which nothing watches for"
-            fix = "start it after seconds, or after another fault"
-            yield Problem(("spec", "faults", i, "start", "onAlert"), message, fix=fix)
     if case.scenario.spec.noise:
         yield Problem(("spec", "noise"), "background events are not played", fix="drop `noise`")
 

@@ -45,10 +45,11 @@ class Rollout(Value, frozen=True, kw_only=True):
 
 
 class OnAlert(Value, frozen=True, kw_only=True):
-    """An alert that starts a fault."""
+    """An alert that starts a fault; its deadline counts from the latest injection before it."""
 
     name: str
     on: str = ""
+    within_seconds: int | None = None
 
 
 class Start(Value, frozen=True, kw_only=True):
@@ -56,7 +57,7 @@ class Start(Value, frozen=True, kw_only=True):
 
     after_seconds: int | None = None
     after_fault: str | None = None
-    is_: str = msgspec.field(name="is", default="Effective")
+    is_: Literal["Injected", "Effective"] = msgspec.field(name="is", default="Effective")
     on_alert: OnAlert | None = None
 
 

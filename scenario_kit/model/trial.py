@@ -34,10 +34,11 @@ TrialOutcome = Literal["Held", "Broken", "Infra"]
 
 
 class Step(Value, frozen=True, kw_only=True):
-    """One step. ``faults`` narrows inject; ``use`` and ``name`` say what a change step executes."""
+    """One step. ``faults`` and ``except_`` narrow inject; ``use`` and ``name`` say what a change step executes."""
 
     kind: StepKind
     faults: tuple[str, ...] = ()
+    except_: tuple[str, ...] = msgspec.field(name="except", default=())
     use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault"] = ""
     name: str = ""
     seconds: int | None = None

@@ -108,7 +108,7 @@ def fault(
         scope=fault_type.scope,
         rollout=use.rollout or fault_type.rollout,
         callers=_callers(scope, target),
-        start_after_seconds=use.start.after_seconds or 0,
+        start=use.start,
         solutions=tuple(procedure(s, Solution, p) for p, s in kept(fault_type.solutions, "solutions")),
         decoys=tuple(procedure(d, Decoy, p) for p, d in kept(fault_type.decoys, "decoys")),
         requires=fault_type.requires,

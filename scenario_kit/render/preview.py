@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.model import Change, Object, Runbook, Value
+from scenario_kit.model import Change, Fault, Object, Runbook, Value
 from scenario_kit.model.scenario import AlertExpectation
 
 
@@ -44,7 +44,8 @@ def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
     windows = runbook.windows
     planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
     for fault in runbook.faults:
-        planned.append((f"inject {fault.name}", fault.start_after_seconds, f"{fault.type} on {fault.target}"))
+        told = f"{fault.type} on {fault.target}{_gate(fault)}"
+        planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, told))
     must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
     planned.append(("alerts", max((due(runbook, a) for a in must), default=0), ", ".join(_told(a) for a in must)))
     planned.append(("hold", windows.hold, "nobody acts"))
@@ -59,6 +60,15 @@ def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
         stages.append(Stage(name=name, starts_at=now, seconds=seconds, what=what))
         now += seconds
     return tuple(stages)
+
+
+def _gate(fault: Fault) -> str:
+    start = fault.start
+    if start.after_fault:
+        return f", once {start.after_fault} is {start.is_.lower()}"
+    if start.on_alert:
+        return f", once {start.on_alert.name} fires" + (f" on {start.on_alert.on}" if start.on_alert.on else "")
+    return ""
 
 
 def due(runbook: Runbook, alert: AlertExpectation) -> int:

@@ -103,7 +103,7 @@ def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
     """The faults in the order in which they start: one that waits for another comes after it.
 
     Raises:
-        AuthoringError: a fault waits for one that does not exist, for itself in a circle, or for what nobody watches.
+        AuthoringError: a fault waits for one that does not exist, for itself in a circle, or is to be hidden.
     """
     by_name = {use.name: use for use in uses}
     done: dict[str, FaultUse] = {}
@@ -123,20 +123,13 @@ def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
             visit(by_name[before], (*waiting, use.name))
         done.setdefault(use.name, use)
 
-    for use in uses:
-        _refuse_unavailable(use)
+    for use in sorted(uses, key=_waits):
+        _refuse_hidden(use)
         visit(use, ())
     return tuple(done.values())
 
 
-def _refuse_unavailable(use: FaultUse) -> None:
-    if use.start.on_alert is not None:
-        raise mistake(
-            "SK104",
-            f"fault '{use.name}': start.onAlert is not available",
-            expected="start.afterSeconds or start.afterFault",
-            fix="let it start after the fault that raises the alert",
-        )
+def _refuse_hidden(use: FaultUse) -> None:
     if use.visibility == "Hidden":
         raise mistake(
             "SK104",
@@ -145,6 +138,14 @@ def _refuse_unavailable(use: FaultUse) -> None:
             why="the fault's object would lie in the app's namespace, where a solver reads it",
             fix="visibility: Visible",
         )
+
+
+def _waits(use: FaultUse) -> tuple[int, int]:
+    """Those that start by themselves come first, by delay; then those that wait for a fault, then for an alert."""
+    start = use.start
+    if start.on_alert is not None:
+        return (2, 0)
+    return (1, 0) if start.after_fault is not None else (0, start.after_seconds or 0)
 
 
 def entity_by_fault(text: str, faults: Sequence[Fault]) -> str:

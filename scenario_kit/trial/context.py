@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, TrialSpec, Value
+from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
+from scenario_kit.trial.progress import Progress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
 TICK: Final = 15
@@ -57,7 +58,6 @@ class Context:
     stopping: Callable[[], bool]
     idle: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
-    _seen: dict[str, Any] = field(default_factory=dict)
 
     @property
     def namespace(self) -> str:
@@ -107,9 +107,24 @@ class Context:
         times = [r.at for r in self.engine.recorded(prefix) if r.causal and (not fault or r.group == prefix)]
         return min(times, default=None)
 
-    def chosen_faults(self, names: Sequence[str]) -> list[Fault]:
-        """Faults by name, in the runbook's order; no names mean all of them."""
-        return [f for f in self.runbook.faults if not names or f.name in names]
+    def last_injected_at(self) -> float | None:
+        """When the first change of the latest fault was recorded."""
+        firsts = [at for f in self.runbook.faults if (at := self.injected_at(f.name)) is not None]
+        return max(firsts, default=None)
+
+    def chosen_faults(self, step: Step) -> list[Fault]:
+        """The faults that an inject step names, in the runbook's order; no names mean all but its exceptions."""
+        named = [f for f in self.runbook.faults if not step.faults or f.name in step.faults]
+        return [f for f in named if f.name not in step.except_]
+
+    def save_progress(self, progress: Progress) -> None:
+        """Write down which faults were proven, beside the receipts."""
+        self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
+
+    def progress(self) -> Progress:
+        """Which faults were injected and proven so far."""
+        found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
+        return Progress.from_json(json.loads(found["data"]["document"])) if found else Progress()
 
     def save_baseline(self, baseline: Baseline) -> None:
         """Write the baseline beside the receipts."""

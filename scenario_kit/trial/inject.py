@@ -1,88 +1,175 @@
-"""Step *inject*: break things in the order of the scenario, and prove for each that it bites."""
+"""Step *inject*: break things as the scenario stages them, and prove for each that it bites.
+
+What was injected is known from the receipts, what was proven from the trial's progress: called again after a crash,
+the step goes on where it stood, and nothing is proven twice.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.changes import Engine, NoEffect
-from scenario_kit.changes.operations import object_reference
+import msgspec
+
+from scenario_kit.changes import NoEffect
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.model import Change, CheckResult, Fault, Finding, Reference, Severity, Step
-from scenario_kit.trial.checks import await_checks
+from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.observe import evaluate_check
+from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.progress import FaultProgress, Progress
+from scenario_kit.trial.staging import Situation, due, waits_for
 
-#: Changes of one step get ordinals from step × 1000; those of one fault from × 100.
-STEP: Final = 1000
-_FAULT: Final = 100
-_HELP: Final = 50
-#: Seconds of trial time within which Chaos Mesh must claim that a fault is injected.
-_CHAOS_DEADLINE: Final = 120
+__all__ = ["STEP", "inject"]
 
-
-def inject(context: Context, step: Step, index: int) -> tuple[list[Finding], list[CheckResult]]:
-    """Execute the faults' changes; a fault that has no effect ends the step, later faults are not injected."""
-    checks: list[CheckResult] = []
-    for number, fault in enumerate(context.chosen_faults(step.faults)):
-        if fault.start_after_seconds:
-            context.wait(_start_of(context) + fault.start_after_seconds)
-        try:
-            _break(context, fault, index * STEP + number * _FAULT)
-        except NoEffect as nothing:
-            return [_without_effect(fault, nothing.message, "a change of the object")], checks
-        results = await_checks(context, fault.effect)
-        checks += results
-        if failed := [r for r in results if r.answer != "True"]:
-            _blame_injector(context, fault)
-            return [_without_effect(fault, f"{r.describe}: {r.observed}", r.expected) for r in failed], checks
-    return [], checks
+#: How far time moves between two looks while a fault waits for an alert, in seconds of virtual time.
+_LOOK: Final = 60
+#: Added to `for` and rate window where the author gives no deadline for an alert.
+SLACK: Final = 240
 
 
-def _start_of(context: Context) -> float:
-    first = context.injected_at()
-    return first if first is not None else context.clock.now()
+def inject(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
+    """Execute the faults' changes, each when it is due; a fault that has no effect ends the step.
 
-
-def _break(context: Context, fault: Fault, ordinal: int) -> None:
-    group = f"Fault/{fault.name}"
-    for position, change in enumerate(fault.changes):
-        if problems := context.health():
-            raise InfrastructureError("; ".join(problems))
-        context.engine.do(change, ordinal=ordinal + position, group=group)
-        context.settle()
-        if change.chaos is not None:
-            _await_injector(context, change)
-    for position, change in enumerate(_reach(fault)):
-        context.engine.do(change, ordinal=ordinal + _HELP + position, group=group, causal=False)
-        context.settle()
-
-
-def _reach(fault: Fault) -> list[Change]:
-    """Restarts that carry the change to running processes: old pods go, callers reconnect (faults.md rules 1 and 4)."""
-    changes = []
-    if fault.rollout.drop_old:
-        written = {c.target or "" for c in fault.changes if c.patch or c.apply}
-        workloads = sorted(w for w in written if w and Reference.parse(w).kind in ("Deployment", "StatefulSet"))
-        changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in workloads]
-    if fault.rollout.reconnect == "Callers":
-        changes += [Change.from_json({"restart": {"target": w, "dropOld": True}}) for w in fault.callers]
-    return changes
-
-
-def _await_injector(context: Context, change: Change) -> None:
-    """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide)."""
-    assert change.chaos is not None
-    ref = object_reference(change.chaos, context.namespace)
-    deadline = context.clock.now() + _CHAOS_DEADLINE
+    Several are under way at once: one waits for its time while another is being proven.
+    """
+    stage = _Stage(context, step, index, start)
     while True:
-        live = context.cluster.get(ref)
-        claim, trouble = Engine.chaos_state(live)
-        if claim:
-            return
-        if context.clock.now() >= deadline:
-            raise InfrastructureError(
-                f"Chaos Mesh did not inject {ref} within {_CHAOS_DEADLINE} s: {trouble or 'no record'}"
+        findings = stage.advance()
+        if findings or stage.complete:
+            return findings, stage.checks
+        context.wait(stage.next_look())
+
+
+class _Stage:
+    """One inject step. What it knows is in the cluster; only the alert history of the instant is kept."""
+
+    def __init__(self, context: Context, step: Step, index: int, start: float) -> None:
+        self._context = context
+        self._index = index
+        self._start = start
+        self._chosen = context.chosen_faults(step)
+        self._progress = context.progress()
+        self._history: AlertHistory | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fault of the step was proven."""
+        return all((p := self._of(f)) is not None and p.effective_at is not None for f in self._chosen)
+
+    @property
+    def checks(self) -> list[CheckResult]:
+        """The answers of the effect checks that hold, fault by fault."""
+        known = [p for f in self._chosen if (p := self._of(f)) is not None]
+        return [p.checks[position] for p in known for position in sorted(p.checks, key=int)]
+
+    def advance(self) -> list[Finding]:
+        """Inject what is due and prove what is in force, until neither gets further at this instant."""
+        self._history = None
+        while True:
+            before = self._progress
+            for fault in self._chosen:
+                if findings := self._fault(fault):
+                    return findings
+            if self._progress == before:
+                return self._missed()
+
+    def _fault(self, fault: Fault) -> list[Finding]:
+        progress = self._of(fault)
+        if progress is None:
+            if not (self._begun(fault) or due(fault.start, fault.name, self._situation())):
+                return []
+            try:
+                break_(self._context, fault, self._index)
+            except NoEffect as nothing:
+                return [without_effect(fault, nothing.message, "a change of the object")]
+            progress = FaultProgress(step=self._index, injected_at=self._context.clock.now())
+            self._note(fault, progress)
+        return [] if progress.effective_at is not None else self._prove(fault, progress)
+
+    def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
+        context, now = self._context, self._context.clock.now()
+        answers, failed = dict(progress.checks), []
+        for position, check in enumerate(context.engine.placed(fault.effect)):
+            deadline = progress.injected_at + check.within_seconds
+            if str(position) in answers or now > deadline + TICK:
+                continue
+            result = evaluate_check(check, context.cluster, context.metrics, context.namespace, now)
+            if result.answer == "True":
+                answers[str(position)] = result
+            elif now >= deadline:
+                failed.append(result)
+        if failed:
+            _blame_injector(context, fault)
+            return [without_effect(fault, f"{r.describe}: {r.observed}", r.expected) for r in failed]
+        if answers != progress.checks or len(answers) == len(fault.effect):
+            at = now if len(answers) == len(fault.effect) else None
+            self._note(fault, msgspec.structs.replace(progress, checks=answers, effective_at=at))
+        return []
+
+    def next_look(self) -> float:
+        """When something can change: a proof, an alert, or a time that comes."""
+        now = self._context.clock.now()
+        looks = []
+        for fault in self._chosen:
+            progress = self._of(fault)
+            if progress is not None:
+                looks += [now + TICK] if progress.effective_at is None else []
+            elif waits_for(fault.start) == "Time":
+                looks.append(self._start + (fault.start.after_seconds or 0))
+            elif waits_for(fault.start) == "Alert":
+                spacing = _LOOK if self._context.virtual else TICK
+                looks.append(self._start + (int(now - self._start) // spacing + 1) * spacing)
+        return min(looks, default=now + TICK)
+
+    def _missed(self) -> list[Finding]:
+        """An alert that a fault waits for, and that did not come before its deadline."""
+        context = self._context
+        base = max(context.last_injected_at() or self._start, self._start)
+        findings = []
+        for fault in self._chosen:
+            alert = fault.start.on_alert
+            if alert is None or self._of(fault) is not None:
+                continue
+            within = alert.within_seconds or SLACK + max(
+                (r.for_seconds + r.range_seconds for r in context.runbook.rules if r.name == alert.name), default=0
             )
-        context.wait(context.clock.now() + (TICK if context.virtual else 1))
+            if context.clock.now() >= base + within:
+                wanted = f"{alert.name} on {alert.on}" if alert.on else alert.name
+                findings.append(_never_started(fault, wanted, within, self._alerts()))
+        return findings
+
+    def _of(self, fault: Fault) -> FaultProgress | None:
+        """What is known of a fault that is in force, by whichever step it was injected."""
+        known = self._progress.faults.get(fault.name)
+        if known is None or known.step == self._index or self._context.engine.done(f"Fault/{fault.name}"):
+            return known
+        return None  # an earlier step injected it, and it was removed since
+
+    def _begun(self, fault: Fault) -> bool:
+        group = f"Fault/{fault.name}"
+        recorded = self._context.engine.recorded(group)
+        return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
+
+    def _note(self, fault: Fault, progress: FaultProgress) -> None:
+        self._progress = Progress(faults={**self._progress.faults, fault.name: progress})
+        self._context.save_progress(self._progress)
+
+    def _situation(self) -> Situation:
+        known = {f.name: p for f in self._context.runbook.faults if (p := self._of(f)) is not None}
+        return Situation(
+            now=self._context.clock.now(),
+            zero=self._start,
+            injected=known,
+            effective=[name for name, p in known.items() if p.effective_at is not None],
+            expected={*known, *(f.name for f in self._chosen)},
+            history=self._alerts,
+        )
+
+    def _alerts(self) -> AlertHistory:
+        """The history of this instant; injecting may have let time pass."""
+        if self._history is None or self._history.end < self._context.clock.now():
+            self._history = self._context.history()
+        return self._history
 
 
 def _blame_injector(context: Context, fault: Fault) -> None:
@@ -91,7 +178,8 @@ def _blame_injector(context: Context, fault: Fault) -> None:
         raise InfrastructureError("; ".join(problems))
 
 
-def _without_effect(fault: Fault, observed: str, expected: str) -> Finding:
+def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
+    """A fault that does not bite."""
     return Finding(
         code="SK304",
         severity=Severity.ERROR,
@@ -100,4 +188,17 @@ def _without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         expected=expected,
         why="a fault that does not bite cannot be the cause of anything",
         fix="choose parameters that differ from what the app already has, or a target with traffic",
+    )
+
+
+def _never_started(fault: Fault, wanted: str, within: float, history: AlertHistory) -> Finding:
+    firing = sorted({f"{t.name} on {t.entity}" for t in history.timelines if t.firing_at(history.end)})
+    return Finding(
+        code="SK331",
+        severity=Severity.ERROR,
+        message=f"fault '{fault.name}' never started: {wanted}, for which it waits, did not fire",
+        observed=f"firing after {within:.0f} s: {', '.join(firing) or 'nothing'}",
+        expected=f"{wanted} within {within:.0f} s of the injection before it",
+        why="a scenario whose second half never comes is another scenario",
+        fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
     )

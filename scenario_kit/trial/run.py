@@ -137,7 +137,7 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
             control = not any(s.kind == "inject" for s in context.spec.steps)
             return watch.expect_quiet(context, step, start, control=control), []
         case "inject":
-            return inject.inject(context, step, index)
+            return inject.inject(context, step, index, start)
         case "expectAlerts":
             return watch.expect_alerts(context, start), []
         case "hold":

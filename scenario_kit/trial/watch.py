@@ -60,24 +60,38 @@ def deadlines(context: Context) -> dict[AlertExpectation, float]:
 def expect_alerts(context: Context, start: float) -> list[Finding]:
     """Each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
     expect = context.runbook.expect
-    injected = {e: context.injected_at(e.after) or context.injected_at() or start for e in expect.alerts}
-    due = deadlines(context)
+    first = context.injected_at() or start
+    counted = {e: at for e in expect.alerts if (at := _counted_from(context, e, start)) is not None}
+    due = {e: seconds for e, seconds in deadlines(context).items() if e in counted}
+    since = {e: counted[e] if e.after else first for e in due}
     while True:
         history = context.history()
         now = context.clock.now()
         waiting = [
             e
             for e in due
-            if now < injected[e] + due[e] and alerts.pending_must_fire(history, _only(expect, e), injected[e])
+            if now < counted[e] + due[e] and alerts.pending_must_fire(history, _only(expect, e), since[e])
         ]
         if not waiting:
             break
         context.wait(
-            min(context.clock.now() + (_LOOK if context.virtual else TICK), max(injected[e] + due[e] for e in waiting))
+            min(context.clock.now() + (_LOOK if context.virtual else TICK), max(counted[e] + due[e] for e in waiting))
         )
     history = context.history()
-    findings = [f for e in due for f in alerts.fired(history, _only(expect, e), injected[e], {e: due[e]})]
-    return findings + alerts.forbidden(history, expect, min(injected.values(), default=start), history.end)
+    findings = [
+        f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
+    ]
+    return findings + alerts.forbidden(history, expect, first, history.end)
+
+
+def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:
+    """The injection from which a deadline counts: that of its fault, else the latest one.
+
+    None where the program does not inject that fault: then nothing is demanded of its alert.
+    """
+    if expectation.after:
+        return context.injected_at(expectation.after)
+    return context.last_injected_at() or start
 
 
 def next_look(context: Context, start: float) -> float:

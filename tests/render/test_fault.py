@@ -57,7 +57,7 @@ def test_a_change_may_depend_on_parameters(rendered):
 def test_the_scenario_may_say_how_it_reaches_processes(rendered):
     assert rendered().rollout == Rollout(reconnect="Callers")
     assert rendered(rollout=Rollout(drop_old=True)).rollout == Rollout(drop_old=True)
-    assert rendered(start=Start(after_seconds=90)).start_after_seconds == 90
+    assert rendered(start=Start(after_seconds=90)).start.after_seconds == 90
 
 
 def test_the_load_generator_is_not_restarted_as_a_caller(rendered):

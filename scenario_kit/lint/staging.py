@@ -1,0 +1,18 @@
+"""Codes of staged scenarios: faults that wait for others, or for an alert."""
+
+from __future__ import annotations
+
+from scenario_kit.lint.rule import Rule, add
+from scenario_kit.model import Severity
+
+add(
+    Rule(
+        code="SK331",
+        title="A fault never started, because the alert for which it waits did not fire",
+        severity=Severity.ERROR,
+        why="a scenario whose second half never comes is another scenario",
+        bad="start: {onAlert: {name: KubePodNotReady}}, while every pod stays ready",
+        good="start: {onAlert: {name: HighRequestErrorRate, on: Deployment/frontend}}, which the fault before it raises",
+        fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
+    )
+)

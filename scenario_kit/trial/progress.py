@@ -1,0 +1,23 @@
+"""What an inject step has reached, written down: a proof that was seen once is not asked for again after a crash."""
+
+from __future__ import annotations
+
+from scenario_kit.model import CheckResult, Value
+
+
+class FaultProgress(Value, frozen=True, kw_only=True):
+    """A fault that is in force: since when, by which step, and which of its effect checks were seen to hold.
+
+    ``checks`` maps the position of a check, as text, to its answer; ``effective_at`` is None until all of them hold.
+    """
+
+    step: int
+    injected_at: float
+    checks: dict[str, CheckResult] = {}
+    effective_at: float | None = None
+
+
+class Progress(Value, frozen=True, kw_only=True):
+    """Faults by name."""
+
+    faults: dict[str, FaultProgress] = {}

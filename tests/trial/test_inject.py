@@ -1,0 +1,229 @@
+"""The inject step on the fake cluster: order, gates, deadlines, and going on after a crash at any request."""
+
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.errors import Unreachable
+from scenario_kit.model import (
+    AlertExpectation,
+    AlertHistory,
+    AlertRule,
+    AlertTimeline,
+    App,
+    Change,
+    Check,
+    Fault,
+    Interval,
+    Reference,
+    Runbook,
+    Step,
+    TrialSpec,
+    Windows,
+)  # fmt: skip
+from scenario_kit.model.scenario import Expect, GroundTruth, OnAlert, Start
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial.context import Context
+from scenario_kit.trial.inject import inject
+from scenario_kit.trial.procedures import change
+from scenario_kit.trial.watch import expect_alerts
+
+WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
+RULES = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)
+
+
+def config(name):
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "good"}}
+
+
+AT_ONCE, NOTHING = Start(), Expect()
+
+
+def fault(name, start=AT_ONCE, wanted="bad"):
+    ref = f"ConfigMap/{name}"
+    return Fault(
+        name=name,
+        type="key-wrong",
+        version=1,
+        target=ref,
+        start=start,
+        changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
+        effect=(Check.from_json({"object": {"ref": ref, "path": "data.k", "equals": wanted}, "withinSeconds": 60}),),
+        entities=(),
+    )
+
+
+class Evaluator:
+    """Fires ``Errors`` on Deployment/web so many seconds after the fault ``a`` was injected; None: never."""
+
+    def __init__(self, cluster, clock, after):
+        self.cluster, self.clock, self.after, self.since = cluster, clock, after, None
+
+    def advance(self, now):
+        broken = self.cluster.get(Reference("ConfigMap", "a", "shop"))["data"]["k"] == "bad"
+        if broken and self.since is None:
+            self.since = 1000.0
+        firing = ()
+        if self.after is not None and self.since is not None and now >= self.since + self.after:
+            firing = (Interval(start=self.since + self.after),)
+        return AlertHistory(
+            start=0.0,
+            end=now,
+            timelines=(AlertTimeline(name="Errors", entity="Deployment/web", firing=firing),),
+        )
+
+
+class Stage:
+    """A trial of those faults; ``context`` is made afresh, as by an operator that was started again."""
+
+    def __init__(self, *faults, alert_after=120.0, expect=NOTHING):
+        self.cluster = FakeCluster([config(f.name) for f in faults])
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
+        self.clock = FakeClock(1000.0)
+        self.evaluator = Evaluator(self.cluster, self.clock, alert_after)
+        app = App(name="shop", version="1", namespace="shop", entry="web", components=())
+        self.runbook = Runbook(
+            scenario="s", digest="d", app=app, namespace="shop", users=1, objects=(), rules=RULES, windows=WINDOWS,
+            faults=faults, expect=expect, ground_truth=GroundTruth(),
+        )  # fmt: skip
+
+    def context(self):
+        spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=(), resolved="")
+        scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
+        engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
+        return Context(
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            clock=self.clock, engine=engine, evaluator=self.evaluator, management="kit", health=list,
+            stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
+        )  # fmt: skip
+
+    def run(self, index=0, start=1000.0, **step):
+        return inject(self.context(), Step(kind="inject", **step), index, start)
+
+    def at(self, name):
+        return self.context().injected_at(name)
+
+    def state(self):
+        return {
+            f.name: self.cluster.get(Reference("ConfigMap", f.name, "shop"))["data"]["k"] for f in self.runbook.faults
+        }
+
+
+LATER = fault("b", Start(after_seconds=300))
+CHAINED = fault("c", Start(after_fault="b"))
+ALERTED = fault("d", Start(on_alert=OnAlert(name="Errors", on="Deployment/web")))
+
+
+def test_each_comes_when_it_is_due():
+    stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    findings, checks = stage.run()
+    assert findings == []
+    assert [c.answer for c in checks] == ["True"] * 4
+    assert stage.at("a") == 1000
+    assert stage.at("d") == 1120, "when the alert fires"
+    assert stage.at("b") == stage.at("c") == 1300
+
+
+def test_a_delay_does_not_hold_up_those_that_start_at_once():
+    stage = Stage(LATER, fault("a"))
+    assert stage.run()[0] == []
+    assert (stage.at("a"), stage.at("b")) == (1000, 1300)
+
+
+def test_an_alert_that_never_comes_is_a_finding():
+    stage = Stage(fault("a"), ALERTED, alert_after=None)
+    findings, _ = stage.run()
+    assert [f.code for f in findings] == ["SK331"]
+    assert "'d' never started" in findings[0].message
+    assert stage.clock.now() >= 1000 + 60 + 60 + 240
+    assert stage.state() == {"a": "bad", "d": "good"}
+
+
+def test_the_author_may_set_the_deadline_for_the_alert():
+    impatient = fault("d", Start(on_alert=OnAlert(name="Errors", within_seconds=60)))
+    stage = Stage(fault("a"), impatient)
+    assert [f.code for f in stage.run()[0]] == ["SK331"]
+    assert stage.clock.now() == 1060
+
+
+def test_a_fault_without_effect_ends_the_step():
+    stage = Stage(fault("a", wanted="worse"), fault("b", Start(after_fault="a")))
+    assert [f.code for f in stage.run()[0]] == ["SK304"]
+    assert stage.state()["b"] == "good"
+
+
+@pytest.mark.parametrize(
+    ("step", "broken"),
+    [({"faults": ("c",)}, {"c"}), ({"except_": ("a", "d")}, {"b", "c"}), ({"faults": ("d",)}, {"d"})],
+    ids=["what it waits for is left out", "all but two", "alone, nothing can raise its alert"],
+)
+def test_a_program_may_inject_some_of_them(step, broken):
+    stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    assert stage.run(**step)[0] == []
+    assert {name for name, value in stage.state().items() if value == "bad"} == broken
+
+
+def test_one_is_removed_while_the_others_stay_and_comes_back():
+    stage = Stage(fault("a"), fault("b"))
+    stage.run()
+    assert change(stage.context(), Step(kind="change", use="RemoveFault", name="a"), 1) == ([], [])
+    assert stage.state() == {"a": "good", "b": "bad"}
+    before = stage.at("b")
+    assert stage.run(index=2, start=stage.clock.now())[0] == []
+    assert stage.state() == {"a": "bad", "b": "bad"}
+    assert stage.at("b") == before
+
+
+def test_killed_at_any_request_it_goes_on_where_it_stood():
+    reference = Stage(fault("a"), LATER, CHAINED, ALERTED)
+    reference.run()
+    expected = {name: reference.at(name) for name in "abcd"}
+    requests = len(reference.cluster.requests)
+    for fatal in range(0, requests, 3):
+        stage = Stage(fault("a"), LATER, CHAINED, ALERTED)
+        left = [fatal]
+
+        def before(verb, what, left=left):
+            left[0] -= 1
+            if left[0] == 0:
+                raise Unreachable("killed")
+
+        stage.cluster.before = before
+        try:
+            findings, _ = stage.run()
+        except Unreachable:
+            findings, _ = stage.run()
+        left[0] = -1
+        assert findings == []
+        assert {name: stage.at(name) for name in "abcd"} == expected, fatal
+        assert stage.context().engine.undo_all() == []
+        assert set(stage.state().values()) == {"good"}
+
+
+def test_a_proof_is_not_asked_for_again():
+    """What was proven may look otherwise once the next fault is in force."""
+    stage = Stage(fault("a"), LATER)
+    stage.run(faults=("a",))
+    stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": "worse"}})
+    findings, checks = stage.run()
+    assert findings == []
+    assert len(checks) == 2
+
+
+@pytest.mark.parametrize(
+    ("after", "alert_after", "codes"),
+    [("a", 120.0, []), ("a", 200.0, ["SK322"]), ("b", 420.0, []), ("", 420.0, []), ("", 120.0, [])],
+    ids=["of the first", "too late for the first", "of the second", "of the last", "raised by the first"],
+)
+def test_deadlines_of_alerts_count_from_their_fault(after, alert_after, codes):
+    expect = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=150),))
+    stage = Stage(fault("a"), LATER, alert_after=alert_after, expect=expect)
+    stage.run()
+    assert [f.code for f in expect_alerts(stage.context(), stage.clock.now())] == codes
+
+
+def test_nothing_is_demanded_of_the_alert_of_a_fault_that_is_not_injected():
+    expect = Expect(alerts=(AlertExpectation(name="Other", after="b", within_seconds=150),))
+    stage = Stage(fault("a"), LATER, expect=expect)
+    stage.run(faults=("a",))
+    assert expect_alerts(stage.context(), stage.clock.now()) == []

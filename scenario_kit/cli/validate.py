@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
         seed: Seed = 1,
         name: Lab = "default",
         keep: Annotated[bool, typer.Option("--keep", help="Leave the trial object for inspection.")] = False,
+        accept: Annotated[bool, typer.Option("--accept", help="Write the alerts and edges that it showed.")] = False,
         format: Format = "text",
         runs: Runs = RUNS,
     ) -> int:
@@ -40,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
         """
-        return validate([path], "try", seed, name, 1, keep=keep, as_json=format == "json", runs=runs)
+        return validate([path], "try", seed, name, 1, keep=keep, accepting=accept, as_json=format == "json", runs=runs)
 
     @app.command(rich_help_panel="Prove it")
     def verify(
@@ -66,11 +67,21 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    paths: list[Path], plan: str, seed: int, name: str, parallel: int, *, keep: bool, as_json: bool, runs: Path
+    paths: list[Path],
+    plan: str,
+    seed: int,
+    name: str,
+    parallel: int,
+    *,
+    keep: bool,
+    as_json: bool,
+    runs: Path,
+    accepting: bool = False,
 ) -> int:
     """Validate scenarios one after another; the worst verdict decides the exit code."""
     from scenario_kit.campaign import named
     from scenario_kit.catalog import Catalog
+    from scenario_kit.cli.accepting import accept
     from scenario_kit.load import scenario_files
 
     if plan != "try":
@@ -81,6 +92,8 @@ def validate(
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
         results.append(_one(file, plan, seed, name, parallel, catalog, keep=keep))
         _conclude(results[-1], runs, as_json=as_json)
+        if accepting:
+            accept(file, results[-1], catalog)
     if len(results) > 1 and not as_json:
         _table(results)
     codes = [v.verdict.exit_code for v in results]

@@ -1,5 +1,6 @@
 """Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
 
+from scenario_kit.draft.accept import accepted, edges_to, observed
 from scenario_kit.draft.answers import Answers, Entity, entities, faults_for, name_for
 from scenario_kit.draft.document import Draft, draft
 from scenario_kit.draft.header import schema_header, schema_text
@@ -8,10 +9,13 @@ __all__ = [
     "Answers",
     "Draft",
     "Entity",
+    "accepted",
     "draft",
+    "edges_to",
     "entities",
     "faults_for",
     "name_for",
+    "observed",
     "schema_header",
     "schema_text",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
             fix=f"at most {LONGEST_NAME} lower-case letters, digits and dashes, for example {name_for(answers)}",
         )
     made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
-    component = _component(app, objects, answers.target, made.fault)
+    component = component_hit(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
     alerts = predicted(fault_type, made.fault, app, component, rules)
     spec = _spec(answers, app, options, fault_type, made, alerts, component)
@@ -148,7 +148,7 @@ def _usual_decoys(app: App, component: Component | None) -> list[Object]:
     ]
 
 
-def _component(app: App, objects: tuple[Object, ...], target: str, fault: Fault) -> Component | None:
+def component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
     """The component that is hit: the target's, or that of the first victim."""
     for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
         ref = Reference.parse(text)

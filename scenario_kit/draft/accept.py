@@ -1,0 +1,124 @@
+"""What a trial showed, written into the file of its scenario: ``try --accept``.
+
+One trial proves little, so this proposes, and ``verify`` judges. What the author wrote stays where it does not
+contradict what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from scenario_kit.draft.alerts import propagation
+from scenario_kit.load.edit import Drop, Edit, Put, edited
+from scenario_kit.model import AlertHistory, App, Component, Fault
+from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
+
+_ALERTS: Final = ("spec", "expect", "alerts")
+_EDGES: Final = ("spec", "groundTruth", "propagation")
+
+
+def observed(history: AlertHistory, injected_at: float, judged_at: float) -> tuple[AlertExpectation, ...]:
+    """The alerts that began after the injection: those that fire at ``judged_at`` as MustFire, others as MayFire."""
+    found: dict[tuple[str, str], AlertExpectation] = {}
+    seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity))
+    for timeline in seen:
+        onset = timeline.onset(injected_at)
+        if onset is None or onset >= judged_at or timeline.firing_at(injected_at):
+            continue
+        lasting = timeline.firing_at(judged_at)
+        key = (timeline.name, timeline.entity)
+        if lasting or key not in found:
+            expected = AlertExpectation(
+                name=timeline.name, on=timeline.entity, alert_class="MustFire" if lasting else "MayFire"
+            )
+            found[key] = expected
+    return tuple(found.values())
+
+
+def accepted(text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], edges: Iterable[Edge]) -> str:
+    """The file with the observed alerts and the edges that lead to them.
+
+    Args:
+        text: the file.
+        spec: what it says.
+        seen: what fired.
+        edges: how the trouble could have reached the alerting objects.
+
+    Raises:
+        Unfit: the file is laid out in a way that cannot be edited without touching something else.
+    """
+    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in _alerts(spec, seen)])
+    known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
+    new = [e for e in edges if (e.from_, e.to) not in known]
+    ends = {a.on for a in seen} | {e.from_ for e in new}
+    kept = [e for e in spec.ground_truth.propagation if e.to in ends or _leads_on(e, spec, ends)]
+    if (new or kept) and (new or len(kept) < len(known)):
+        edits += _list(_EDGES, [_edge(e) for e in spec.ground_truth.propagation], [_edge(e) for e in (*kept, *new)])
+    return edited(text, edits)
+
+
+def edges_to(
+    seen: Sequence[AlertExpectation], faults: Sequence[Fault], app: App, components: dict[str, Component | None]
+) -> tuple[Edge, ...]:
+    """Edges from each fault's causes to what alerted, along the app's call graph."""
+    found = [e for fault in faults for e in propagation(fault, app, components.get(fault.name), seen)]
+    return tuple(dict.fromkeys(found))
+
+
+def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation]) -> list[AlertExpectation]:
+    """The author's own entries where they hold, in their order; then what is new."""
+    fired = {(a.name, a.on): a for a in seen}
+    chronic = {(b.name, b.on) for b in spec.expect.background}
+    kept = []
+    for alert in spec.expect.alerts:
+        was = fired.pop((alert.name, alert.on), None)
+        anywhere = any(name == alert.name for name, _ in fired) if not alert.on else was is not None
+        if alert.alert_class == "MustNotFire":
+            if not anywhere:
+                kept.append(alert)
+            elif was is not None:
+                fired[(alert.name, alert.on)] = was
+        elif anywhere and (was is None or was.alert_class == alert.alert_class or alert.alert_class == "MayFire"):
+            kept.append(alert)
+        elif was is not None:
+            kept.append(was)
+    return kept + [a for key, a in fired.items() if key not in chronic and (key[0], "") not in chronic]
+
+
+def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:
+    """Edits entry by entry: entries that stay the same keep their layout and their comments."""
+    if not old:
+        return [Put(place, new)] if new else []
+    edits: list[Edit] = [Put((*place, i), entry) for i, entry in enumerate(new) if i >= len(old) or old[i] != entry]
+    return edits + [Drop((*place, i)) for i in reversed(range(len(new), len(old)))]
+
+
+def _edge(edge: Edge) -> dict[str, object]:
+    return {"from": edge.from_, "to": edge.to, **({"because": edge.because} if edge.because else {})}
+
+
+def _leads_on(edge: Edge, spec: ScenarioSpec, ends: set[str]) -> bool:
+    """Whether something that matters lies behind an edge."""
+    reached, waiting = {edge.to}, [edge.to]
+    while waiting:
+        at = waiting.pop()
+        if at in ends:
+            return True
+        for other in spec.ground_truth.propagation:
+            if other.from_ == at and other.to not in reached:
+                reached.add(other.to)
+                waiting.append(other.to)
+    return False
+
+
+def _written(alert: AlertExpectation) -> dict[str, object]:
+    document: dict[str, object] = {"name": alert.name}
+    if alert.on:
+        document["on"] = alert.on
+    document["class"] = alert.alert_class
+    if alert.after:
+        document["after"] = alert.after
+    if alert.within_seconds is not None:
+        document["withinSeconds"] = alert.within_seconds
+    return document

@@ -1,0 +1,76 @@
+"""What a trial showed, compared with what the file says."""
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import data_root
+from scenario_kit.draft import accepted, observed
+from scenario_kit.load import load_scenario
+from scenario_kit.model import AlertHistory, AlertTimeline, Interval
+from scenario_kit.model.scenario import AlertExpectation, Edge
+
+FILE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
+SPEC = load_scenario(FILE).scenario.spec
+TEXT = FILE.read_text()
+
+
+def fired(name, on, start, end=None):
+    return AlertTimeline(name=name, entity=on, firing=(Interval(start=start, end=end),))
+
+
+@pytest.mark.parametrize(
+    ("timeline", "expected"),
+    [
+        (fired("A", "Deployment/x", 150), [("A", "Deployment/x", "MustFire")]),
+        (fired("A", "Deployment/x", 150, 180), [("A", "Deployment/x", "MayFire")]),
+        (fired("A", "Deployment/x", 50), []),  # before the injection
+        (fired("A", "Deployment/x", 250), []),  # when somebody acted already
+    ],
+)
+def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
+    seen = observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
+    assert [(a.name, a.on, a.alert_class) for a in seen] == expected
+
+
+def alerts(text):
+    return [(a["name"], a.get("on"), a.get("class", "MustFire")) for a in document(text)["spec"]["expect"]["alerts"]]
+
+
+def document(text):
+    return yaml.load(text, Loader=yaml.BaseLoader)
+
+
+def expect(name, on, alert_class="MustFire"):
+    return AlertExpectation(name=name, on=on, alert_class=alert_class)
+
+
+def test_what_was_foretold_stays_as_it_was_written():
+    seen = [
+        expect("HighRequestErrorRate", "Deployment/shipping"),
+        expect("HighRequestErrorRate", "Deployment/checkout"),
+    ]
+    text = accepted(TEXT, SPEC, seen, ())
+    told = alerts(text)
+    assert told[:2] == [("HighRequestErrorRate", f"Deployment/{n}", "MustFire") for n in ("shipping", "checkout")]
+    assert document(text)["spec"]["expect"]["alerts"][0]["withinSeconds"] == "480"
+    assert ("KubePodNotReady", None, "MustNotFire") in told
+    assert text.startswith(TEXT[: TEXT.index("  expect:")])
+
+
+def test_what_did_not_fire_goes_and_what_did_comes():
+    seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
+    edges = [Edge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
+    text = accepted(TEXT, SPEC, seen, edges)
+    assert alerts(text) == [
+        ("HighRequestErrorRate", "Deployment/payment", "MustNotFire"),
+        ("HighRequestLatency", "Deployment/cart", "MustFire"),
+        ("KubePodNotReady", "Deployment/shipping", "MustFire"),
+    ]
+    assert [(e["from"], e["to"]) for e in document(text)["spec"]["groundTruth"]["propagation"]] == [
+        ("Deployment/shipping", "Deployment/cart")
+    ]
+
+
+def test_a_class_that_was_too_bold_is_lowered():
+    seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
+    assert ("HighRequestErrorRate", "Deployment/shipping", "MayFire") in alerts(accepted(TEXT, SPEC, seen, ()))

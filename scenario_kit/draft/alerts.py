@@ -37,6 +37,8 @@ def predicted(
             must = not any(a.alert_class == "MustFire" for a in found.values())
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
             found.setdefault((rule.name, place), expected)
+    if not found:
+        found = _at_the_entry(fault_type, app, rules)
     return tuple(found.values())
 
 
@@ -59,6 +61,18 @@ def propagation(
     if hit in starts:  # the chain leads away from a cause, never back to it
         edges = [e for e in edges if e.to != hit]
     return tuple(dict.fromkeys(edges))
+
+
+def _at_the_entry(
+    fault_type: FaultType, app: App, rules: Mapping[str, AlertRule]
+) -> dict[tuple[str, str], AlertExpectation]:
+    """Where nothing near the target serves users, its symptoms can only be seen where users come in."""
+    entry = app.component(app.entry)
+    for symptom in fault_type.symptoms:
+        rule = rules.get(symptom.alert)
+        if entry is not None and rule is not None and rule.entity is not None and rule.entity.kind == "Component":
+            return {(rule.name, entry.workload): AlertExpectation(name=rule.name, on=entry.workload)}
+    return {}
 
 
 def _places(on: str, fault: Fault, app: App, component: Component | None, kind: str) -> Sequence[str]:

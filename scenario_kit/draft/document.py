@@ -100,6 +100,8 @@ def _spec(
         "faults": [use],
         "expect": {"alerts": [_alert(a) for a in alerts]},
         "groundTruth": {
+            # What raises no alert disturbs nobody: a solver should conclude that, too.
+            **({} if alerts else {"outcome": "Benign"}),
             "rootCauses": [_cause(fault, e.ref, e.generated) for e in fault.causes],
             "propagation": [
                 {"from": e.from_, "to": e.to, "because": e.because} for e in propagation(fault, app, component, alerts)

@@ -23,7 +23,9 @@ def connected(case: Case) -> Iterator[Problem]:
     truth = case.scenario.spec.ground_truth
     edges = [(_node(case, edge.from_), _node(case, edge.to)) for edge in truth.propagation]
     if not edges:
-        if case.merged and truth.root_causes:
+        demanded = [_node(case, a.on) for a in case.scenario.spec.expect.alerts if a.alert_class == "MustFire" and a.on]
+        shown_itself = demanded and set(demanded) <= _roots(case)  # the broken object itself raises the alarm
+        if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
             yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
         return
     roots = _roots(case)

@@ -1,6 +1,8 @@
-"""Faults of Services, names, policies, autoscaling, admission, load, the control plane and the mesh, on rendered apps."""
+"""Faults of Services, names, policies, autoscaling, admission, load, control plane and mesh, on rendered apps."""
 
 from __future__ import annotations
+
+import copy
 
 import pytest
 
@@ -20,10 +22,40 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 
 @pytest.fixture(scope="module")
 def objects() -> tuple[Object, ...]:
-    return (*app_objects(APP, {}, 50, NAMESPACE), *EXTRA)
+    made_up = [copy.deepcopy(o) for o in EXTRA]
+    app = app_objects(APP, {}, 50, NAMESPACE)
+    cart = at(app, "Deployment/cart")
+    cart["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100m"
+    closed = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    at(app, "Deployment/quote")["spec"]["template"]["spec"]["containers"][0]["securityContext"] = closed
+    return (*app, *made_up)
 
 
-EXTRA: tuple[Object, ...] = ()
+def scaler(name: str, *resources: str) -> Object:
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
+            "minReplicas": 1,
+            "maxReplicas": 4,
+            "metrics": [
+                *({"type": "Pods", "pods": {"metric": {"name": "p"}}} for _ in resources[1:]),
+                *(
+                    {
+                        "type": "Resource",
+                        "resource": {"name": r, "target": {"type": "Utilization", "averageUtilization": 70}},
+                    }
+                    for r in resources
+                ),
+            ],
+        },
+    }
+
+
+#: Objects that the app does not have by default.
+EXTRA: tuple[Object, ...] = (scaler("cart", "cpu", "memory"), scaler("frontend", "cpu"))
 
 
 def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
@@ -49,10 +81,10 @@ BITES = [
     ("service-selector-mismatch", "Service/valkey-cart", {"key": "tier", "value": "a"}, [
         ("Service/valkey-cart", "spec.selector", {"opentelemetry.io/name": "valkey-cart", "tier": "a"})]),
     ("service-selector-captures-foreign-pods", "Service/cart", {}, [
-        ("Deployment/frontend", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}"),
+        ("Deployment/ad", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}"),
         ("Deployment/cart", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}"),
         ("Service/cart", "spec.selector", {"app.kubernetes.io/instance": "{set}"})]),
-    ("service-selector-captures-foreign-pods", "Service/frontend", {"foreign": "Deployment/ad"}, [
+    ("service-selector-captures-foreign-pods", "Service/frontend", {"foreign": ["Deployment/ad"]}, [
         ("Deployment/ad", "spec.template.metadata.labels['app.kubernetes.io/instance']", "{set}")]),
     ("service-deleted", "Service/cart", {}, []),
     ("service-deleted", "Service/kafka", {}, []),
@@ -68,6 +100,24 @@ BITES = [
         ("Deployment/frontend", "spec.template.spec.dnsConfig.nameservers[0]", "192.0.2.53")]),
     ("coredns-name-blocked", "Service/cart", {}, []),
     ("coredns-name-blocked", "Service/frontend", {"reach": "Zone"}, []),
+    ("hpa-target-too-low", "HorizontalPodAutoscaler/cart", {}, [
+        ("HorizontalPodAutoscaler/cart", "spec.metrics[1].resource.target.averageUtilization", 1)]),
+    ("hpa-target-too-low", "HorizontalPodAutoscaler/frontend", {"percent": 20}, [
+        ("HorizontalPodAutoscaler/frontend", "spec.metrics[0].resource.target.averageUtilization", 20)]),
+    ("hpa-missing-cpu-request", "Deployment/cart", {}, []),
+    ("cronjob-overwrites-limits", "Deployment/cart", {}, [
+        ("Deployment/cart", "spec.template.spec.containers[0].resources.limits.memory", "12Mi")]),
+    ("cronjob-overwrites-limits", "Deployment/ad", {"memory": "40Mi"}, [
+        ("Deployment/ad", "spec.template.spec.containers[0].resources.requests.memory", "40Mi")]),
+    ("admission-webhook-unavailable", "Deployment/cart", {}, []),
+    ("admission-webhook-unavailable", "Deployment/kafka", {"timeoutSeconds": 2}, []),
+    ("admission-webhook-latency-cumulative", "Deployment/cart", {}, []),
+    ("admission-webhook-latency-cumulative", "Deployment/ad", {"timeoutsSeconds": [10, 10, 10, 10]}, []),
+    ("pod-security-restricted", "Deployment/cart", {}, []),
+    ("pod-security-restricted", "Deployment/frontend", {}, []),
+    ("rbac-permission-missing", "Deployment/cart", {}, [
+        ("Deployment/cart", "spec.template.spec.initContainers[?(@.name=='settings')].command[0]", "kubectl")]),
+    ("rbac-permission-missing", "Deployment/ad", {"verbs": ["list"]}, []),
 ]  # fmt: skip
 
 
@@ -105,9 +155,37 @@ def _filled(value, result: Fault):
 
 
 REFUSED = [
+    ("hpa-target-too-low", "HorizontalPodAutoscaler/cart", {"percent": 70}, "SK304", "70 percent already"),
+    ("hpa-target-too-low", "HorizontalPodAutoscaler/frontend", {"resource": "memory"}, "SK304", "does not look at"),
+    ("hpa-missing-cpu-request", "Deployment/ad", {}, "SK304", "no autoscaler scales"),
+    ("hpa-missing-cpu-request", "Deployment/frontend", {}, "SK304", "requests no cpu"),
+    ("hpa-missing-cpu-request", "Deployment/frontend", {"resource": "memory"}, "SK304", "does not look at memory"),
+    ("cronjob-overwrites-limits", "Deployment/cart", {"memory": "256Mi"}, "SK304", "256Mi already"),
+    (
+        "admission-webhook-latency-cumulative",
+        "Deployment/cart",
+        {"timeoutsSeconds": [1, 2, 3, 4]},
+        "SK304",
+        "10 s together",
+    ),
+    (
+        "admission-webhook-latency-cumulative",
+        "Deployment/cart",
+        {"timeoutsSeconds": [30, 30, 9, 9]},
+        "SK304",
+        "even without",
+    ),
+    ("pod-security-restricted", "Deployment/quote", {}, "SK304", "no more than the standard allows"),
+    ("rbac-permission-missing", "Deployment/cart", {"verbs": ["get"]}, "SK109", "is not one of"),
     ("service-selector-mismatch", "Service/cart", {"value": "cart"}, "SK304", "carry that label"),
     ("service-selector-mismatch", "Service/cart", {"value": "frontend"}, "SK304", "frontend carry that label"),
-    ("service-selector-captures-foreign-pods", "Service/cart", {"foreign": "Deployment/cart"}, "SK304", "same"),
+    (
+        "service-selector-captures-foreign-pods",
+        "Service/cart",
+        {"foreign": ["Deployment/cart"]},
+        "SK304",
+        "not foreign",
+    ),
     ("service-selector-captures-foreign-pods", "Service/cart", {"label": "opentelemetry.io/name"}, "SK304", "already"),
     ("service-internal-traffic-local", "Service/cart", {"caller": "ad"}, "SK304", "does not call"),
     ("network-policy-deny-ingress", "Deployment/accounting", {}, "SK304", "nobody connects"),

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.render.flags import flags
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, workload_behind
+from scenario_kit.render.readers import readers
 from scenario_kit.render.target import Target
 
 #: Letters and digits that spell no words.
@@ -55,6 +57,7 @@ class Scope:
             "neutral": self.neutral,
             "pod_selector": self.pod_selector,
             "objects": self.of_kind,
+            "readers": self.readers,
             "callers": self.callers,
             "dependants": self.dependants,
             "component_of": self.component_of,
@@ -104,6 +107,10 @@ class Scope:
         """Labels that select exactly the pods of a workload (or of the one behind a Service)."""
         owner = self._workload(workload)
         return dict(owner["spec"]["selector"].get("matchLabels") or pod_labels(owner))
+
+    def readers(self, ref: object, way: str = "") -> list[str]:
+        """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
+        return readers(self.objects, self._reference(ref), way)
 
     def callers(self, component: str) -> list[str]:
         """Names of the components that call this one and notice its failures."""
@@ -187,18 +194,24 @@ class Scope:
             raise mistake("SK104", f"fault '{self.fault}': {error}") from error
 
     def _app(self) -> dict[str, Any]:
-        flags = self.app.flags.to_json() if self.app.flags else None
         return {
             "name": self.app.name,
             "version": self.app.version,
             "namespace": self.namespace,
             "entry": self.app.entry,
             "components": [
-                {"name": c.name, "workload": c.workload, "service": c.service, "role": c.role}
+                {
+                    "name": c.name,
+                    "workload": c.workload,
+                    "service": c.service,
+                    "role": c.role,
+                    "serves": c.serves,
+                    "jvm": {"returns": None, **c.jvm.to_json()} if c.jvm else None,
+                }
                 for c in self.app.components
             ],
             "calls": [{"caller": c.caller, "callee": c.callee, "mode": c.mode} for c in self.app.calls],
-            "flags": flags,
+            "flags": flags(self.app, self.objects, self.namespace),
             "load": self.app.load.to_json() if self.app.load else None,
             "images": list(self.app.images),
         }

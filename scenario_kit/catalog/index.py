@@ -124,16 +124,17 @@ class Catalog:
         return self._keep(("document", str(path)), lambda: read(path))
 
     def _read_app(self, name: str, version: str) -> App:
-        path, document = self._app_path(name), dict(self._app_document(name))
-        versions = document.pop("versions", {})
+        path = self._app_path(name)
+        versions = self.versions(name)
         if version not in versions:
             raise UnknownEntry(f"version of {name}", version, versions)
+        document = of_version(self._app_document(name), version)
         twin = path.with_name("twin.yaml")
         if document.get("twin") == "none":
             document["twin"] = None
         elif twin.is_file():
             document["twin"] = of_version(read(twin), version)
-        return value({**document, **(versions[version] or {}), "version": version}, App, path, name)
+        return value({**document, "version": version}, App, path, name)
 
     def _pack_document(self, name: str) -> tuple[Path, Object]:
         path = next((p for root in self.roots if (p := root / "catalog" / "alerts" / f"{name}.yaml").is_file()), None)

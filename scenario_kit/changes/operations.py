@@ -16,6 +16,7 @@ from scenario_kit.changes import chaos, nodes
 from scenario_kit.changes.workloads import ROLLING, SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.flag import with_variant
 from scenario_kit.ports import Cluster
 
 
@@ -157,15 +158,25 @@ def flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
 
 
 def write_flag(scene: Scene, flag: str, variant: str) -> None:
-    """Set one flag's default variant, then restart whatever reads the document only at its start."""
-    ref, key, document = flag_document(scene)
+    """Give one flag another variant (see ``with_variant``), and let it act."""
+    _, _, document = flag_document(scene)
     known = document.get("flags") or {}
     if flag not in known or variant not in (known[flag].get("variants") or {}):
         choices = ", ".join(known.get(flag, {}).get("variants") or known)
         raise AuthoringError(
             f"{scene.app.name} has no flag '{flag}' with a variant '{variant}'", fix=f"one of: {choices}"
         )
-    known[flag]["defaultVariant"] = variant
+    try:
+        entry = with_variant(known[flag], variant)
+    except ValueError as error:
+        raise AuthoringError(f"flag '{flag}' cannot be set: {error}") from error
+    put_flag(scene, flag, entry)
+
+
+def put_flag(scene: Scene, flag: str, entry: Object) -> None:
+    """Write the entry of one flag, then restart whatever reads the document only at its start."""
+    ref, key, document = flag_document(scene)
+    document.setdefault("flags", {})[flag] = entry
     scene.cluster.patch(ref, {"data": {key: json.dumps(document, indent=2)}})
     assert scene.app.flags is not None
     for workload in scene.app.flags.restart:

@@ -63,7 +63,7 @@ def _scale_back(scene: Scene, receipt: Receipt, entry: Entry, live: Object | Non
 
 
 def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
-    """Only the one flag returns to its variant; others may have been set meanwhile."""
+    """Only the one flag returns to what it was; others may have been set meanwhile."""
     assert receipt.change.set_flag is not None
     assert scene.app.flags is not None
     if scene.cluster.get(Reference.parse(entry.ref)) is None:
@@ -71,9 +71,9 @@ def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
     flag = receipt.change.set_flag.flag
     document = json.loads(((entry.prior or {}).get("data") or {}).get(scene.app.flags.key, "{}"))
     _, _, now = operations.flag_document(scene)
-    variant = document["flags"][flag]["defaultVariant"]
-    if now.get("flags", {}).get(flag, {}).get("defaultVariant") != variant:
-        operations.write_flag(scene, flag, variant)
+    former = document["flags"][flag]
+    if now.get("flags", {}).get(flag) != former:
+        operations.put_flag(scene, flag, former)
 
 
 def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, clock: Clock) -> None:

@@ -8,17 +8,36 @@ from scenario_kit.model.base import Object, Value
 from scenario_kit.model.client import Client
 
 
+class JvmResult(Value, frozen=True, kw_only=True):
+    """A method of a Java program and a wrong value for it to return, written as Java writes it."""
+
+    class_name: str
+    method: str
+    value: str
+
+
+class Jvm(Value, frozen=True, kw_only=True):
+    """A Java program: the method that runs once for each request or record, and one whose result matters."""
+
+    class_name: str
+    method: str
+    returns: JvmResult | None = None
+
+
 class Component(Value, frozen=True, kw_only=True):
     """A part of the app: one workload, usually one Service.
 
     ``name`` is also the value of the telemetry label ``service_name`` of its spans. ``workload`` is a reference
-    (``Deployment/cart``), ``service`` the bare name of its Service, empty where it has none.
+    (``Deployment/cart``), ``service`` the bare name of its Service, empty where it has none. ``serves`` is Http for
+    plain HTTP/1 on its first port; ``jvm`` is None where no Java program runs.
     """
 
     name: str
     workload: str
     service: str = ""
     role: Literal["Entry", "App", "Store", "Queue", "Flags", "Load", "Platform"] = "App"
+    serves: Literal["Http", "Other"] = "Other"
+    jvm: Jvm | None = None
 
 
 class CallEdge(Value, frozen=True, kw_only=True):
@@ -38,12 +57,34 @@ class LoadProfile(Value, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
 
 
+class FlagTrait(Value, frozen=True, kw_only=True):
+    """What a feature flag does.
+
+    ``component`` evaluates it; ``shows`` is the component that shows the effect, empty for the same. ``weak`` are
+    variants that do too little to be seen. ``load`` is the load profile that it needs, empty for any. ``prepare`` is a
+    strategic merge patch of the component's workload without which nothing is to be seen. ``because`` says why nothing
+    is ever to be seen, where ``effect`` is None.
+    """
+
+    component: str
+    shows: str = ""
+    effect: Literal["Errors", "Latency", "OutOfMemory", "Lag", "NoTraffic", "NotReady", "Surge", "None"]
+    weak: tuple[str, ...] = ()
+    load: str = ""
+    prepare: Object = {}
+    because: str = ""
+
+
 class FlagStore(Value, frozen=True, kw_only=True):
-    """Where feature flags live: a JSON document in a ConfigMap key, and what must restart for a change to act."""
+    """Where feature flags live: a JSON document in a ConfigMap key, and what must restart for a change to act.
+
+    ``effects`` says what flags do, by name; it may name some that this version of the app does not have.
+    """
 
     config_map: str
     key: str
     restart: tuple[str, ...] = ()
+    effects: dict[str, FlagTrait] = {}
 
 
 class LoadKnob(Value, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import jsonpatch
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Reference, Severity
 from scenario_kit.model.change import Patch, SetFlag
+from scenario_kit.model.flag import with_variant
 from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import found, position, spelled
@@ -116,9 +117,12 @@ def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: st
             expected=" | ".join(variants),
             fix=did_you_mean(change.variant, variants),
         )
-    if flag["defaultVariant"] == change.variant:
+    try:
+        flags[change.flag] = with_variant(flag, change.variant)
+    except ValueError as error:
+        raise mistake("SK121", f"setFlag: flag '{change.flag}' cannot be set: {error}") from error
+    if flags[change.flag] == flag:
         raise NoChange("setFlag", f"flag {change.flag}")
-    flag["defaultVariant"] = change.variant
     return tuple(merge(o, {"data": {store.key: json.dumps(document, indent=2)}}) if o is obj else o for o in objects)
 
 

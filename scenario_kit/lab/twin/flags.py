@@ -33,8 +33,8 @@ class Active(NamedTuple):
 def values(document: str) -> Mapping[str, float]:
     """The value of each enabled flag of a flagd document; booleans count as 0 and 1, other types are left out.
 
-    Targeting rules are not evaluated: the default variant counts. A document that is not JSON has no flags, as flagd
-    then serves none.
+    Conditions of targeting rules are not evaluated: of a flag with a rule the first branch counts, and what share of
+    the calls it concerns is part of the effect. A document that is not JSON has no flags, as flagd then serves none.
     """
     try:
         flags = json.loads(document).get("flags") or {}
@@ -42,10 +42,15 @@ def values(document: str) -> Mapping[str, float]:
         return {}
     result = {}
     for name, flag in flags.items():
-        value: Any = (flag.get("variants") or {}).get(flag.get("defaultVariant"))
+        value: Any = (flag.get("variants") or {}).get(_variant(flag))
         if flag.get("state") == "ENABLED" and isinstance(value, bool | int | float):
             result[name] = float(value)
     return result
+
+
+def _variant(flag: Mapping[str, Any]) -> Any:
+    branches = (flag.get("targeting") or {}).get("if") or ()
+    return branches[1] if len(branches) > 1 else flag.get("defaultVariant")
 
 
 class Flags:

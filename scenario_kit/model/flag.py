@@ -1,0 +1,25 @@
+"""What setting a feature flag does to its entry in a flagd document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenario_kit.model.base import Object
+
+
+def with_variant(flag: Object, variant: str) -> Object:
+    """The entry with another variant.
+
+    A rule (``targeting: {if: [condition, variant, otherwise]}``) decides instead of ``defaultVariant``; there the
+    variant is set for those to whom the first condition applies.
+
+    Raises:
+        ValueError: the flag has a rule of another form.
+    """
+    rule: Any = flag.get("targeting")
+    if not rule:
+        return {**flag, "defaultVariant": variant}
+    branches = rule.get("if") if isinstance(rule, dict) else None
+    if not isinstance(branches, list) or len(branches) < 2:
+        raise ValueError("its rule is not of the form {if: [condition, variant, otherwise]}")
+    return {**flag, "targeting": {**rule, "if": [branches[0], variant, *branches[2:]]}}

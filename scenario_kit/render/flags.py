@@ -1,0 +1,41 @@
+"""The feature flags that a rendered app has, and what its definition says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.render.objects import position
+
+
+def flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
+    """The app's flag store for templates; None where it has none.
+
+    ``known`` holds the flags of the rendered document: their ``variants``, the ``present`` one, whether a rule decides
+    instead of it (``targeted``), and ``trait``, what the flag does, or None. Those with a trait come first.
+    """
+    store = app.flags
+    if store is None:
+        return None
+    index = position(objects, Reference("ConfigMap", store.config_map), namespace)
+    data = objects[index].get("data") or {} if index is not None else {}
+    written: dict[str, Any] = json.loads(data.get(store.key) or "{}").get("flags") or {}
+    order = [*(f for f in store.effects if f in written), *(f for f in written if f not in store.effects)]
+    known = {
+        name: {
+            "variants": list(written[name].get("variants") or {}),
+            "present": written[name].get("defaultVariant", ""),
+            "targeted": bool(written[name].get("targeting")),
+            "trait": _trait(store.effects[name].to_json()) if name in store.effects else None,
+        }
+        for name in order
+    }
+    return {"configMap": store.config_map, "key": store.key, "restart": list(store.restart), "known": known}
+
+
+def _trait(document: Object) -> Object:
+    """With every field, as templates may ask for each."""
+    whole = {"shows": document["component"], "weak": [], "load": "", "prepare": {}, "because": "", **document}
+    return {**whole, "shows": whole["shows"] or document["component"]}

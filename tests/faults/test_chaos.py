@@ -1,0 +1,259 @@
+"""The faults of Chaos Mesh and the feature flags, rendered for targets of the shipped apps."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.render.golden import objects_for
+from scenario_kit.render.offers import offer
+
+CATALOG = Catalog()
+DEMO, HOTEL = ("otel-demo", "hotel-reservation")
+
+
+@pytest.fixture(scope="module")
+def use():
+    """Renders a fault with its defaults and what a test changes of them."""
+    known = {}
+
+    def render(fault, target, parameters=None, app=DEMO):
+        if (fault, app) not in known:
+            found = CATALOG.app(app, CATALOG.versions(app)[0])
+            known[fault, app] = (found, objects_for(CATALOG.fault(fault), found, CATALOG))
+        return offer(CATALOG.fault(fault), *known[fault, app], target, parameters)
+
+    return render
+
+
+def experiment(found):
+    return next(c.chaos for c in found.fault.changes if c.chaos)
+
+
+CART, FRONTEND, AD, FLAGD = (f"Deployment/{name}" for name in ("cart", "frontend", "ad", "flagd"))
+MONGO = "Deployment/mongodb-geo"
+
+CASES = [
+    ("pod-kill", DEMO, CART, "PodChaos", {"action": "pod-kill", "gracePeriod": 0}),
+    ("pod-kill", HOTEL, MONGO, "PodChaos", {"action": "pod-kill"}),
+    ("container-kill", DEMO, FLAGD, "PodChaos", {"action": "container-kill", "containerNames": ["flagd"]}),
+    ("container-kill", HOTEL, MONGO, "PodChaos", {"containerNames": ["hotel-reserv-geo-mongo"]}),
+    ("network-loss", DEMO, CART, "NetworkChaos", {"loss": {"loss": "40", "correlation": "0"}, "direction": "to"}),
+    ("network-loss", HOTEL, MONGO, "NetworkChaos", {"action": "loss"}),
+    ("network-corrupt", DEMO, CART, "NetworkChaos", {"corrupt": {"corrupt": "40", "correlation": "0"}}),
+    ("network-corrupt", HOTEL, MONGO, "NetworkChaos", {"action": "corrupt"}),
+    ("network-duplicate", DEMO, CART, "NetworkChaos", {"duplicate": {"duplicate": "80", "correlation": "0"}}),
+    ("network-duplicate", HOTEL, MONGO, "NetworkChaos", {"action": "duplicate"}),
+    (
+        "network-reorder",
+        DEMO,
+        CART,
+        "NetworkChaos",
+        {
+            "action": "delay",
+            "delay": {
+                "latency": "2000ms",
+                "jitter": "0ms",
+                "correlation": "0",
+                "reorder": {"reorder": "25", "correlation": "0", "gap": 1},
+            },
+        },
+    ),
+    ("network-reorder", HOTEL, MONGO, "NetworkChaos", {"direction": "to"}),
+    (
+        "network-bandwidth",
+        DEMO,
+        CART,
+        "NetworkChaos",
+        {"bandwidth": {"rate": "8kbit", "limit": 1000000, "buffer": 1600}},
+    ),
+    ("network-bandwidth", HOTEL, MONGO, "NetworkChaos", {"action": "bandwidth"}),
+    (
+        "network-partition",
+        DEMO,
+        CART,
+        "NetworkChaos",
+        {
+            "direction": "both",
+            "target": {
+                "mode": "all",
+                "selector": {
+                    "namespaces": ["otel-demo"],
+                    "labelSelectors": {"opentelemetry.io/name": "frontend"},
+                },
+            },
+        },
+    ),
+    ("network-partition", HOTEL, MONGO, "NetworkChaos", {"action": "partition"}),
+    ("cpu-stress", DEMO, CART, "StressChaos", {"stressors": {"cpu": {"workers": 20, "load": 100}}}),
+    ("cpu-stress", HOTEL, MONGO, "StressChaos", {"containerNames": ["hotel-reserv-geo-mongo"]}),
+    (
+        "memory-stress",
+        DEMO,
+        "Deployment/kafka",
+        "StressChaos",
+        {"stressors": {"memory": {"workers": 1, "size": "1024MiB", "oomScoreAdj": -1000}}},
+    ),
+    ("memory-stress", HOTEL, "Deployment/load-generator", "StressChaos", {"containerNames": ["load-generator"]}),
+    ("io-latency", DEMO, FLAGD, "IOChaos", {"volumePath": "/etc/flagd", "path": "/etc/flagd/**/*", "delay": "1000ms"}),
+    ("io-latency", HOTEL, MONGO, "IOChaos", {"action": "latency", "volumePath": "/data/db"}),
+    ("io-error", DEMO, FLAGD, "IOChaos", {"action": "fault", "errno": 5, "percent": 100}),
+    ("io-error", HOTEL, MONGO, "IOChaos", {"containerNames": ["hotel-reserv-geo-mongo"]}),
+    ("io-attr-override", DEMO, FLAGD, "IOChaos", {"action": "attrOverride", "attr": {"perm": 0}}),
+    ("io-attr-override", HOTEL, MONGO, "IOChaos", {"volumePath": "/data/db"}),
+    ("io-mistake", DEMO, FLAGD, "IOChaos", {"methods": ["read"]}),
+    ("io-mistake", HOTEL, MONGO, "IOChaos", {"mistake": {"filling": "random", "maxOccurrences": 10, "maxLength": 100}}),
+    ("http-abort", DEMO, FRONTEND, "HTTPChaos", {"target": "Request", "port": 8080, "path": "*", "abort": True}),
+    ("http-abort", HOTEL, FRONTEND, "HTTPChaos", {"port": 5000}),
+    ("http-delay", DEMO, FRONTEND, "HTTPChaos", {"delay": "3000ms"}),
+    ("http-delay", HOTEL, FRONTEND, "HTTPChaos", {"target": "Request"}),
+    ("http-tamper", DEMO, FRONTEND, "HTTPChaos", {"target": "Response", "replace": {"code": 500, "headers": {}}}),
+    ("http-tamper", HOTEL, FRONTEND, "HTTPChaos", {"target": "Response"}),
+    ("dns-error", DEMO, CART, "DNSChaos", {"action": "error", "patterns": []}),
+    ("dns-error", HOTEL, MONGO, "DNSChaos", {"action": "error"}),
+    ("dns-random", DEMO, CART, "DNSChaos", {"action": "random"}),
+    ("dns-random", HOTEL, MONGO, "DNSChaos", {"mode": "all"}),
+    ("clock-skew", DEMO, CART, "TimeChaos", {"timeOffset": "-86400s", "clockIds": ["CLOCK_REALTIME"]}),
+    ("clock-skew", HOTEL, MONGO, "TimeChaos", {"mode": "all"}),
+    ("jvm-latency", DEMO, AD, "JVMChaos", {"method": "getAds", "latency": 3000, "port": 9277}),
+    ("jvm-latency", DEMO, "Deployment/fraud-detection", "JVMChaos", {"class": "frauddetection.MainKt"}),
+    ("jvm-exception", DEMO, AD, "JVMChaos", {"exception": 'java.lang.IllegalStateException("not available")'}),
+    ("jvm-exception", DEMO, "Deployment/kafka", "JVMChaos", {"method": "handleProduceRequest"}),
+    ("jvm-return", DEMO, AD, "JVMChaos", {"method": "getRandomAds", "returnValue": "null"}),
+    ("jvm-return", DEMO, "Deployment/fraud-detection", "JVMChaos", {"returnValue": "100"}),
+    ("jvm-stress", DEMO, AD, "JVMChaos", {"memType": "heap"}),
+    ("jvm-stress", DEMO, "Deployment/kafka", "JVMChaos", {"action": "stress"}),
+    ("jvm-gc", DEMO, AD, "JVMChaos", {"action": "gc"}),
+    ("jvm-gc", DEMO, "Deployment/kafka", "JVMChaos", {"action": "gc"}),
+    ("jvm-rule", DEMO, AD, "JVMChaos", {"action": "ruleData"}),
+    ("jvm-rule", DEMO, "Deployment/kafka", "JVMChaos", {"action": "ruleData"}),
+]
+
+
+@pytest.mark.parametrize(("fault", "app", "target", "kind", "part"), CASES)
+def test_an_experiment_is_complete(use, fault, app, target, kind, part):
+    found = use(fault, target, app=app)
+    manifest = experiment(found)
+    assert manifest["kind"] == kind
+    assert len(manifest["metadata"]["name"]) <= 20
+    spec = manifest["spec"]
+    assert spec["mode"] == "all"
+    assert spec["selector"]["namespaces"]
+    assert "duration" not in spec
+    assert part.items() <= spec.items()
+    cause = found.fault.causes[0]
+    assert cause.ref == f"{kind}.chaos-mesh.org/{manifest['metadata']['name']}"
+    assert [c.operation for c in cause.fix] == ["delete"]
+    assert found.fault.effect[0].object.ref == cause.ref == found.fault.undone[0].object.ref
+    assert any(e.ref == target for e in found.fault.entities)
+    assert [c for c in found.fault.effect if c.query]
+
+
+@pytest.mark.parametrize("fault", sorted({case[0] for case in CASES}))
+def test_what_passes_by_itself_has_no_fix(use, fault):
+    target = next(c[2] for c in CASES if c[0] == fault)
+    found = use(fault, target).fault
+    passing = fault in ("pod-kill", "container-kill", "jvm-gc")
+    assert (found.persistence, found.mitigation) == (("OneShot", "None") if passing else ("Workload", "Native"))
+    assert bool(found.solutions) is not passing
+    assert bool(found.decoys) is not passing
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "parameters", "part"),
+    [
+        ("network-partition", CART, {"peer": CART}, "one and the same"),
+        ("network-partition", CART, {"peer": "Deployment/crt"}, "did you mean"),
+        ("network-partition", "Deployment/otel-collector", {}, "nothing to cut"),
+        ("network-loss", CART, {"lossPercent": 10}, "less than the minimum"),
+        ("network-reorder", CART, {"latencyMilliseconds": 0}, "less than the minimum"),
+        ("network-duplicate", CART, {"duplicatePercent": 1}, "less than the minimum"),
+        ("cpu-stress", CART, {"workers": 0}, "less than the minimum"),
+        ("cpu-stress", CART, {"container": "crt"}, "no container 'crt'"),
+        ("memory-stress", "Deployment/llm", {}, "no memory limit"),
+        ("memory-stress", CART, {"percentOfLimit": 10}, "less than the minimum"),
+        ("io-error", CART, {}, "mounts no volume"),
+        ("io-error", FLAGD, {"volumePath": "/data"}, "nothing is mounted at /data"),
+        ("io-error", FLAGD, {"errorNumber": 0}, "less than the minimum"),
+        ("http-abort", FRONTEND, {"port": 81}, "no container of its pods listens"),
+        ("http-abort", CART, {}, "speaks something else"),
+        ("http-abort", "Deployment/accounting", {}, "listens on no port"),
+        ("http-tamper", FRONTEND, {"statusCode": 200}, "less than the minimum"),
+        ("dns-error", CART, {"patterns": ["*.local"]}, "does not match"),
+        ("clock-skew", CART, {"offsetSeconds": 5}, "programs tolerate"),
+        ("jvm-latency", CART, {}, "does not run in a JVM"),
+        ("jvm-gc", CART, {}, "does not run in a JVM"),
+        ("jvm-stress", CART, {}, "does not run in a JVM"),
+        ("jvm-rule", CART, {}, "does not run in a JVM"),
+        ("jvm-rule", AD, {"rule": "CLASS x"}, "does not match"),
+        ("jvm-return", "Deployment/kafka", {}, "names no method"),
+        ("feature-flag-changed", "ConfigMap/product-catalog-x", {}, "ConfigMap/"),
+        ("feature-flag-changed", "ConfigMap/flagd-config", {"flag": "adFailed"}, "no flag adFailed"),
+        ("feature-flag-changed", "ConfigMap/flagd-config", {"flag": "adFailure", "variant": "50%"}, "no variant 50%"),
+        ("feature-flag-changed", "ConfigMap/flagd-config", {"flag": "adFailure", "variant": "off"}, "already"),
+        ("feature-flag-changed", "ConfigMap/flagd-config", {"flag": "imageSlowLoad"}, "without load profile browser"),
+        ("feature-flag-changed", "ConfigMap/flagd-config", {"flag": "llmInaccurateResponse"}, "nothing can be seen"),
+        (
+            "feature-flag-changed",
+            "ConfigMap/flagd-config",
+            {"flag": "emailMemoryLeak", "variant": "10x"},
+            "does too little",
+        ),
+    ],
+)
+def test_what_cannot_bite_is_refused(use, fault, target, parameters, part):
+    with pytest.raises(AuthoringError) as caught:
+        use(fault, target, parameters)
+    assert part in caught.value.message + "".join(f.fix + f.message for f in caught.value.findings)
+
+
+def test_busy_processes_come_with_a_limit_that_they_can_reach(use):
+    found = use("cpu-stress", CART)
+    assert [c.operation for c in found.fault.changes] == ["patch", "chaos"]
+    assert found.fault.effect[1].query.value == 50
+    assert [c.operation for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
+
+
+def test_a_partition_offers_whom_the_target_talks_to(use):
+    choices = use("network-partition", CART).choices
+    assert choices["direction"] == ["to", "from", "both"]
+    assert {"Deployment/frontend", "Deployment/checkout", "Deployment/valkey-cart"} <= set(choices["peer"])
+    victims = [e.ref for e in use("network-partition", CART, {"peer": "Deployment/valkey-cart"}).fault.entities[1:]]
+    assert victims == [CART, "Deployment/valkey-cart"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "variant", "operations", "victim", "part"),
+    [
+        ("paymentUnreachable", "on", ["setFlag"], "checkout", 'service_name="checkout", status_code='),
+        ("paymentFailure", "100%", ["setFlag"], "payment", 'service_name="payment", status_code='),
+        ("kafkaQueueProblems", "on", ["setFlag"], "checkout", 'lag_sum_ratio{group="fraud-detection"}'),
+        ("adManualGc", "on", ["setFlag"], "ad", "duration_milliseconds_sum"),
+        ("adHighCpu", "on", ["patch", "setFlag"], "ad", "duration_milliseconds_sum"),
+        ("failedReadinessProbe", "on", ["patch", "setFlag"], "cart", "kube_pod_status_ready"),
+        ("emailMemoryLeak", "10000x", ["setFlag"], "email", 'reason="OOMKilled", pod=~"email-.+"'),
+        ("recommendationCacheFailure", "on", ["setFlag"], "recommendation", "STATUS_CODE_ERROR"),
+        ("loadGeneratorFloodHomepage", "on", ["setFlag"], "load-generator", 'service_name="frontend"'),
+    ],
+)
+def test_what_a_flag_does_follows_from_the_app(use, flag, variant, operations, victim, part):
+    found = use("feature-flag-changed", "ConfigMap/flagd-config", {"flag": flag})
+    assert found.parameters["variant"] == variant
+    assert [c.operation for c in found.fault.changes] == operations
+    assert found.fault.entities[1].ref == f"Deployment/{victim}"
+    assert part in found.fault.effect[1].query.expr
+    assert found.fault.causes[0].fix[0].set_flag.variant == "off"
+
+
+def test_only_flags_that_can_be_seen_are_offered(use):
+    choices = use("feature-flag-changed", "ConfigMap/flagd-config").choices["flag"]
+    assert choices[0] == "paymentUnreachable"
+    assert len(choices) == 13
+    assert not {"llmInaccurateResponse", "imageSlowLoad", "loadGeneratorVUs"} & set(choices)
+
+
+def test_every_flag_of_the_app_has_a_description(use):
+    app = CATALOG.app(DEMO, "2.2.0")
+    known = {c.name for c in app.components}
+    for trait in app.flags.effects.values():
+        assert {trait.component, trait.shows or trait.component} <= known
+        assert bool(trait.because) is (trait.effect == "None")

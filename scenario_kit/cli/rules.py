@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
         entries = [RULES[code] for code in sorted(RULES)]
         if format == "json":
-            fields = ("code", "title", "severity", "why", "bad", "good", "fix")
+            fields = ("code", "title", "severity", "why", "bad", "good", "fix", "repair")
             show_json([{name: getattr(e, name) for name in fields} | {"foundBy": applied(e)} for e in entries])
         elif format == "text":
             show_table(

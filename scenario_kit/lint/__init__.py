@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,10 +27,10 @@ from scenario_kit.lint.case import Case
 from scenario_kit.lint.gather import gather
 from scenario_kit.lint.page import rule_page, rules_page
 from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
-from scenario_kit.load import load_scenario
+from scenario_kit.load import Loaded, Mistake, Mistaken, load_scenario, read_scenario
 from scenario_kit.model import Finding, Severity
 
-__all__ = ["RULES", "Rule", "lint_file", "rule_page", "rules_page"]
+__all__ = ["RULES", "Rule", "lint_file", "lint_text", "rule_page", "rules_page"]
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
@@ -41,26 +41,41 @@ def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
     Raises:
         UsageError: there is no such file.
     """
-    try:
-        loaded = load_scenario(path)
-    except AuthoringError as error:
-        return [_complete(finding) for finding in error.findings]
-    return judge(gather(path, loaded, catalog or Catalog()))
+    return [mistake.finding for mistake in _studied(path, lambda: load_scenario(path), catalog)]
+
+
+def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[Mistake]:
+    """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
+    return _studied(path, lambda: read_scenario(text, str(path)), catalog)
 
 
 def judge(case: Case) -> list[Finding]:
     """The findings of all rules about a case, without those that it suppresses."""
+    return [mistake.finding for mistake in _judged(case)]
+
+
+def _studied(path: Path, load: Callable[[], Loaded], catalog: Catalog | None) -> list[Mistake]:
+    try:
+        loaded = load()
+    except Mistaken as error:
+        return [Mistake(_complete(mistake.finding), mistake.edits) for mistake in error.mistakes]
+    except AuthoringError as error:
+        return [Mistake(_complete(finding)) for finding in error.findings]
+    return _judged(gather(path, loaded, catalog or Catalog()))
+
+
+def _judged(case: Case) -> list[Mistake]:
     silenced = set(_silenced(case))
-    found = [f for f in _applied(case) if f.code not in silenced]
+    found = [mistake for mistake in _applied(case) if mistake.finding.code not in silenced]
     return sorted(found, key=_rank)
 
 
-def _applied(case: Case) -> Iterator[Finding]:
+def _applied(case: Case) -> Iterator[Mistake]:
     for code in sorted(RULES):
         entry = RULES[code]
         if check := entry.checks.get("Scenario"):
             for problem in check(case):
-                yield _finding(case, entry, problem)
+                yield Mistake(_finding(case, entry, problem), problem.edits)
 
 
 def _finding(case: Case, entry: Rule, problem: Problem) -> Finding:
@@ -88,7 +103,7 @@ def _silenced(case: Case) -> Iterator[str]:
             yield entry.code
 
 
-def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    position = finding.position
+def _rank(mistake: Mistake) -> tuple[int, int, int, str]:
+    finding, position = mistake.finding, mistake.finding.position
     place = (position.line, position.column) if position else (0, 0)
     return (_ORDER.index(finding.severity), *place, finding.code)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.case import WORKLOADS, Case, Place
+from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
+from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import AlertRule, Reference, Severity
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
@@ -31,6 +33,7 @@ def _named(case: Case) -> Iterator[tuple[Place, str, str]]:
     bad="name: HighLatency",
     good="name: HighRequestLatency",
     fix="use the name of a rule, or add its pack to spec.app.alertPacks",
+    repair="writes the name that is meant, where only one is close",
 )
 def known_alerts(case: Case) -> Iterator[Problem]:
     """Unknown alert."""
@@ -40,7 +43,8 @@ def known_alerts(case: Case) -> Iterator[Problem]:
     for place, name, _ in _named(case):
         if name not in case.alerts:
             message = f"no rule of the alert packs ({packs}) is called '{name}'"
-            yield Problem((*place, "name"), message, name, fix=did_you_mean(name, case.alerts))
+            edits = named((*place, "name"), name, case.alerts)
+            yield Problem((*place, "name"), message, name, fix=did_you_mean(name, case.alerts), edits=edits)
 
 
 @rule(
@@ -49,6 +53,7 @@ def known_alerts(case: Case) -> Iterator[Problem]:
     bad="{name: HighRequestErrorRate, on: Service/frontend}",
     good="{name: HighRequestErrorRate, on: Deployment/frontend}",
     fix="name the workload that the alert is about, or leave `on` out",
+    repair="writes the object that is meant, where it is one; drops `on` where the alert names no entity",
 )
 def alert_entities(case: Case) -> Iterator[Problem]:
     """The alert can never be about this object."""
@@ -59,13 +64,15 @@ def alert_entities(case: Case) -> Iterator[Problem]:
         if alert is None or not on:
             continue
         if alert.entity is None:
-            yield Problem((*place, "on"), f"alert '{name}' names no entity", on, "no `on`", "leave `on` out")
+            message, edits = f"alert '{name}' names no entity", (Drop((*place, "on")),)
+            yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
             continue
         possible = _possible(case, alert)
         if Reference.parse(on) not in possible:
             message = f"alert '{name}' is never about '{on}'"
-            fix = did_you_mean(on, [str(ref) for ref in possible])
-            yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix)
+            names = [str(ref) for ref in possible]
+            fix, edited = did_you_mean(on, names), referred((*place, "on"), on, names)
+            yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix, edits=edited)
 
 
 def _possible(case: Case, alert: AlertRule) -> set[Reference]:
@@ -85,6 +92,7 @@ def _possible(case: Case, alert: AlertRule) -> set[Reference]:
     bad="{name: HighRequestErrorRate, withinSeconds: 120}   # the rule has `for: 3m`",
     good="{name: HighRequestErrorRate, withinSeconds: 480}",
     fix="raise withinSeconds, or leave it out to have it computed",
+    repair="raises the deadline to what the rule needs",
 )
 def deadlines(case: Case) -> Iterator[Problem]:
     """The deadline is shorter than the alert can need."""
@@ -99,7 +107,8 @@ def deadlines(case: Case) -> Iterator[Problem]:
             )
             place = ("spec", "expect", "alerts", i, "withinSeconds")
             fix = f"write at least {needed + alert.range_seconds}, or leave it out"
-            yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix)
+            edits = (Put(place, needed + alert.range_seconds),)
+            yield Problem(place, message, str(expected.within_seconds), f"at least {needed}", fix, edits=edits)
 
 
 @rule(

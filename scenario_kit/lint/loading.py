@@ -5,6 +5,14 @@ from __future__ import annotations
 from scenario_kit.lint.rule import Rule, add
 from scenario_kit.model import Severity
 
+#: What `lint --fix` does about them.
+_REPAIRS = {
+    "SK102": "renames the field, where one name is close and free",
+    "SK103": "adds the field, where it can have one value only",
+    "SK104": "writes the value that is meant: numbers, durations and kinds that are spelled otherwise, and close words",
+    "SK105": "writes the version that there is",
+    "SK106": "writes the name in kebab case",
+}
 _UNREAD = "what cannot be read cannot be run; nothing else of the file is judged until it can"
 
 for _code, _title, _why, _bad, _good, _fix in (
@@ -57,4 +65,4 @@ for _code, _title, _why, _bad, _good, _fix in (
         "use lower-case letters, digits and '-', and each name once",
     ),
 ):
-    add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix, by="lint"))
+    add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix, repair=_REPAIRS.get(_code, ""), by="lint"))

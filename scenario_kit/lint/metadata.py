@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from scenario_kit.lint import respell
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, rule
 from scenario_kit.load import did_you_mean
+from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import Severity
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
@@ -42,12 +44,15 @@ def patterns(case: Case) -> Iterator[Problem]:
     bad="license: ''",
     good="license: Apache-2.0",
     fix=f"use one of {', '.join(LICENCES)}",
+    repair="writes the licence that is meant, where only one is close",
 )
 def licence(case: Case) -> Iterator[Problem]:
     """Licence missing or unknown."""
     named = case.scenario.spec.license
     if named and named not in LICENCES:
-        yield Problem(("spec", "license"), f"unknown licence '{named}'", named, fix=did_you_mean(named, LICENCES))
+        place, message = ("spec", "license"), f"unknown licence '{named}'"
+        fix, edits = did_you_mean(named, LICENCES), respell.named(place, named, LICENCES)
+        yield Problem(place, message, named, fix=fix, edits=edits)
     elif not named and case.merged:
         yield Problem(("spec",), "the scenario has no licence")
 
@@ -85,11 +90,13 @@ def owner(case: Case) -> Iterator[Problem]:
     bad="domain: finops",
     good="domain: sre",
     fix="write `domain: sre`",
+    repair="writes `domain: sre`",
 )
 def domain(case: Case) -> Iterator[Problem]:
     """The domain has no checks yet."""
     if case.scenario.spec.domain != "sre":
-        yield Problem(("spec", "domain"), f"domain '{case.scenario.spec.domain}' is not supported yet")
+        message, edits = f"domain '{case.scenario.spec.domain}' is not supported yet", (Put(("spec", "domain"), "sre"),)
+        yield Problem(("spec", "domain"), message, edits=edits)
 
 
 @rule(
@@ -111,6 +118,7 @@ def no_brief(case: Case) -> Iterator[Problem]:
     bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
     good="suppress: []",
     fix="drop it, or correct its code or date",
+    repair="drops it",
     severity=Severity.WARNING,
 )
 def suppressions(case: Case) -> Iterator[Problem]:
@@ -118,9 +126,11 @@ def suppressions(case: Case) -> Iterator[Problem]:
     month = datetime.now(UTC).strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
         place = ("spec", "suppress", i)
+        drop = (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)
         if entry.code not in RULES:
-            yield Problem((*place, "code"), f"there is no rule '{entry.code}'", fix=did_you_mean(entry.code, RULES))
+            message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
+            yield Problem((*place, "code"), message, fix=fix, edits=drop)
         elif entry.code.startswith(UNSUPPRESSABLE):
-            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed")
+            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed", edits=drop)
         elif entry.until < month:
-            yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}")
+            yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)

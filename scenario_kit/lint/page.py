@@ -42,6 +42,7 @@ def rule_page(entry: Rule) -> str:
         f"**Fix.** {_sentence(entry.fix)}",
     ]
     if entry.static:
+        lines += ["", f"**`lint --fix`** {entry.repair or 'leaves it to you'}."]
         lines += ["", f"**Suppress.** {_suppress(entry)}"]
     return "\n".join(lines) + "\n"
 

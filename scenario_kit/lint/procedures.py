@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Severity
 from scenario_kit.render import NoChange
 
@@ -33,6 +35,7 @@ def no_effect(case: Case) -> Iterator[Problem]:
     bad="restart: {target: Deployment/crt}",
     good="restart: {target: Deployment/cart}",
     fix="name an object that `scenario-kit render PATH` lists, and paths that it has",
+    repair="writes the target that is meant, where only one object of its kind is close",
 )
 def impossible(case: Case) -> Iterator[Problem]:
     """A change cannot be made."""
@@ -41,7 +44,15 @@ def impossible(case: Case) -> Iterator[Problem]:
             yield Problem(place, error.message, fix=error.fix)
     for place, error in case.unrepaired:
         if not isinstance(error, NoChange):
-            yield Problem(place, error.message, fix=error.fix)
+            yield Problem(place, error.message, fix=error.fix, edits=_retargeted(case, place))
+
+
+def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
+    """For a change of a solution or decoy whose target does not exist."""
+    change = next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
+    if not change.target or case.exists(change.target):
+        return ()
+    return referred((*place, change.operation, "target"), change.target, case.names())
 
 
 @rule(
@@ -116,6 +127,7 @@ def no_decoy(case: Case) -> Iterator[Problem]:
     bad="the same patch as solution and as decoy",
     good="a decoy that repairs something else",
     fix="drop it, or list it as a solution",
+    repair="drops the decoy, where there is another",
 )
 def true_decoy(case: Case) -> Iterator[Problem]:
     """A decoy does what a solution does."""
@@ -124,4 +136,5 @@ def true_decoy(case: Case) -> Iterator[Problem]:
         for solution in spec.solutions:
             if decoy.changes and decoy.changes == solution.changes:
                 message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
-                yield Problem(("spec", "decoys", i), message)
+                place = ("spec", "decoys", i)
+                yield Problem(place, message, edits=(Drop(place),) if len(spec.decoys) > 1 else ())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
+from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.mistakes import mistakes
 from scenario_kit.model import Reference
 
@@ -17,28 +19,40 @@ from scenario_kit.model import Reference
     bad="app: {name: otel-shop, version: 2.2.0}",
     good="app: {name: otel-demo, version: 2.2.0}",
     fix="choose one that `scenario-kit catalog apps` lists",
+    repair="writes the name that is meant, where only one is close",
 )
 def app(case: Case) -> Iterator[Problem]:
     """Unknown app, version, load profile or alert pack."""
     choice, catalog = case.scenario.spec.app, case.catalog
     if choice.name not in catalog.apps():
         fix = did_you_mean(choice.name, catalog.apps())
-        yield Problem(
-            ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue", choice.name, fix=fix
-        )
+        place, message = ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue"
+        yield Problem(place, message, choice.name, fix=fix, edits=named(place, choice.name, catalog.apps()))
         return
     versions = catalog.versions(choice.name)
     if choice.version not in versions:
         message = f"{choice.name} has no version '{choice.version}'"
-        yield Problem(("spec", "app", "version"), message, choice.version, fix=did_you_mean(choice.version, versions))
+        place, fix = ("spec", "app", "version"), did_you_mean(choice.version, versions)
+        yield Problem(place, message, choice.version, fix=fix, edits=_version(place, choice.version, versions))
     if case.app and choice.load.profile not in case.app.loads:
         message = f"{choice.name} has no load profile '{choice.load.profile}'"
         fix = did_you_mean(choice.load.profile, case.app.loads)
-        yield Problem(("spec", "app", "load", "profile"), message, choice.load.profile, fix=fix)
+        at = ("spec", "app", "load", "profile")
+        edits = named(at, choice.load.profile, case.app.loads)
+        yield Problem(at, message, choice.load.profile, fix=fix, edits=edits)
     for i, pack in enumerate(choice.alert_packs):
         if pack not in catalog.alert_packs():
             fix = did_you_mean(pack, catalog.alert_packs())
-            yield Problem(("spec", "app", "alertPacks", i), f"there is no alert pack '{pack}'", pack, fix=fix)
+            where = ("spec", "app", "alertPacks", i)
+            edits = named(where, pack, catalog.alert_packs())
+            yield Problem(where, f"there is no alert pack '{pack}'", pack, fix=fix, edits=edits)
+
+
+def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
+    """A version is completed, never exchanged for one that looks alike."""
+    bare = wrong.lstrip("vV")
+    meant = [version for version in versions if version == bare or version.startswith(f"{bare}.")]
+    return (Put(place, meant[0]),) if len(meant) == 1 else ()
 
 
 @rule(
@@ -47,6 +61,7 @@ def app(case: Case) -> Iterator[Problem]:
     bad="type: pod-kil",
     good="type: pod-failure",
     fix="choose one that `scenario-kit catalog faults` lists, or add a folder of `faults` beside the scenario",
+    repair="writes the name that is meant, where only one is close",
 )
 def fault_type(case: Case) -> Iterator[Problem]:
     """Unknown fault type."""
@@ -56,7 +71,8 @@ def fault_type(case: Case) -> Iterator[Problem]:
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type not in known:
             fix = did_you_mean(use.type, known)
-            yield Problem(("spec", "faults", i, "type"), f"there is no fault type '{use.type}'", use.type, fix=fix)
+            place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"
+            yield Problem(place, message, use.type, fix=fix, edits=named(place, use.type, known))
 
 
 @rule(
@@ -65,6 +81,7 @@ def fault_type(case: Case) -> Iterator[Problem]:
     bad="parameters: {targetport: 9999}",
     good="parameters: {targetPort: 9999}",
     fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
+    repair="writes the parameter's name or value, where only one can be meant",
 )
 def parameters(case: Case) -> Iterator[Problem]:
     """A parameter or option does not fit its schema."""
@@ -98,6 +115,7 @@ def _misfits(
     bad="target: Deployment/redis",
     good="target: Deployment/valkey-cart",
     fix="name an object that `scenario-kit render PATH` lists",
+    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
 )
 def target(case: Case) -> Iterator[Problem]:
     """The target is not an object of the app, or of another kind than the fault breaks."""
@@ -108,12 +126,13 @@ def target(case: Case) -> Iterator[Problem]:
             message = f"fault '{use.type}' breaks {' or '.join(kinds)}, not {ref.kind}"
             similar = [f"{kind}/{ref.name}" for kind in kinds if case.exists(f"{kind}/{ref.name}")]
             fix = did_you_mean(use.target, similar or case.names(*kinds))
-            yield Problem(place, message, ref.kind, " or ".join(kinds), fix)
+            edits = referred(place, use.target, similar)
+            yield Problem(place, message, ref.kind, " or ".join(kinds), fix, edits=edits)
         elif case.objects is not None and not case.exists(use.target):
             fix = did_you_mean(use.target, case.names(*kinds))
-            yield Problem(
-                place, f"'{use.target}' is not an object of {case.scenario.spec.app.name}", use.target, fix=fix
-            )
+            message = f"'{use.target}' is not an object of {case.scenario.spec.app.name}"
+            edits = referred(place, use.target, case.names(*kinds))
+            yield Problem(place, message, use.target, fix=fix, edits=edits)
 
 
 @rule(
@@ -172,13 +191,16 @@ def unavailable(case: Case) -> Iterator[Problem]:
     bad="fixes: [port]   # the fault is called catalog-port",
     good="fixes: [catalog-port]",
     fix="use the name of one of `spec.faults`",
+    repair="writes the name that is meant, where only one is close, or there is only one fault",
 )
 def fault_names(case: Case) -> Iterator[Problem]:
     """Names a fault that the scenario does not have."""
     known = [use.name for use in case.scenario.spec.faults]
     for place, name in _named_faults(case):
         if name not in known:
-            yield Problem(place, f"the scenario has no fault '{name}'", name, fix=did_you_mean(name, known))
+            edits = (Put(place, known[0]),) if len(known) == 1 else named(place, name, known)
+            message, fix = f"the scenario has no fault '{name}'", did_you_mean(name, known)
+            yield Problem(place, message, name, fix=fix, edits=edits)
 
 
 def _named_faults(case: Case) -> Iterator[tuple[Place, str]]:

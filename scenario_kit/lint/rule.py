@@ -39,6 +39,7 @@ Check = Callable[[Any], Iterator[Problem]]
 class Rule:
     """A rule as ``rules`` and ``explain`` show it.
 
+    ``repair`` says what ``lint --fix`` does about it; nothing where an author has to choose.
     ``unjudged`` says why no file is judged by it. ``checks`` is empty where the loader applies it, or a run gives it.
     """
 
@@ -50,6 +51,7 @@ class Rule:
     good: str
     fix: str
     unjudged: str = ""
+    repair: str = ""
     by: str = "run"
     checks: dict[str, Check] = field(default_factory=dict)
 
@@ -72,6 +74,7 @@ def rule(
     bad: str,
     good: str,
     fix: str,
+    repair: str = "",
     severity: Severity = Severity.ERROR,
     about: tuple[str, ...] = ("Scenario",),
 ) -> Callable[[Check], Check]:
@@ -80,7 +83,7 @@ def rule(
     def register(check: Check) -> Check:
         title = (check.__doc__ or "").strip().rstrip(".")
         checks = dict.fromkeys(about, check)
-        add(Rule(code, title, severity, why, bad, good, fix, by="lint", checks=checks))
+        add(Rule(code, title, severity, why, bad, good, fix, repair=repair, by="lint", checks=checks))
         return check
 
     return register

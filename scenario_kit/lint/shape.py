@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.load.edit import Put
 
 
 @rule(
@@ -14,12 +15,13 @@ from scenario_kit.lint.rule import Problem, rule
     bad="catalog/scenarios/redis1/scenario.yaml with metadata.name cart-oom",
     good="catalog/scenarios/cart-oom/scenario.yaml with metadata.name cart-oom",
     fix="rename the folder, or the scenario",
+    repair="gives the scenario the name of its folder",
 )
 def folder_name(case: Case) -> Iterator[Problem]:
     """The folder has another name than the scenario."""
     folder = case.path.resolve().parent
     if case.merged and folder.name != case.scenario.name:
         message = f"the scenario is called '{case.scenario.name}', its folder '{folder.name}'"
-        yield Problem(
-            ("metadata", "name"), message, folder.name, case.scenario.name, f"git mv {folder.name} {case.scenario.name}"
-        )
+        place, fix = ("metadata", "name"), f"git mv {folder.name} {case.scenario.name}"
+        edits = (Put(place, folder.name),)
+        yield Problem(place, message, folder.name, case.scenario.name, fix, edits=edits)

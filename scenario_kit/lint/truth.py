@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import FAULT_NODE, Case, same
+from scenario_kit.lint.case import FAULT_NODE, Case, Place, same
+from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
+from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
 
 
@@ -16,6 +18,7 @@ from scenario_kit.model import Reference, Severity
     bad="entity: Deployment/redis-cache",
     good="entity: Deployment/valkey-cart",
     fix="name the object that the fault changes",
+    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
 )
 def known_causes(case: Case) -> Iterator[Problem]:
     """The root cause names no object of the app, and none that a fault creates."""
@@ -25,9 +28,10 @@ def known_causes(case: Case) -> Iterator[Problem]:
         place = ("spec", "groundTruth", "rootCauses", i)
         for where, entity in ((("entity",), cause.entity), *((("aliases", j), a) for j, a in enumerate(cause.aliases))):
             if entity and not case.exists(entity):
-                fix = did_you_mean(entity, [*case.entities(cause.fault, "Cause"), *case.names()])
+                known = [*case.entities(cause.fault, "Cause"), *case.names()]
+                fix, edits = did_you_mean(entity, known), referred((*place, *where), entity, known)
                 message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
-                yield Problem((*place, *where), message, entity, fix=fix)
+                yield Problem((*place, *where), message, entity, fix=fix, edits=edits)
 
 
 @rule(
@@ -36,6 +40,7 @@ def known_causes(case: Case) -> Iterator[Problem]:
     bad="a fault on Service/product-catalog, labelled as Service/currency",
     good="entity: Service/product-catalog",
     fix="label the object that the fault itself names as its cause",
+    repair="writes the object that the fault changes, where it is one",
 )
 def untouched(case: Case) -> Iterator[Problem]:
     """The labelled object is not what the fault changes."""
@@ -47,7 +52,8 @@ def untouched(case: Case) -> Iterator[Problem]:
             continue  # SK406
         message = f"no change of fault '{cause.fault}' touches '{cause.entity}'"
         place = ("spec", "groundTruth", "rootCauses", i, "entity")
-        yield Problem(place, message, cause.entity, " or ".join(causes), f"write `entity: {causes[0]}`")
+        fix, edits = f"write `entity: {causes[0]}`", _labelled(place, causes)
+        yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
 
 
 @rule(
@@ -56,6 +62,7 @@ def untouched(case: Case) -> Iterator[Problem]:
     bad="entity: Deployment/frontend   # it only calls what is broken",
     good="entity: Service/product-catalog",
     fix="label the object that the fault changes; victims belong into the propagation",
+    repair="writes the object that the fault changes, where it is one",
 )
 def victims(case: Case) -> Iterator[Problem]:
     """A victim is labelled as the cause."""
@@ -66,7 +73,12 @@ def victims(case: Case) -> Iterator[Problem]:
         if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
             message = f"'{cause.entity}' suffers from fault '{cause.fault}', but is not what it changes"
             place = ("spec", "groundTruth", "rootCauses", i, "entity")
-            yield Problem(place, message, cause.entity, " or ".join(causes), f"write `entity: {causes[0]}`")
+            fix, edits = f"write `entity: {causes[0]}`", _labelled(place, causes)
+            yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
+
+
+def _labelled(place: Place, causes: tuple[str, ...]) -> tuple[Edit, ...]:
+    return (Put(place, causes[0]),) if len(set(causes)) == 1 else ()
 
 
 def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
@@ -110,6 +122,7 @@ def unlabelled(case: Case) -> Iterator[Problem]:
     bad="rootCauses: [{fault: catalog-port}]",
     good="rootCauses: [{fault: catalog-port, entity: Service/product-catalog}]",
     fix="name the object that the fault changes",
+    repair="writes the object that the fault changes, where it is one",
 )
 def nameless(case: Case) -> Iterator[Problem]:
     """The root cause has no entity."""
@@ -118,7 +131,8 @@ def nameless(case: Case) -> Iterator[Problem]:
         if causes and not cause.entity and not case.generated(cause.fault):
             message = f"the root cause for '{cause.fault}' names no entity"
             place = ("spec", "groundTruth", "rootCauses", i)
-            yield Problem(place, message, expected=" or ".join(causes), fix=f"add `entity: {causes[0]}`")
+            edits, fix = _labelled((*place, "entity"), causes), f"add `entity: {causes[0]}`"
+            yield Problem(place, message, expected=" or ".join(causes), fix=fix, edits=edits)
 
 
 @rule(
@@ -146,6 +160,7 @@ def outcome(case: Case) -> Iterator[Problem]:
     bad="{from: Service/product-catalog, to: Deployment/frontned}",
     good="{from: Service/product-catalog, to: Deployment/frontend}",
     fix="name objects of the app, or `Fault/<name>` for a fault whose object has a generated name",
+    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
 )
 def nodes(case: Case) -> Iterator[Problem]:
     """The propagation names an object that does not exist."""
@@ -157,8 +172,13 @@ def nodes(case: Case) -> Iterator[Problem]:
             if ref.kind == FAULT_NODE:
                 uses = [use.name for use in case.scenario.spec.faults]
                 if ref.name not in uses:
-                    fix = did_you_mean(text, [f"{FAULT_NODE}/{name}" for name in uses])
-                    yield Problem(place, f"the scenario has no fault '{ref.name}'", text, fix=fix)
+                    possible = [f"{FAULT_NODE}/{name}" for name in uses]
+                    fix, edits = did_you_mean(text, possible), referred(place, text, possible)
+                    yield Problem(place, f"the scenario has no fault '{ref.name}'", text, fix=fix, edits=edits)
             elif not case.exists(text):
-                fix = did_you_mean(text, case.names(ref.kind) or case.names())
-                yield Problem(place, f"'{text}' is not an object of {case.scenario.spec.app.name}", text, fix=fix)
+                fix, edits = (
+                    did_you_mean(text, case.names(ref.kind) or case.names()),
+                    referred(place, text, case.names()),
+                )
+                message = f"'{text}' is not an object of {case.scenario.spec.app.name}"
+                yield Problem(place, message, text, fix=fix, edits=edits)

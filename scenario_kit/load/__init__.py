@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import Document, Positions, read_document
+from scenario_kit.load.document import Document, Positions, parse, read_document
 from scenario_kit.load.edit import Put
 from scenario_kit.load.kept import kept
 from scenario_kit.load.mistakes import Mistake, mistakes
@@ -18,8 +18,8 @@ from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, S
 from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "Loaded", "LoadedFault", "Mistaken", "Position", "Positions", "did_you_mean", "load_app", "load_fault",
-    "load_scenario", "scenario_files",
+    "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "did_you_mean", "load_app", "load_fault",
+    "load_scenario", "read_scenario", "scenario_files",
     "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
 
@@ -70,7 +70,15 @@ def load_scenario(path: Path) -> Loaded:
         UsageError: there is no such file.
         AuthoringError: with every mistake of the file as a finding.
     """
-    document = read_document(path)
+    return _scenario_of(read_document(path))
+
+
+def read_scenario(text: str, path: str) -> Loaded:
+    """The scenario in a text; ``path`` is what positions show. Raises as ``load_scenario``."""
+    return _scenario_of(parse(text, path))
+
+
+def _scenario_of(document: Document) -> Loaded:
     _is_a("Scenario", document)
     data = _checked("Scenario", document)
     return Loaded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
@@ -21,11 +21,24 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
 
 
 def only(word: str, candidates: Iterable[str]) -> str | None:
-    """The one candidate that ``word`` must have meant: the same but for case and marks, or alone in being close."""
+    """The one candidate that ``word`` must have meant.
+
+    It is the same but for case and marks; or alone in being close; or a few letters away, and every other at least
+    twice as many.
+    """
     known = sorted(set(candidates))
     same = [name for name in known if _bare(name) == _bare(word)]
     close = same or suggest(word, known)
-    return close[0] if len(close) == 1 else None
+    return close[0] if len(close) == 1 else _slip(word, close)
+
+
+def _slip(word: str, close: Sequence[str]) -> str | None:
+    from rapidfuzz.distance import OSA  # imported late, as above
+
+    far = sorted((OSA.distance(word, name), name) for name in close)
+    if len(far) < 2 or far[0][0] > max(1, len(word) // 5):
+        return None
+    return far[0][1] if far[1][0] >= 2 * far[0][0] else None
 
 
 def _bare(word: str) -> str:

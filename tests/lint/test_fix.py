@@ -1,0 +1,236 @@
+"""``lint --fix``: what can be corrected in one way is, and nothing else of the file changes."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.errors import UsageError
+from scenario_kit.lint import RULES, lint_text
+from scenario_kit.lint.fix import difference, fix_file, fixed, write
+from scenario_kit.load import Mistake
+from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
+from scenario_kit.model import Finding, Severity
+
+CATALOG = Catalog()
+NAME = "product-catalog-wrong-target-port"
+TEXT = (data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").read_text()
+#: Comments where edits could lose them.
+NOTED = "# head\n" + TEXT.replace("  faults:\n", "  # what breaks\n  faults:  # one\n") + "# tail\n"
+SPEC = ("spec",)
+FAULT = ("spec", "faults", 0)
+CAUSE = ("spec", "groundTruth", "rootCauses", 0)
+ALERT = ("spec", "expect", "alerts", 0)
+OLD = {"code": "SK432", "reason": "none yet", "until": "2020-01"}
+
+#: What breaks the rule, and its code. The fix must restore what the file said.
+RESTORED: list[tuple[str, Edit]] = [
+    ("SK003", Put(("metadata", "name"), "catalog-port")),
+    ("SK102", Rename((*FAULT, "target"), "targt")),
+    ("SK103", Drop(("apiVersion",))),
+    ("SK104", Put((*ALERT, "withinSeconds"), "480")),
+    ("SK104", Put((*ALERT, "withinSeconds"), "8m")),
+    ("SK104", Put((*FAULT, "target"), "svc/product-catalog")),
+    ("SK105", Put(("apiVersion",), "scenariokit.io/v1")),
+    ("SK107", Put((*SPEC, "app", "name"), "otel-dmeo")),
+    ("SK107", Put((*SPEC, "app", "version"), "v2.2.0")),
+    ("SK108", Put((*FAULT, "type"), "service-target-port-wrnog")),
+    ("SK109", Rename((*FAULT, "parameters", "targetPort"), "targetport")),
+    ("SK109", Put((*FAULT, "parameters", "targetPort"), "9999")),
+    ("SK110", Put((*FAULT, "target"), "Service/product-catalogue")),
+    ("SK110", Put((*FAULT, "target"), "Deployment/product-catalog")),
+    ("SK112", Put((*CAUSE, "entity"), "Service/product-catlog")),
+    ("SK113", Put((*ALERT, "name"), "HighRequestErorRate")),
+    ("SK114", Put((*ALERT, "on"), "Service/frontend")),
+    ("SK115", Put((*SPEC, "groundTruth", "propagation", 0, "to"), "Deployment/frontned")),
+    ("SK121", Put((*SPEC, "solutions", 0, "changes", 0, "patch", "target"), "Service/product-catalogs")),
+    ("SK131", Put((*CAUSE, "fault"), "catalog-prt")),
+    ("SK308", Put((*ALERT, "withinSeconds"), 60)),
+    ("SK405", Put((*CAUSE, "entity"), "Service/currency")),
+    ("SK406", Put((*CAUSE, "entity"), "Deployment/frontend")),
+    ("SK409", Drop((*CAUSE, "entity"))),
+    ("SK601", Put((*SPEC, "license"), "apache 2.0")),
+    ("SK606", Put((*SPEC, "suppress"), [OLD])),
+]  # fmt: skip
+
+
+def study(text: str, folder: str = NAME) -> list[Mistake]:
+    return lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", CATALOG)
+
+
+def codes(found: Sequence[Mistake]) -> set[str]:
+    return {mistake.finding.code for mistake in found}
+
+
+def test_the_file_is_clean_before() -> None:
+    assert study(NOTED) == []
+
+
+@pytest.mark.parametrize(("code", "edit"), RESTORED, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_violation_is_corrected_and_nothing_else_changes(code: str, edit: Edit) -> None:
+    wrong = edited(NOTED, [edit])
+    assert code in codes(study(wrong))
+
+    result = fixed(wrong, study)
+
+    assert result.left == ()
+    assert code in {finding.code for finding in result.corrected}
+    assert study(result.text) == []
+    assert comments(result.text) == comments(NOTED)
+    changed = [line for line in result.text.splitlines() if line not in NOTED.splitlines()]
+    assert len(changed) <= 1, changed
+    assert fixed(result.text, study).text == result.text
+
+
+def comments(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "# " in line]
+
+
+def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
+    wrong = NOTED.replace("catalog-port", "Catalog_Port")
+
+    result = fixed(wrong, study)
+
+    assert result.left == ()
+    assert {finding.code for finding in result.corrected} >= {"SK106"}
+    assert result.text == NOTED
+
+
+def test_a_decoy_that_is_a_solution_goes() -> None:
+    solution = "    changes:" + NOTED.split("  solutions:\n")[1].split("    changes:")[1].split("\n  decoys:")[0]
+    wrong = NOTED.replace("  decoys:\n", f"  decoys:\n  - name: again\n    description: x\n{solution}\n", 1)
+    assert codes(study(wrong)) == {"SK433"}
+
+    assert fixed(wrong, study).text == NOTED
+
+
+def test_only_the_ended_suppression_goes() -> None:
+    alive = {"code": "SK432", "reason": "none found", "until": "2999-12"}
+    wrong = edited(NOTED, [Put((*SPEC, "suppress"), [OLD, alive])])
+
+    assert fixed(wrong, study).text == edited(NOTED, [Put((*SPEC, "suppress"), [alive])])
+
+
+def test_one_mistake_after_another_comes_to_light() -> None:
+    wrong = edited(
+        NOTED,
+        [
+            Put(("kind",), "Scenaro"),
+            Put((*SPEC, "app", "name"), "otel-dmeo"),
+            Put((*FAULT, "type"), "service-target-port-wrnog"),
+            Rename((*FAULT, "parameters", "targetPort"), "targetport"),
+            Put((*ALERT, "on"), "Deployment/frontned"),
+        ],
+    )
+
+    result = fixed(wrong, study)
+
+    assert (result.text, result.left) == (NOTED, ())
+
+
+def test_what_has_several_answers_is_left() -> None:
+    wrong = edited(NOTED, [Put((*SPEC, "title"), "TODO"), Put((*ALERT, "name"), "Nonsense")])
+
+    result = fixed(wrong, study)
+
+    assert result.text == wrong
+    assert {finding.code for finding in result.left} >= {"SK602", "SK113"}
+
+
+def test_an_edit_that_makes_something_worse_is_dropped() -> None:
+    def worse(text: str) -> list[Mistake]:
+        one = [] if "a: 2" in text else [Mistake(found("SK110"), (Put(("a",), 2),))]
+        return [*one, *([Mistake(found("SK405"))] if "a: 2" in text else [])]
+
+    assert fixed("a: 1\n", worse).text == "a: 1\n"
+
+
+def test_edits_that_undo_each_other_end() -> None:
+    def circular(text: str) -> list[Mistake]:
+        code, value = ("SK110", 2) if "a: 1" in text else ("SK112", 1)
+        return [Mistake(found(code), (Put(("a",), value),))]
+
+    assert fixed("a: 1\n", circular).text == "a: 1\n"
+
+
+def found(code: str) -> Finding:
+    return Finding(code=code, severity=Severity.ERROR, message="x")
+
+
+def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
+    tested = {code for code, _ in RESTORED} | {"SK106", "SK433", "SK604"}
+
+    assert {code for code, rule in RULES.items() if rule.repair} == tested
+    static = [rule for rule in RULES.values() if rule.static]
+    assert len(tested) * 2 >= len(static)
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(edited(NOTED, [Put((*FAULT, "type"), "service-target-port-wrnog")]))
+    return path
+
+
+def test_a_file_is_replaced_with_its_mode_and_through_links(wrong: Path, tmp_path: Path) -> None:
+    wrong.chmod(0o640)
+    link = tmp_path / "link.yaml"
+    link.symlink_to(wrong)
+
+    write(fix_file(link, CATALOG))
+
+    assert link.is_symlink()
+    assert wrong.read_text() == NOTED
+    assert stat.S_IMODE(wrong.stat().st_mode) == 0o640
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.yaml", "scenario.yaml"]
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(wrong: Path, tmp_path: Path) -> None:
+    result = fix_file(wrong, CATALOG)
+    wrong.write_text("mine\n")
+
+    with pytest.raises(UsageError, match="changed while it was judged"):
+        write(result)
+    assert wrong.read_text() == "mine\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["scenario.yaml"]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        pytest.param(lambda text: text.replace("\n", "\r\n").encode(), id="Windows line ends"),
+        pytest.param(lambda text: b"\xef\xbb\xbf" + text.encode(), id="byte order mark"),
+        pytest.param(lambda text: text.rstrip("\n").encode(), id="no last line end"),
+    ],
+)
+def test_bytes_around_the_text_are_kept(wrong: Path, spelled: Callable[[str], bytes]) -> None:
+    wrong.write_bytes(spelled(wrong.read_text()))
+
+    result = fix_file(wrong, CATALOG)
+
+    assert (result.new, result.left) == (spelled(NOTED), ())
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"a: [", b"", b"# " + b"x" * 300_000])
+def test_what_cannot_be_read_is_left(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_bytes(data)
+
+    result = fix_file(path, CATALOG)
+
+    assert result.old == result.new
+    assert {finding.code for finding in result.left} == {"SK101"}
+
+
+def test_the_difference_names_the_file_and_the_line(wrong: Path) -> None:
+    lines = difference(fix_file(wrong, CATALOG)).splitlines()
+
+    assert lines[:2] == [f"--- {wrong}", f"+++ {wrong}"]
+    assert [line for line in lines[2:] if line[0] in "+-"] == [
+        "-    type: service-target-port-wrnog",
+        "+    type: service-target-port-wrong",
+    ]

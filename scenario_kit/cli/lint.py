@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
+    from scenario_kit.catalog import Catalog
     from scenario_kit.model import Finding
 
 FORMATS = ("text", "json", "github", "sarif")
@@ -22,10 +25,12 @@ def register(app: typer.Typer) -> None:
     def lint(
         paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
         format: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")] = "text",
+        fix: Annotated[bool, typer.Option("--fix", help="Correct the files where there is one way only.")] = False,
+        diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
     ) -> int:
         """Check scenarios without a cluster: fields, references, labels, leaks.
 
-        Exit codes: 0 nothing that blocks, 1 errors, 3 no such path or no scenario in it.
+        Exit codes: 0 nothing that blocks, 1 errors (that are left after --fix), 3 no such path or no scenario in it.
 
         Example: scenario-kit lint catalog/scenarios
         """
@@ -36,26 +41,60 @@ def register(app: typer.Typer) -> None:
 
         if format not in FORMATS:
             raise UsageError(f"there is no format '{format}'", fix=f"one of: {', '.join(FORMATS)}")
+        if diff and (fix or format != "text"):
+            raise UsageError(
+                "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
+            )
         files, catalog = scenario_files(paths), Catalog()
+        if fix or diff:
+            return _fixed(files, catalog, format, write=fix)
         findings = [finding for file in files for finding in lint_file(file, catalog)]
         _show(findings, len(files), format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
-def _show(findings: list[Finding], files: int, format: str) -> None:
+def _fixed(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
+    """Corrects the files, or shows how. What is left then decides; where nothing is written, all is left."""
+    from scenario_kit.lint import fix
+    from scenario_kit.model import Severity
+
+    results = [fix.fix_file(path, catalog) for path in files]
+    corrected = [finding for result in results for finding in result.corrected]
+    left = [finding for result in results for finding in result.left]
+    if write:
+        for result in results:
+            if result.new != result.old:
+                fix.write(result)
+        _show(left, len(files), format, corrected)
+    else:
+        typer.echo("".join(fix.difference(result) for result in results), nl=False)
+        typer.echo(f"{fixes(corrected)} to make; {summary(left, len(files))} left then", err=True)
+    return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
+
+
+def fixes(corrected: Sequence[Finding]) -> str:
+    """How many findings were corrected."""
+    return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
+
+
+def _show(findings: list[Finding], files: int, format: str, corrected: Sequence[Finding] | None = None) -> None:
+    """The findings; with ``corrected``, after what was corrected."""
     from scenario_kit.cli.output import show_findings, show_json
 
     match format:
         case "json":
-            show_json({"schemaVersion": 1, "files": files, "findings": [f.to_json() for f in findings]})
+            fixed = {} if corrected is None else {"fixed": [f.to_json() for f in corrected]}
+            show_json({"schemaVersion": 1, "files": files, **fixed, "findings": [f.to_json() for f in findings]})
         case "sarif":
             show_json(sarif(findings))
         case "github":
             for finding in findings:
                 typer.echo(annotation(finding))
         case _:
+            for finding in corrected or ():
+                typer.echo(f"fixed {finding.code} {finding.position or ''}: {finding.message}")
             show_findings(findings)
-            typer.echo(summary(findings, files))
+            typer.echo(f"{fixes(corrected or ())} made; " * (corrected is not None) + summary(findings, files))
 
 
 def summary(findings: list[Finding], files: int) -> str:
@@ -91,8 +130,14 @@ def sarif(findings: list[Finding]) -> dict[str, object]:
 
     codes = sorted({f.code for f in findings})
     rules = [
-        {"id": c, "shortDescription": {"text": RULES[c].title}, "fullDescription": {"text": RULES[c].why}}
-        for c in codes
+        {
+            "id": code,
+            "shortDescription": {"text": RULES[code].title},
+            "fullDescription": {"text": RULES[code].why},
+            "help": {"text": f"{RULES[code].fix}. `scenario-kit explain {code}` tells more."},
+            "defaultConfiguration": {"level": _level(RULES[code].severity)},
+        }
+        for code in codes
     ]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -100,18 +145,23 @@ def sarif(findings: list[Finding]) -> dict[str, object]:
         "runs": [
             {
                 "tool": {"driver": {"name": "scenario-kit", "version": __version__, "rules": rules}},
-                "results": [_result(finding) for finding in findings],
+                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
             }
         ],
     }
 
 
-def _result(finding: Finding) -> dict[str, object]:
-    level = {"Error": "error", "Warning": "warning"}.get(finding.severity, "note")
+def _level(severity: str) -> str:
+    return {"Error": "error", "Warning": "warning"}.get(severity, "note")
+
+
+def _result(finding: Finding, rule: int) -> dict[str, object]:
     text = finding.message + (f". Fix: {finding.fix}" if finding.fix else "")
-    result: dict[str, object] = {"ruleId": finding.code, "level": level, "message": {"text": text}}
+    result: dict[str, object] = {
+        "ruleId": finding.code, "ruleIndex": rule, "level": _level(finding.severity), "message": {"text": text}
+    }  # fmt: skip
     if at := finding.position:
         region = {"startLine": at.line, "startColumn": at.column}
-        location = {"artifactLocation": {"uri": at.path}, "region": region}
+        location = {"artifactLocation": {"uri": quote(Path(at.path).as_posix())}, "region": region}
         result["locations"] = [{"physicalLocation": location}]
     return result

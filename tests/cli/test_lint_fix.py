@@ -1,0 +1,130 @@
+"""``lint --fix``, ``--diff`` and what other programs read of ``lint``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit import __version__
+from scenario_kit.catalog import data_root
+from scenario_kit.cli import run
+from scenario_kit.lint import RULES
+
+ROOT = data_root()
+TEXT = (ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml").read_text()
+SLIP = TEXT.replace("deployment-scaled-to-zero", "deployment-scaled-to-zeor")
+#: One mistake that can be corrected, and one that cannot.
+BOTH = SLIP.replace("title: Carts", "title: TODO carts")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(SLIP)
+    return path
+
+
+def test_fix_corrects_the_file_and_tells_what_it_did(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", "--fix", str(path)]) == 0
+
+    out = capsys.readouterr().out
+    assert path.read_text() == TEXT
+    assert f"fixed SK108 {path}:18:11: there is no fault type 'deployment-scaled-to-zeor'" in out
+    assert out.endswith("1 fix made; 1 scenario checked: no findings\n")
+
+
+def test_fix_exits_by_what_is_left(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(BOTH)
+
+    assert run(["lint", "--fix", str(path)]) == 1
+
+    out = capsys.readouterr().out
+    assert path.read_text() == TEXT.replace("title: Carts", "title: TODO carts")
+    assert "SK602 error" in out
+    assert "1 fix made; 1 scenario checked: 1 error" in out
+
+
+def test_fix_leaves_a_good_file_alone(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(TEXT)
+    before = path.stat()
+
+    assert run(["lint", "--fix", str(path)]) == 0
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert "0 fixes made" in capsys.readouterr().out
+
+
+def test_fix_has_json(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(BOTH)
+
+    assert run(["lint", "--fix", str(path), "--format", "json"]) == 1
+
+    document = json.loads(capsys.readouterr().out)
+    assert [f["code"] for f in document["fixed"]] == ["SK108"]
+    assert [f["code"] for f in document["findings"]] == ["SK602"]
+
+
+def test_diff_writes_nothing_and_can_be_applied(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", "--diff", str(path)]) == 1
+
+    captured = capsys.readouterr()
+    assert path.read_text() == SLIP
+    removed = [line for line in captured.out.splitlines() if re.match(r"[-+] ", line)]
+    assert removed == ["-    type: deployment-scaled-to-zeor", "+    type: deployment-scaled-to-zero"]
+    assert "1 fix to make; 1 scenario checked: no findings left then" in captured.err
+
+
+def test_diff_of_a_good_file_is_empty(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(TEXT)
+
+    assert run(["lint", "--diff", str(path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("more", [["--fix"], ["--format", "json"]])
+def test_diff_is_for_reading_only(path: Path, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", "--diff", *more, str(path)]) == 3
+    assert "--diff shows changes as text" in capsys.readouterr().err
+
+
+def test_sarif_has_the_structure_that_code_scanning_reads(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = path.rename(path.with_name("my scenario.yaml"))
+    path.write_text(BOTH)
+
+    assert run(["lint", str(path), "--format", "sarif"]) == 1
+
+    document = json.loads(capsys.readouterr().out)
+    assert (document["version"], document["$schema"]) == ("2.1.0", "https://json.schemastore.org/sarif-2.1.0.json")
+    (one,) = document["runs"]
+    driver = one["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("scenario-kit", __version__)
+    assert [rule["id"] for rule in driver["rules"]] == ["SK108", "SK602"]
+    for rule in driver["rules"]:
+        assert rule["shortDescription"]["text"] == RULES[rule["id"]].title
+        assert rule["fullDescription"]["text"]
+        assert rule["help"]["text"]
+        assert rule["defaultConfiguration"]["level"] == "error"
+    lines = path.read_text().splitlines()
+    for result in one["results"]:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] == "error"
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        assert place["artifactLocation"]["uri"].endswith("/my%20scenario.yaml")
+        assert 1 <= place["region"]["startLine"] <= len(lines)
+        assert 1 <= place["region"]["startColumn"] <= len(lines[place["region"]["startLine"] - 1])
+
+
+def test_sarif_without_findings_is_a_run_without_results(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(TEXT)
+
+    assert run(["lint", str(path), "--format", "sarif"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (one["results"], one["tool"]["driver"]["rules"]) == ([], [])

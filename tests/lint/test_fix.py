@@ -100,6 +100,13 @@ def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
     assert result.text == NOTED
 
 
+def test_an_unsupported_domain_becomes_the_one_that_there_is() -> None:
+    wrong = edited(NOTED, [Put((*SPEC, "domain"), "finops")])
+    assert codes(study(wrong)) == {"SK604"}
+
+    assert fixed(wrong, study).text == edited(NOTED, [Put((*SPEC, "domain"), "sre")])
+
+
 def test_a_decoy_that_is_a_solution_goes() -> None:
     solution = "    changes:" + NOTED.split("  solutions:\n")[1].split("    changes:")[1].split("\n  decoys:")[0]
     wrong = NOTED.replace("  decoys:\n", f"  decoys:\n  - name: again\n    description: x\n{solution}\n", 1)

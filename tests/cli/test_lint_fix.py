@@ -128,3 +128,25 @@ def test_sarif_without_findings_is_a_run_without_results(path: Path, capsys: pyt
     assert run(["lint", str(path), "--format", "sarif"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["runs"]
     assert (one["results"], one["tool"]["driver"]["rules"]) == ([], [])
+
+
+def test_the_hook_for_pre_commit_lints_the_files_that_it_is_given(path: Path) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert (hook["id"], hook["language"]) == ("scenario-kit-lint", "python")
+    for name, meant in {
+        "scenario.yaml": True,
+        "catalog/scenarios/a/scenario.yaml": True,
+        "my-scenario.yaml": False,
+        "scenario.yaml.bak": False,
+        "a/scenario-yaml": False,
+    }.items():
+        assert bool(re.search(hook["files"], name)) == meant
+
+    program, *arguments = shlex.split(hook["entry"])
+    installed = Path(sys.executable).with_name(program)
+    command = [str(installed), *arguments, "--fix", str(path)]
+    first = subprocess.run(command, capture_output=True, text=True, check=False)
+    again = subprocess.run([str(installed), *arguments, str(path)], capture_output=True, text=True, check=False)
+
+    assert (first.returncode, path.read_text()) == (0, TEXT), first.stderr
+    assert (again.returncode, again.stdout) == (0, "1 scenario checked: no findings\n"), again.stderr

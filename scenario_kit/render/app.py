@@ -35,6 +35,7 @@ CLUSTER_KINDS: Final = frozenset(
     {
         "Namespace", "Node", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass", "PersistentVolume",
         "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "IngressClass",
+        "IPPool",
     }
 )  # fmt: skip
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -11,7 +11,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Fault, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
-from scenario_kit.observe.rules import scope
+from scenario_kit.observe.rules import CLUSTER_METRICS, scope
 from scenario_kit.render import after, app_objects, fault
 from scenario_kit.render.objects import position
 
@@ -54,8 +54,34 @@ def scaler(name: str, *resources: str) -> Object:
     }
 
 
+GATEWAY: Object = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "Gateway",
+    "metadata": {"name": "front", "namespace": NAMESPACE},
+    "spec": {"gatewayClassName": "istio", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]},
+}
+
+
+def ingress(name: str, **backends: str) -> Object:
+    paths = [
+        {"path": f"/{path}", "pathType": "Prefix", "backend": {"service": {"name": service, "port": {"number": 8080}}}}
+        for path, service in backends.items()
+    ]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "Ingress",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"rules": [{"http": {"paths": paths}}]},
+    }
+
+
 #: Objects that the app does not have by default.
-EXTRA: tuple[Object, ...] = (scaler("cart", "cpu", "memory"), scaler("frontend", "cpu"))
+EXTRA: tuple[Object, ...] = (
+    GATEWAY,
+    ingress("front", images="frontend-proxy", cart="cart"),
+    scaler("cart", "cpu", "memory"),
+    scaler("frontend", "cpu"),
+)
 
 
 def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: object) -> Fault:
@@ -74,6 +100,8 @@ def at(objects: tuple[Object, ...], ref: str) -> Object | None:
     return None if index is None else objects[index]
 
 
+#: Where a variable of the first container stands.
+ENV = "spec.template.spec.containers[0].env[?(@.name=='%s')].value"
 #: Fault, target, parameters, and values that the objects then have: reference, path, value.
 BITES = [
     ("service-selector-mismatch", "Service/cart", {}, [
@@ -118,6 +146,38 @@ BITES = [
     ("rbac-permission-missing", "Deployment/cart", {}, [
         ("Deployment/cart", "spec.template.spec.initContainers[?(@.name=='settings')].command[0]", "kubectl")]),
     ("rbac-permission-missing", "Deployment/ad", {"verbs": ["list"]}, []),
+    (
+        "traffic-surge",
+        "Deployment/load-generator",
+        {},
+        [("Deployment/load-generator", ENV % "LOCUST_USERS", "500"),
+         ("Deployment/load-generator", ENV % "LOCUST_SPAWN_RATE", "50")],
+    ),
+    (
+        "traffic-surge",
+        "Deployment/load-generator",
+        {"factor": 3},
+        [("Deployment/load-generator", ENV % "LOCUST_USERS", "150")],
+    ),
+    ("traffic-spike", "Deployment/load-generator", {}, []),
+    ("traffic-spike", "Deployment/load-generator", {"factor": 3, "seconds": 10}, []),
+    ("browser-load", "Deployment/load-generator", {}, []),
+    ("api-server-request-surge", "Deployment/cart", {}, []),
+    ("api-server-request-surge", "Deployment/ad", {"requestsPerSecond": 3, "replicas": 1}, []),
+    ("api-server-memory-stress", "kube-system/Pod/kube-apiserver-one", {}, []),
+    ("etcd-io-latency", "kube-system/Pod/etcd-one", {"delayMilliseconds": 20}, []),
+    ("mesh-dataplane-disabled", "Deployment/cart", {}, []),
+    ("mesh-strict-mtls", "Deployment/cart", {}, [
+        ("Deployment/cart", "spec.template.metadata.labels['istio.io/dataplane-mode']", "none")]),
+    ("mesh-strict-mtls", "Deployment/frontend", {"label": "sidecar.istio.io/inject"}, [
+        ("Deployment/frontend", "spec.template.metadata.labels['sidecar.istio.io/inject']", "false")]),
+    ("mesh-gateway-deny", "Gateway.gateway.networking.k8s.io/front", {}, []),
+    ("ingress-backend-wrong", "Ingress/front", {}, [
+        ("Ingress/front", "spec.rules[0].http.paths[0].backend.service.name", "frontend")]),
+    ("ingress-backend-wrong", "Ingress/front", {"path": "/cart", "service": "product-reviews"}, [
+        ("Ingress/front", "spec.rules[0].http.paths[1].backend.service.port.number", 3551)]),
+    ("pod-ip-pool-exhausted", "Deployment/cart", {}, []),
+    ("pod-ip-pool-exhausted", "Deployment/ad", {"fillers": 20}, []),
 ]  # fmt: skip
 
 
@@ -131,7 +191,8 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
             assert find(at(broken, ref), path) == [wanted]
     for check in (*result.effect, *result.undone):
         if check.query:
-            assert NAMESPACE in scope(check.query.expr, NAMESPACE)
+            scoped = scope(check.query.expr, NAMESPACE)
+            assert NAMESPACE in scoped or any(name in scoped for name in CLUSTER_METRICS)
     assert result.effect[0].query is None
     assert any(c.query for c in result.effect), "an effect is more than the object that was written"
     for cause in result.causes:
@@ -176,6 +237,12 @@ REFUSED = [
         "even without",
     ),
     ("pod-security-restricted", "Deployment/quote", {}, "SK304", "no more than the standard allows"),
+    ("traffic-surge", "Deployment/cart", {}, "SK304", "not the load generator"),
+    ("traffic-spike", "Deployment/cart", {}, "SK304", "not the load generator"),
+    ("mesh-strict-mtls", "Deployment/valkey-cart", {}, "SK304", "talks to nobody"),
+    ("mesh-gateway-deny", "Gateway.gateway.networking.k8s.io/front", {"methods": ["BREW"]}, "SK109", "is not one of"),
+    ("ingress-backend-wrong", "Ingress/front", {"service": "frontend-proxy"}, "SK304", "leads there already"),
+    ("ingress-backend-wrong", "Ingress/front", {"service": "absent"}, "SK110", "is not among the app's objects"),
     ("rbac-permission-missing", "Deployment/cart", {"verbs": ["get"]}, "SK109", "is not one of"),
     ("service-selector-mismatch", "Service/cart", {"value": "cart"}, "SK304", "carry that label"),
     ("service-selector-mismatch", "Service/cart", {"value": "frontend"}, "SK304", "frontend carry that label"),

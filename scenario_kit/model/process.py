@@ -23,10 +23,14 @@ class Exit(NamedTuple):
 
 
 class Start(NamedTuple):
-    """How a process comes up: it listens after that many seconds, or, with ``exit``, ends after them."""
+    """How a process comes up: it listens after that many seconds, or, with ``exit``, ends after them.
+
+    It then prints ``lines``; what whoever simulates it logs by itself is not among them.
+    """
 
     listens_after_seconds: float
     exit: Exit | None = None
+    lines: tuple[str, ...] = ()
 
 
 class InitState(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from scenario_kit.lab.kubelet import backoff, configuration, images, times
-from scenario_kit.lab.kubelet.context import Context, Restarted
+from scenario_kit.lab.kubelet.context import Context, Line, Restarted
 from scenario_kit.lab.kubelet.memory import ContainerMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
@@ -221,6 +221,7 @@ def _start(ctx: Context, container: Object, entry: Object, own: ContainerMemory,
     ctx.tell(now, "Started", f"Started container {name}", name)
     if start.exit is not None:
         own.exit, own.exit_at = start.exit, now + start.listens_after_seconds
+        ctx.output.extend(Line(name, own.exit_at, text) for text in start.lines)
 
 
 def _start_failed(ctx: Context, container: Object, entry: Object, own: ContainerMemory, exit: Exit, now: float) -> None:

@@ -6,11 +6,24 @@ import hashlib
 import re
 from typing import Protocol
 
+from scenario_kit.model.base import Object
 from scenario_kit.model.image import normalised
 
 _REFERENCE = re.compile(
     r"^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,})?$"
 )
+#: Repositories of Docker's official images for one CPU, and the CPU's name in Kubernetes.
+_CPUS = {
+    "amd64": "amd64", "i386": "386", "arm32v5": "arm", "arm32v6": "arm", "arm32v7": "arm", "arm64v8": "arm64",
+    "ppc64le": "ppc64le", "riscv64": "riscv64", "s390x": "s390x",
+}  # fmt: skip
+_ONE_CPU = re.compile(rf"docker\.io/(?P<cpu>{'|'.join(_CPUS)})/(?P<rest>[^/]+)")
+_TOOLS = frozenset({"docker.io/library/busybox:1.36.1", "docker.io/library/busybox:1.37.0"})
+#: Programs that an image with a shell has.
+_USUAL = frozenset({
+    "awk", "bash", "cat", "cp", "curl", "dd", "echo", "env", "false", "grep", "httpd", "ls", "nc", "nslookup",
+    "python3", "sed", "sh", "sleep", "tail", "test", "timeout", "touch", "true", "wget",
+})  # fmt: skip
 
 
 class Images(Protocol):
@@ -18,6 +31,9 @@ class Images(Protocol):
 
     def present(self, node: str, image: str, now: float) -> bool:
         """Whether the image (normalised name) is on the node at that time."""
+
+    def lacks(self, image: str, program: str) -> bool:
+        """Whether the image is known not to have a program; the empty one is the image's own."""
 
 
 def valid(image: str) -> bool:
@@ -37,6 +53,25 @@ def image_id(image: str) -> str:
 def is_pause(image: str) -> bool:
     """Whether it is the image of a process that does nothing but hold a pod's place."""
     return normalised(image).rpartition("/")[2].startswith("pause:")
+
+
+def is_tool(image: str) -> bool:
+    """Whether it is one of the images of tools that pods borrow and that every registry mirror has."""
+    return normalised(image) in _TOOLS
+
+
+def for_every_cpu(image: str) -> str:
+    """The image of which this one is the part for a single CPU: Docker publishes official images that way."""
+    found = _ONE_CPU.match(normalised(image))
+    return f"docker.io/library/{found['rest']}" if found else image
+
+
+def foreign(image: str, node: Object) -> bool:
+    """Whether the image is for one CPU only, and for another than the node's; False where either is not known."""
+    found = _ONE_CPU.match(normalised(image))
+    labels = node.get("metadata", {}).get("labels") or {}
+    own = labels.get("kubernetes.io/arch") or ((node.get("status") or {}).get("nodeInfo") or {}).get("architecture")
+    return found is not None and bool(own) and _CPUS[found["cpu"]] != own
 
 
 def pull_seconds(image: str) -> float:
@@ -67,28 +102,47 @@ class ImageCache:
 
     def __init__(self) -> None:
         self._since: dict[tuple[str, str], float] = {}
+        self._programs: dict[tuple[str, str], set[str]] = {}
 
     def of(self, scope: str) -> Images:
         """The view of one world."""
-        return _Scoped(self._since, scope)
+        return _Scoped(self._since, self._programs, scope)
 
     def add(self, scope: str, image: str, at: float) -> None:
         """The image is present from that time on."""
         key = (scope, normalised(image))
         self._since[key] = min(at, self._since.get(key, at))
 
+    def learn(self, scope: str, image: str, program: str) -> None:
+        """The image has this program: a container that was started with it runs. The empty one is the image's own."""
+        self._programs.setdefault((scope, normalised(image)), set()).add(program)
+
     def forget(self, scope: str) -> None:
         """The world is gone."""
+        for key in [key for key in self._programs if key[0] == scope]:
+            del self._programs[key]
         for key in [key for key in self._since if key[0] == scope]:
             del self._since[key]
 
 
 class _Scoped:
-    def __init__(self, since: dict[tuple[str, str], float], scope: str) -> None:
+    def __init__(
+        self, since: dict[tuple[str, str], float], programs: dict[tuple[str, str], set[str]], scope: str
+    ) -> None:
         self._since = since
+        self._programs = programs
         self._scope = scope
 
     def present(self, node: str, image: str, now: float) -> bool:
         """See ``ImageCache``: the node makes no difference."""
         del node
         return self._since.get((self._scope, normalised(image)), now + 1) <= now
+
+    def lacks(self, image: str, program: str) -> bool:
+        """No registry tells what is in an image, so this goes by what containers of the world ran with it.
+
+        An image that never ran has everything. Later it has its own program, those that ran, and the usual tools.
+        """
+        known = self._programs.get((self._scope, normalised(image)))
+        usual = not program or program.rpartition("/")[2] in _USUAL
+        return known is not None and not usual and program not in known

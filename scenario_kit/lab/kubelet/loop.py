@@ -169,7 +169,15 @@ class Kubelet:
             if entry.get("imageID"):
                 started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
                 self._images.add(pod["metadata"]["namespace"], entry["image"], times.parse(started) if started else 0.0)
+        self._learn(pod["metadata"]["namespace"], pod["spec"], status)
         return Record(pod, ip=address)
+
+    def _learn(self, namespace: str, spec: Object, status: Object) -> None:
+        """Which programs images have, from the containers that run."""
+        running = {s["name"] for s in status.get("containerStatuses") or () if "running" in s["state"]}
+        for container in spec["containers"]:
+            if container["name"] in running:
+                self._images.learn(namespace, container["image"], next(iter(container.get("command") or ()), ""))
 
     def _forget(self, uid: str, pod: Object) -> None:
         record = self._records.pop(uid, None)
@@ -251,6 +259,7 @@ class Kubelet:
         )
         for image, at in transition.pulled:
             self._images.add(namespace, image, at)
+        self._learn(namespace, pod["spec"], transition.status)
         return transition, difference(pod.get("status") or {}, transition.status)
 
     def _write(self, record: Record, transition: PodTransition, patch: Object) -> int:

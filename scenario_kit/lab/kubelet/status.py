@@ -12,6 +12,7 @@ from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.memory import Memory, recall
 from scenario_kit.lab.kubelet.pause import WithPause
 from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.runtime import WithRuntime
 from scenario_kit.model.base import Object
 
 _FIRST_MOUNT_RETRY = 0.5
@@ -62,7 +63,7 @@ def pod_status(
         ip: the address for a pod that has none yet.
         memory: from the last transition; not changed.
     """
-    processes = WithPause(processes)
+    processes = WithPause(WithRuntime(processes, node or {}, objects, images))
     own = copy.deepcopy(memory) if memory is not None else recall(pod, processes, now)
     status = copy.deepcopy(pod.get("status") or {})
     if node is None:

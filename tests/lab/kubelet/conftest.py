@@ -58,6 +58,7 @@ class Bench:
     objects: Objects = field(default_factory=Objects)
     images: ImageCache = field(default_factory=ImageCache)
     memory: Memory | None = None
+    node: Object = field(default_factory=lambda: NODE)
     events: list[PodEvent] = field(default_factory=list)
     output: list[Any] = field(default_factory=list)
     last: PodTransition | None = None
@@ -66,7 +67,7 @@ class Bench:
         """Decide at T0 + seconds and make the result the pod's status."""
         self.last = pod_status(
             self.pod,
-            NODE,
+            self.node,
             self.objects,
             self.processes,
             T0 + seconds,

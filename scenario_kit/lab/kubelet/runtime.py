@@ -1,0 +1,102 @@
+"""What the container runtime and the kernel decide before a program gets to do anything of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from scenario_kit.lab.kubelet import files, images, scripts
+from scenario_kit.lab.kubelet.context import Lookup
+from scenario_kit.lab.kubelet.processes import START_ERROR, Processes
+from scenario_kit.model.base import Object
+from scenario_kit.model.process import Exit, InitState, Start
+from scenario_kit.model.quantity import number
+
+#: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
+SMALLEST_MEMORY = 6 * 2**20
+_CREATE = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
+    "unable to start container process: "
+)
+#: Until a program that finds its port taken has given up.
+_BIND_SECONDS = 1.0
+
+
+class WithRuntime:
+    """Processes that get to run only where image, memory, ports and shared memory allow it."""
+
+    def __init__(self, others: Processes, node: Object, objects: Lookup, known: images.Images) -> None:
+        self._others = others
+        self._node = node
+        self._objects = objects
+        self._images = known
+
+    def image_exists(self, image: str) -> bool:
+        """Images of usual tools do, and an image for one CPU does where the image for all does."""
+        return images.is_tool(image) or self._others.image_exists(images.for_every_cpu(image))
+
+    def start(self, pod: Object, container: str, now: float) -> Start:
+        """How it ends where it cannot run; a program that never ran is not reported to the others."""
+        spec = _spec(pod, container)
+        failed = partial(Exit, pod["metadata"]["uid"], container)
+        limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
+        if limit is not None and number(limit) < SMALLEST_MEMORY:
+            text = _CREATE + "container init was OOM-killed (memory limit too low?): unknown"
+            return Start(0.0, failed(128, START_ERROR, text))
+        program = next(iter(spec.get("command") or ()), "")
+        if images.foreign(spec["image"], self._node):
+            return _ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
+        if self._images.lacks(spec["image"], program):
+            return Start(0.0, failed(128, START_ERROR))
+        if port := self._taken(pod, spec):
+            return _ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
+        if text := scripts.overflow(_words(spec), partial(self._shared, pod, spec)):
+            return _ended(failed, _BIND_SECONDS, 1, text)
+        return self._others.start(pod, container, now)
+
+    def init(self, pod: Object, container: str, now: float) -> InitState:
+        """Decided here where the command checks or awaits a file of the pod."""
+        spec = _spec(pod, container)
+        found = scripts.outcome(_words(spec), lambda path: files.read(pod, spec, path, self._objects))
+        return found or self._others.init(pod, container, now)
+
+    def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
+        """As the others say."""
+        return self._others.answers(pod, container, port, path, now)
+
+    @staticmethod
+    def _taken(pod: Object, spec: Object) -> int:
+        """A port that another running container of the pod declares as well; 0 where there is none."""
+        running = {
+            s["name"] for s in (pod.get("status") or {}).get("containerStatuses") or () if "running" in s["state"]
+        }
+        others = [c for c in pod["spec"]["containers"] if c["name"] in running - {spec["name"]}]
+        taken = {port for other in others for port in _ports(other)}
+        return next((port for port in _ports(spec) if port in taken), 0)
+
+    @staticmethod
+    def _shared(pod: Object, spec: Object, path: str) -> float:
+        mount = files.mounted(spec, path)
+        volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
+        if volume is None:
+            return scripts.SHARED_MEMORY
+        size = (volume.get("emptyDir") or {}).get("sizeLimit")
+        return number(size) if size is not None else float("inf")
+
+
+def _ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> Start:
+    return Start(after, failed(code, "Error", text), (text,))
+
+
+def _spec(pod: Object, name: str) -> Object:
+    spec = pod["spec"]
+    found: Object = next(c for c in [*spec["containers"], *(spec.get("initContainers") or ())] if c["name"] == name)
+    return found
+
+
+def _words(spec: Object) -> list[str]:
+    return [str(word) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
+
+
+def _ports(spec: Object) -> list[int]:
+    return [int(p["containerPort"]) for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"]

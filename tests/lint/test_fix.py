@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
 from scenario_kit.lint.fix import difference, fix_file, fixed, write
 from scenario_kit.load import Mistake
+from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
 from scenario_kit.model import Finding, Severity
 
@@ -241,3 +243,28 @@ def test_the_difference_names_the_file_and_the_line(wrong: Path) -> None:
         "-    type: service-target-port-wrnog",
         "+    type: service-target-port-wrong",
     ]
+
+
+def slip(seed: int) -> tuple[Path, str]:
+    """A scenario of the catalogue with one wrong letter in one of its names, references or words."""
+    choose = random.Random(seed)
+    path = choose.choice(CATALOG.scenarios())
+    texts = parse(path.read_text(), str(path)).positions.texts
+    place = choose.choice([p for p in texts if p[-1] not in ("title", "description", "brief", "because")])
+    value = texts[place]
+    at = choose.randrange(len(value))
+    wrong = value[:at] + choose.choice(["", 2 * value[at], "x"]) + value[at + 1 :]
+    return path, edited(path.read_text(), [Put(place, wrong)])
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_slip_of_the_pen_is_never_made_worse(seed: int) -> None:
+    path, wrong = slip(seed)
+    before = lint_text(wrong, path, CATALOG)
+
+    result = fixed(wrong, lambda text: lint_text(text, path, CATALOG))
+
+    assert len(result.left) <= len(before)
+    assert bool(result.corrected) == (result.text != wrong)
+    assert comments(result.text) == comments(wrong)
+    assert fixed(result.text, lambda text: lint_text(text, path, CATALOG)).text == result.text

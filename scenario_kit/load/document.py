@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.nesting import TooDeep, shallow
 from scenario_kit.model import Finding, Position, Severity
 
 #: A place in a document: field names and list indices from the root.
@@ -109,6 +110,7 @@ def parse(text: str, path: str) -> Document:
         AuthoringError: not YAML, or not exactly one document.
     """
     try:
+        shallow(text)
         nodes = [node for node in yaml.compose_all(text, Loader=LOADER) if node is not None]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -118,7 +120,7 @@ def parse(text: str, path: str) -> Document:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position)
         _refuse(path, (line, 0), f"the file is not YAML: character U+{error.character:04X} is not allowed", "remove it")
-    except RecursionError:
+    except (RecursionError, TooDeep):
         _refuse(path, (0, 0), f"the file nests deeper than {MAX_DEPTH} levels", "flatten it")
     if not nodes:
         _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")

@@ -22,13 +22,15 @@ from typing import Any, Final
 
 import msgspec
 import yaml
-from jinja2 import FileSystemLoader, TemplateError
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.nesting import shallow
 from scenario_kit.model import App, Object
-from scenario_kit.render.engine import Sandbox, sandbox
+from scenario_kit.render.folder import Folder
+from scenario_kit.render.meter import metered, weigh
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.sandbox import FAILURES, Sandbox, sandbox
 
 #: Kinds without a namespace that an app may bring.
 CLUSTER_KINDS: Final = frozenset(
@@ -38,7 +40,15 @@ CLUSTER_KINDS: Final = frozenset(
         "IPPool",
     }
 )  # fmt: skip
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Without merge keys: few short ones merge into many fields."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Refuses ``<<``."""
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", node.start_mark)
 
 
 def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
@@ -129,19 +139,20 @@ def templates_digest(app: App, folder: Path) -> str:
 def _documents(folder: Path, version: str, variables: str) -> bytes:
     """The documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
     known = json.loads(variables)
-    options, data = known["options"], folder / version / "data.yaml"
+    options, data = known["options"], f"{version}/data.yaml"
     try:
-        text = (
-            _environment(folder)
-            .get_template(f"{version}/manifests.yaml.j2")
-            .render(
+        with metered():
+            environment = _environment(folder)
+            text = environment.get_template(f"{version}/manifests.yaml.j2").render(
                 known,
-                data=_data(data) if data.is_file() else {},
+                data=_data(folder, data) if (folder / data).is_file() else {},
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
-        )
-        return msgspec.json.encode([d for d in yaml.load_all(text, Loader=_LOADER) if d is not None])
-    except (TemplateError, yaml.YAMLError, TypeError, ValueError, LookupError) as error:
+        with metered():  # aliases may have blown it up
+            shallow(text)
+            documents = yaml.load_all(text, Loader=_Loader)
+            return msgspec.json.encode(weigh([d for d in documents if d is not None]))
+    except (*FAILURES, yaml.YAMLError, OSError) as error:
         raise AuthoringError(
             f"the templates in {folder} do not yield objects for version {version}: {type(error).__name__}: {error}"
         ) from error
@@ -149,12 +160,14 @@ def _documents(folder: Path, version: str, variables: str) -> bytes:
 
 @lru_cache(maxsize=8)
 def _environment(folder: Path) -> Sandbox:
-    return sandbox(FileSystemLoader(folder))
+    return sandbox(Folder(folder))
 
 
 @lru_cache(maxsize=8)
-def _data(path: Path) -> Any:
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+def _data(folder: Path, name: str) -> Any:
+    text = Folder(folder).text(name)
+    shallow(text)
+    return weigh(yaml.load(text, Loader=_Loader))
 
 
 def _placed(app: App, document: Any, namespace: str) -> Object:

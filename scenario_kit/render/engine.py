@@ -12,47 +12,24 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from jinja2 import BaseLoader, StrictUndefined, Template, TemplateError, Undefined, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Template, Undefined, nodes
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.render.meter import MAX_OUTPUT, metered, room
 from scenario_kit.render.mistake import mistake
+from scenario_kit.render.sandbox import FAILURES, MAX_RANGE, Sandbox, sandbox
 from scenario_kit.render.target import Target
 
-#: Characters that one document may grow to, and items that one range may have.
-MAX_OUTPUT: Final = 2_000_000
-MAX_RANGE: Final = 1_000
-#: Loops inside loops; with MAX_RANGE this bounds the work of a template.
+__all__ = ["MAX_OUTPUT", "MAX_RANGE", "MAX_SOURCE", "Sandbox", "Variables", "plain", "render", "sandbox"]
+
+#: Characters of one text with expressions.
+MAX_SOURCE: Final = 100_000
+#: Loops inside loops.
 _MAX_LOOPS: Final = 2
-#: Filters that build text of any width from a number.
-_UNBOUNDED: Final = ("center", "format", "indent", "wordwrap", "xmlattr", "lipsum")
 _FORBIDDEN: Final = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 _ONE: Final = re.compile(r"\s*\{\{-?(.*?)-?\}\}\s*", re.DOTALL)
-_FAILURES: Final = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
 
 Variables = Mapping[str, Any]
-
-
-class Sandbox(ImmutableSandboxedEnvironment):
-    """A strict environment in which operators cannot blow up."""
-
-    intercepted_binops = frozenset({"*", "**", "%"})
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Arithmetic on numbers of ordinary size; anything else is refused."""
-        if not all(isinstance(v, int | float) and abs(v) <= 1e12 for v in (left, right)) or operator == "**":
-            raise ValueError(f"'{operator}' is for numbers of ordinary size only")
-        return super().call_binop(context, operator, left, right)
-
-
-def sandbox(loader: BaseLoader | None = None) -> Sandbox:
-    """A new environment; with a loader, templates may include each other."""
-    environment = Sandbox(loader=loader, undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
-    environment.globals = {"range": _range, "dict": dict}
-    if loader is None:
-        for name in _UNBOUNDED:
-            environment.filters.pop(name, None)
-    return environment
 
 
 def render(document: Any, variables: Variables, where: str = "") -> Any:
@@ -67,7 +44,8 @@ def render(document: Any, variables: Variables, where: str = "") -> Any:
         AuthoringError: an expression is not valid, uses an undefined name, or fails; the message names the place.
     """
     left = [MAX_OUTPUT]
-    return _walk(document, variables, where, left)
+    with metered():
+        return _walk(document, variables, where, left)
 
 
 def _walk(value: Any, variables: Variables, where: str, left: list[int]) -> Any:
@@ -97,7 +75,7 @@ def _text(text: str, variables: Variables, where: str) -> Any:
         return result
     except AuthoringError:
         raise
-    except _FAILURES as error:
+    except FAILURES as error:
         raise mistake(
             "SK123",
             f"{where}: the template cannot be rendered: {error}",
@@ -108,6 +86,7 @@ def _text(text: str, variables: Variables, where: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Callable[[Variables], Any]:
+    room(len(text), MAX_SOURCE)
     environment = _strict()
     tree = environment.parse(text)
     if any(tree.find_all(_FORBIDDEN)):
@@ -145,13 +124,6 @@ def _blank(node: nodes.Node) -> bool:
 
 def _depth(node: nodes.Node) -> int:
     return isinstance(node, nodes.For) + max((_depth(child) for child in node.iter_child_nodes()), default=0)
-
-
-def _range(*args: int) -> range:
-    result = range(*args)
-    if len(result) > MAX_RANGE:
-        raise ValueError(f"a range of {len(result)} items; at most {MAX_RANGE} are possible")
-    return result
 
 
 def plain(value: Any) -> Any:

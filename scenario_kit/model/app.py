@@ -41,11 +41,15 @@ class Component(Value, frozen=True, kw_only=True):
 
 
 class CallEdge(Value, frozen=True, kw_only=True):
-    """``caller`` talks to ``callee``; ``env`` or ``config`` is where the caller reads the address."""
+    """``caller`` talks to ``callee``; ``env`` or ``config`` is where the caller reads the address.
+
+    ``via`` a registry, calls go to pods, and the callee's Service plays no part.
+    """
 
     caller: str
     callee: str
     mode: Literal["Sync", "Swallowed", "Async"] = "Sync"
+    via: Literal["Service", "Registry"] = "Service"
     env: tuple[str, ...] = ()
     config: str = ""
 

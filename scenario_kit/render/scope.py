@@ -210,7 +210,7 @@ class Scope:
                 }
                 for c in self.app.components
             ],
-            "calls": [{"caller": c.caller, "callee": c.callee, "mode": c.mode} for c in self.app.calls],
+            "calls": [{"caller": c.caller, "callee": c.callee, "mode": c.mode, "via": c.via} for c in self.app.calls],
             "flags": flags(self.app, self.objects, self.namespace),
             "load": self.app.load.to_json() if self.app.load else None,
             "images": list(self.app.images),

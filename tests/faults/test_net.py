@@ -216,6 +216,9 @@ def _filled(value, result: Fault):
 
 
 REFUSED = [
+    ("service-deleted", "Service/otel-collector", {}, "SK304", "nobody reaches its pods"),
+    ("service-internal-traffic-local", "Service/otel-collector", {}, "SK304", "nobody reaches its pods"),
+    ("coredns-name-blocked", "Service/otel-collector", {}, "SK304", "nobody reaches its pods"),
     ("hpa-target-too-low", "HorizontalPodAutoscaler/cart", {"percent": 70}, "SK304", "70 percent already"),
     ("hpa-target-too-low", "HorizontalPodAutoscaler/frontend", {"resource": "memory"}, "SK304", "does not look at"),
     ("hpa-missing-cpu-request", "Deployment/ad", {}, "SK304", "no autoscaler scales"),
@@ -268,3 +271,30 @@ def test_what_cannot_bite_is_refused(objects, name, target, parameters, code, pa
         rendered(objects, name, target, **parameters)
     assert [f.code for f in caught.value.findings] == [code]
     assert part in caught.value.message + "".join(f.message for f in caught.value.findings)
+
+
+HOTEL = CATALOG.app("hotel-reservation", CATALOG.versions("hotel-reservation")[0])
+THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "coredns-name-blocked")
+
+
+@pytest.mark.parametrize("name", [*THROUGH_SERVICES, "service-internal-traffic-local"])
+def test_a_service_that_a_registry_bypasses_is_no_target(name):
+    objects = app_objects(HOTEL, {}, 50, NAMESPACE)
+    bypassed = FaultUse(name="main", type=name, target="Service/geo")
+    with pytest.raises(AuthoringError, match="nobody reaches its pods"):
+        fault(CATALOG.fault(name), bypassed, HOTEL, objects, NAMESPACE, "scenario")
+    used = FaultUse(name="main", type=name, target="Service/memcached-rate")
+    assert fault(CATALOG.fault(name), used, HOTEL, objects, NAMESPACE, "scenario").changes
+
+
+def test_an_open_load_surges_by_its_rate():
+    objects = app_objects(HOTEL, {}, 50, NAMESPACE)
+    use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
+    changes = fault(CATALOG.fault("traffic-surge"), use, HOTEL, objects, NAMESPACE, "scenario").changes
+    before = {e["name"]: e["value"] for e in _env(objects)}
+    after_ = {e["name"]: e["value"] for e in _env(made(objects, changes))}
+    assert int(after_["REQUESTS_PER_SECOND"]) == 4 * int(before["REQUESTS_PER_SECOND"])
+
+
+def _env(objects):
+    return at(objects, "Deployment/load-generator")["spec"]["template"]["spec"]["containers"][0]["env"]

@@ -11,7 +11,7 @@ from scenario_kit.model import Finding, Object, Severity
 
 #: Kinds that change by themselves: heartbeats, bookkeeping, history.
 IGNORED_KINDS: Final = frozenset(
-    {"Event", "Lease", "LeaseCandidate", "ComponentStatus", "CSINode", "Node", "IPAddress", "APIService"}
+    {"Event", "Lease", "LeaseCandidate", "ComponentStatus", "CSINode", "IPAddress", "APIService"}
 )
 #: What every namespace gets without being asked.
 _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
@@ -19,7 +19,16 @@ _DEFAULTS: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccoun
 
 def digest(wanted: Object) -> str:
     """A short fingerprint of the part of an object that somebody asked for."""
+    if wanted.get("kind") == "Node":
+        wanted = _asked_of_node(wanted)
     return hashlib.sha256(json.dumps(wanted, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _asked_of_node(node: Object) -> Object:
+    """Whether it takes pods, and which: its other fields, and taints of its own controller, change by themselves."""
+    spec = node.get("spec") or {}
+    taints = [t for t in spec.get("taints") or () if not str(t.get("key")).startswith("node.kubernetes.io/")]
+    return {"unschedulable": bool(spec.get("unschedulable")), "taints": taints}
 
 
 def leftovers(contents: Iterable[Object]) -> list[str]:

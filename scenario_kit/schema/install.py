@@ -28,6 +28,9 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     ),
     ([""], ["nodes"], ["patch"]),
     ([""], ["pods/eviction"], ["create"]),
+    # Faults of storage and scheduling offer volumes and priorities.
+    ([""], ["persistentvolumes"], _WRITE),
+    (["scheduling.k8s.io"], ["priorityclasses"], _WRITE),
     (["apps", "batch", "autoscaling", "policy", "networking.k8s.io"], ["*"], _WRITE),
     (["chaos-mesh.org"], ["*"], _WRITE),
 )  # fmt: skip

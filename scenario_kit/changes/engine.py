@@ -62,6 +62,7 @@ class Engine:
         for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal), reverse=True):
             if receipt.state == "Undone":
                 continue
+            receipt = self._recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
             problem = undo(self._scene, receipt, self._clock)
             if problem:
                 blocked.append(problem)

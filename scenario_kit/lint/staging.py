@@ -12,7 +12,7 @@ add(
         severity=Severity.ERROR,
         why="a scenario whose second half never comes is another scenario",
         bad="start: {onAlert: {name: KubePodNotReady}}, while every pod stays ready",
-        good="start: {onAlert: {name: HighRequestErrorRate, on: Deployment/frontend}}, which the fault before it raises",
+        good="start: {onAlert: {name: HighRequestErrorRate, on: Deployment/frontend}}, which an earlier fault raises",
         fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
     )
 )

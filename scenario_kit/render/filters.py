@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import islice
 from typing import Any, Final
 
-from jinja2 import Environment, pass_environment
+from jinja2 import Environment, pass_environment, pass_eval_context
 from jinja2 import filters as jinja
-from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_TESTS
+from jinja2.filters import FILTERS
+from jinja2.tests import TESTS
 
 from scenario_kit.render.meter import MAX_OUTPUT, room, spend, spend_size, weigh
 
@@ -30,18 +31,20 @@ _DIGITS: Final = 15
 
 def filters() -> dict[str, _Function]:
     """Filters by name."""
-    known = {name: _paying(DEFAULT_FILTERS[name], deep=False) for name in _SHALLOW}
-    known |= {name: _paying(DEFAULT_FILTERS[name], deep=True) for name in _DEEP}
-    own = {
+    there: Mapping[str, Any] = FILTERS
+    known = {name: _paying(there[name], deep=False) for name in _SHALLOW}
+    known |= {name: _paying(there[name], deep=True) for name in _DEEP}
+    own: Mapping[str, Any] = {
         "indent": _indent, "join": _join, "replace": _replace, "round": _round, "string": text, "sum": _sum,
         "tojson": _tojson,
     }  # fmt: skip
     return known | {name: _paying(function, deep=True) for name, function in own.items()}
 
 
-def tests() -> dict[str, _Function]:
+def tests() -> dict[str, Any]:
     """Tests by name; the ones that compare pay for what they compare."""
-    return {name: _paying(function, deep=True) for name, function in DEFAULT_TESTS.items()}
+    there: Mapping[str, Any] = TESTS
+    return {name: _paying(function, deep=True) for name, function in there.items()}
 
 
 def _paying(function: _Function, *, deep: bool) -> _Function:
@@ -127,7 +130,7 @@ def _indent(value: str, width: int | str = 4, first: bool = False, blank: bool =
     return jinja.do_indent(value, width, first, blank)
 
 
-@jinja.pass_eval_context
+@pass_eval_context
 def _tojson(context: Any, value: Any, indent: int | None = None) -> str:
     if indent is not None and not 0 <= indent <= 8:
         raise ValueError("tojson() indents by at most 8 characters")

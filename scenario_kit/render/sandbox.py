@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from jinja2 import BaseLoader, StrictUndefined, TemplateError, nodes, pass_context
 from jinja2.compiler import CodeGenerator
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from scenario_kit.render.filters import concatenated, filters, plus, tests, text
@@ -81,7 +82,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         wrapped = super().wrap_str_format(value)
         return None if wrapped is None else _no_format
 
-    def concat(self, pieces: Iterable[str]) -> str:  # type: ignore[override]
+    def concat(self, pieces: Iterable[str]) -> str:
         """Pieces of output as one text."""
         return concatenated(pieces)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ def values(document: str) -> Mapping[str, float]:
 
 
 def _variant(flag: Mapping[str, Any]) -> Any:
-    branches = (flag.get("targeting") or {}).get("if") or ()
+    branches: Sequence[Any] = (flag.get("targeting") or {}).get("if") or ()
     return branches[1] if len(branches) > 1 else flag.get("defaultVariant")
 
 

@@ -15,6 +15,7 @@ from scenario_kit.lint.gather import gather
 from scenario_kit.load import Loaded, Positions, scenario_from_object
 from scenario_kit.model import Finding, Object, Runbook, Severity, Step, TrialSpec
 from scenario_kit.render import resolve
+from scenario_kit.render.recurrence import demand_wall_clock
 
 Clock = Literal["Wall", "Virtual"]
 #: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.
@@ -48,6 +49,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
             return _refusal(errors), None, None
         app = environment.catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, environment.catalog, app.namespace)
+        demand_wall_clock(runbook.faults, _clock(environment, obj))
     except AuthoringError as problem:
         return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
     return None, Wanted(digest=runbook.digest, suspended=scenario.spec.suspend), runbook
@@ -59,10 +61,14 @@ def _refusal(findings: Sequence[Finding]) -> Refusal:
     return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
 
 
+def _clock(environment: Environment, scenario: Object) -> Clock:
+    asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
+    return "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
+
+
 def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
     """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
-    asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
-    clock: Clock = "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
+    clock = _clock(environment, scenario)
     steps = programs.live()
     if clock == "Wall":
         steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)

@@ -9,6 +9,7 @@ from typing import Final
 from scenario_kit.campaign import programs
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Runbook, Step, TrialSpec, Value
+from scenario_kit.render.recurrence import demand_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
@@ -126,7 +127,12 @@ def namespace(app: str, unique: str) -> str:
 
 
 def spec(planned: PlannedTrial, runbook: Runbook, plan: str) -> TrialSpec:
-    """The immutable spec of a trial, with everything resolved inside."""
+    """The immutable spec of a trial, with everything resolved inside.
+
+    Raises:
+        AuthoringError: a fault of it follows the wall clock, and trials of plans run in virtual time.
+    """
+    demand_wall_clock(runbook.faults, "Virtual")
     return TrialSpec(
         scenario=runbook.scenario,
         digest=runbook.digest,

@@ -3,20 +3,19 @@
 Chaos Mesh selects once and freezes: a new pod gets no call while ``AllInjected`` stays True. So the selector of the
 author (labels) is resolved to explicit pods here, the receipt remembers which, and ``stale`` tells when the object
 must be replaced for the pods of now.
+
+A ``Schedule`` selects anew each time that it starts an experiment, so it keeps its labels and is never bound.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, schedule_key
 from scenario_kit.ports import Cluster
-
-GROUP: Final = "chaos-mesh.org"
-#: One-shot actions are over once done: nothing lasts, so nothing is bound to new pods.
-_ONE_SHOT: Final = {"pod-kill", "container-kill"}
 
 
 def reference(obj: Object) -> Reference:
@@ -26,8 +25,51 @@ def reference(obj: Object) -> Reference:
 
 
 def lasting(obj: Object) -> bool:
-    """Whether the fault lasts until the object is deleted."""
-    return (obj.get("spec") or {}).get("action") not in _ONE_SHOT
+    """Whether the fault lasts until the object is deleted, on the pods that it is bound to."""
+    return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
+
+
+def experiment(obj: Object) -> Object:
+    """The spec of the experiment: the object's own, or that of the one which a Schedule starts."""
+    spec: Object = obj["spec"]
+    if obj["kind"] != SCHEDULE:
+        return spec
+    kind = spec["type"]
+    inner: Object = spec[schedule_key(kind)]
+    return inner
+
+
+class Chosen(NamedTuple):
+    """Live pods of an experiment: its targets, and those at the other end of a connection (None: any)."""
+
+    targets: list[Object]
+    peers: list[Object] | None = None
+
+    @property
+    def nobody(self) -> bool:
+        """Whether one of the sides has no pod: Chaos Mesh then records neither."""
+        return not self.targets or self.peers == []
+
+    @property
+    def everyone(self) -> list[Object]:
+        """The pods of both sides."""
+        return [*self.targets, *(self.peers or ())]
+
+
+def chosen(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
+    """The live pods that an experiment is aimed at now."""
+    spec = experiment(obj)
+    targets = select(cluster, spec.get("selector") or {}, default_namespace)
+    other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
+    if not isinstance(other, Mapping):
+        return Chosen(targets)
+    return Chosen(targets, select(cluster, other.get("selector") or {}, default_namespace))
+
+
+def started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:
+    """The experiments of a kind that a Schedule has started and that are still there, its own deletion included."""
+    found = cluster.list(kind, schedule.namespace, group=GROUP, labels={"managed-by": schedule.name})
+    return [reference(o) for o in found]
 
 
 def select(cluster: Cluster, selector: Mapping[str, Any], default_namespace: str) -> list[Object]:
@@ -49,15 +91,28 @@ def select(cluster: Cluster, selector: Mapping[str, Any], default_namespace: str
     return sorted(alive, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
 
 
-def bind(template: Object, targets: Sequence[Object]) -> Object:
-    """The chaos object with its selector replaced by exactly these pods (chaos-mesh.md C1)."""
+def bind(template: Object, pods: Chosen) -> Object:
+    """The chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1); a Schedule as it is."""
     bound = copy.deepcopy(template)
-    by_namespace: dict[str, list[str]] = {}
-    for pod in targets:
-        by_namespace.setdefault(pod["metadata"]["namespace"], []).append(pod["metadata"]["name"])
-    bound["spec"]["mode"] = "all"
-    bound["spec"]["selector"] = {"namespaces": sorted(by_namespace), "pods": by_namespace}
+    if bound["kind"] != SCHEDULE:
+        bound["spec"] |= _exactly(pods.targets)
+        if pods.peers is not None:
+            bound["spec"]["target"] |= _exactly(pods.peers)
     return bound
+
+
+def _exactly(pods: Sequence[Object]) -> Object:
+    by_namespace: dict[str, list[str]] = {}
+    for pod in pods:
+        by_namespace.setdefault(pod["metadata"]["namespace"], []).append(pod["metadata"]["name"])
+    return {"mode": "all", "selector": {"namespaces": sorted(by_namespace), "pods": by_namespace}}
+
+
+def covered(cluster: Cluster, bound: Object) -> tuple[str, ...]:
+    """What a bound object reaches, as ``identities``; nothing of a Schedule, which is bound to no pods."""
+    if bound["kind"] == SCHEDULE:
+        return ()
+    return identities(chosen(cluster, bound, bound["metadata"].get("namespace", "")).everyone)
 
 
 def identities(targets: Sequence[Object]) -> tuple[str, ...]:
@@ -69,19 +124,24 @@ def identities(targets: Sequence[Object]) -> tuple[str, ...]:
     return tuple(sorted(result))
 
 
-def uncovered(obj: Object, covered: Sequence[str], now: Sequence[str]) -> bool:
+def uncovered(obj: Object, before: Sequence[str], now: Sequence[str]) -> bool:
     """Whether pods exist that the object does not reach.
 
     Network effects and pod-failure live in the pod and survive a container restart; stress, IO, HTTP, time and JVM
     effects die with the container (chaos-mesh.md §5).
     """
     if obj["kind"] in ("NetworkChaos", "PodChaos"):
-        return not {i.split(":")[0] for i in now} <= {i.split(":")[0] for i in covered}
-    return not set(now) <= set(covered)
+        return not {i.split(":")[0] for i in now} <= {i.split(":")[0] for i in before}
+    return not set(now) <= set(before)
 
 
 def injected(live: Object) -> bool | None:
-    """What Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient."""
+    """What Chaos Mesh claims: True when every record is Injected, None before. Necessary, never sufficient.
+
+    A Schedule claims nothing: its first experiment may be minutes away, and the effect checks wait for it.
+    """
+    if live["kind"] == SCHEDULE:
+        return True
     experiment = (live.get("status") or {}).get("experiment") or {}
     records = experiment.get("containerRecords") or []
     if not records:

@@ -130,8 +130,9 @@ class Engine:
         live = self._scene.cluster.get(ref)
         if live is None and receipt.note != "Replacing":
             return 0
-        now = chaos.select(self._scene.cluster, template["spec"].get("selector") or {}, self._scene.namespace)
-        if live is not None and (not now or not chaos.uncovered(live, receipt.covered, chaos.identities(now))):
+        now = chaos.chosen(self._scene.cluster, template, self._scene.namespace)
+        there = chaos.identities(now.everyone)
+        if live is not None and (now.nobody or not chaos.uncovered(live, receipt.covered, there)):
             return 0
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:
@@ -139,7 +140,7 @@ class Engine:
             self._clock.wait(self._clock.now())
         if self._scene.cluster.get(ref) is not None:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
-        if now:
+        if not now.nobody:
             operations.send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
         return 1
@@ -197,7 +198,7 @@ class Engine:
             moved = moved or entry.prior != after
             entries.append(Entry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
         if receipt.change.chaos is not None and entries[0].after is not None:
-            covered = self._coverage(entries[0].after)
+            covered = chaos.covered(self._scene.cluster, entries[0].after)
         if not moved:
             self._store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
             target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
@@ -206,16 +207,6 @@ class Engine:
                 fix="choose parameters that differ from what the app already has",
             )
         return msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
-
-    def _coverage(self, bound: Object) -> tuple[str, ...]:
-        named = bound["spec"]["selector"].get("pods") or {}
-        found = [
-            pod
-            for namespace, names in named.items()
-            for name in names
-            if (pod := self._scene.cluster.get(Reference("Pod", name, namespace)))
-        ]
-        return chaos.identities(found)
 
     def _through_zero(self, receipt: Receipt) -> Receipt:
         """Restart by way of zero replicas, so that no old pod keeps serving (faults.md rule 1)."""

@@ -191,13 +191,13 @@ def _set_flag(scene: Scene, change: Change) -> None:
 def _chaos(scene: Scene, change: Change) -> None:
     assert change.chaos is not None
     template = _placed(change.chaos, scene.namespace)
-    chosen = chaos.select(scene.cluster, template["spec"].get("selector") or {}, scene.namespace)
-    if not chosen:
+    pods = chaos.chosen(scene.cluster, template, scene.namespace)
+    if pods.nobody:
         raise AuthoringError(
             f"the selector of {template['kind']}/{template['metadata']['name']} matches no running pod",
             fix="aim the fault at a workload that has pods",
         )
-    scene.cluster.create(chaos.bind(template, chosen))
+    scene.cluster.create(chaos.bind(template, pods))
 
 
 _SENDERS: Final[dict[str, Callable[[Scene, Change], None]]] = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Final, NamedTuple
 
-from scenario_kit.changes import nodes, operations
+from scenario_kit.changes import chaos, nodes, operations
 from scenario_kit.changes.fields import restored, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.chaos import SCHEDULE
 from scenario_kit.ports import Clock
 
 #: Controllers recreate these by themselves; bringing back the very object would be a second one.
@@ -77,20 +78,30 @@ def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
 
 
 def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, clock: Clock) -> None:
-    if live is None:
-        return
     ref = Reference.parse(entry.ref)
-    # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
-    ours = live["metadata"].get("uid") == entry.uid or wanted(live) == entry.after
-    if entry.uid and not ours and receipt.change.chaos is None:
-        return  # somebody else's object by the same name
-    scene.cluster.delete(ref)
+    if live is not None:
+        # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
+        ours = live["metadata"].get("uid") == entry.uid or wanted(live) == entry.after
+        if entry.uid and not ours and receipt.change.chaos is None:
+            return  # somebody else's object by the same name
+        scene.cluster.delete(ref)
+        clock.wait(clock.now())
+    elif ref.kind != SCHEDULE:
+        return
     deadline = clock.now() + _GRACE
-    clock.wait(clock.now())
-    while scene.cluster.get(ref) is not None:
+    while left := _left(scene, receipt, ref):
         if clock.now() >= deadline:
-            raise TimeoutError(f"{ref} is still there {_GRACE} s after its deletion: a finalizer holds it")
+            raise TimeoutError(f"{left} is still there {_GRACE} s after its deletion: a finalizer holds it")
         clock.wait(clock.now() + 1)
+
+
+def _left(scene: Scene, receipt: Receipt, ref: Reference) -> Reference | None:
+    """What is still there of an object and, where it is a Schedule, of the experiments that it started."""
+    if scene.cluster.get(ref) is not None:
+        return ref
+    if ref.kind == SCHEDULE and receipt.change.chaos is not None:
+        return next(iter(chaos.started(scene.cluster, ref, receipt.change.chaos["spec"]["type"])), None)
+    return None
 
 
 def _recreate(scene: Scene, ref: Reference, prior: Object) -> None:

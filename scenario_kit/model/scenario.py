@@ -61,6 +61,13 @@ class Start(Value, frozen=True, kw_only=True):
     on_alert: OnAlert | None = None
 
 
+class Recurrence(Value, frozen=True, kw_only=True):
+    """A fault that comes again every so many seconds and lasts for so many; 0 for what is over at once."""
+
+    every_seconds: int
+    for_seconds: int = 0
+
+
 class FaultUse(Value, frozen=True, kw_only=True):
     """One fault of the catalogue, aimed at one object."""
 
@@ -70,6 +77,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
     parameters: dict[str, Any] = {}
     rollout: Rollout | None = None
     start: Start = Start()
+    recurrence: Recurrence | None = None
     role: Literal["Cause", "Trigger", "Sustaining", "Distractor"] = "Cause"
     visibility: Literal["Visible", "Hidden"] = "Visible"
 

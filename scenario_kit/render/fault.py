@@ -29,6 +29,7 @@ from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render.engine import render
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
 from scenario_kit.render.objects import found
+from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
 from scenario_kit.render.target import Target, target_of
 
@@ -115,6 +116,8 @@ def fault(
     )
     if not rendered.changes:
         raise mistake("SK304", f"{where} has no changes with these parameters", fix="change its parameters")
+    if use.recurrence is not None:
+        rendered = recurring(rendered, use.recurrence)
     return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, parameters)))
 
 

@@ -4,8 +4,11 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model.scenario import FaultUse, Recurrence
+from scenario_kit.render import fault
 from scenario_kit.render.golden import objects_for
 from scenario_kit.render.offers import offer
+from scenario_kit.render.recurrence import demand_wall_clock
 
 CATALOG = Catalog()
 DEMO, HOTEL = ("otel-demo", "hotel-reservation")
@@ -29,6 +32,8 @@ def experiment(found):
     return next(c.chaos for c in found.fault.changes if c.chaos)
 
 
+#: Restarting the target quiets an alert for a while, so it is no decoy of these.
+NO_DECOY = ("memory-stress", "network-partition")
 CART, FRONTEND, AD, FLAGD = (f"Deployment/{name}" for name in ("cart", "frontend", "ad", "flagd"))
 MONGO = "Deployment/mongodb-geo"
 
@@ -155,7 +160,7 @@ def test_what_passes_by_itself_has_no_fix(use, fault):
     passing = fault in ("pod-kill", "container-kill", "jvm-gc")
     assert (found.persistence, found.mitigation) == (("OneShot", "None") if passing else ("Workload", "Native"))
     assert bool(found.solutions) is not passing
-    assert bool(found.decoys) is not passing
+    assert bool(found.decoys) is not (passing or fault in NO_DECOY)
 
 
 @pytest.mark.parametrize(
@@ -257,3 +262,66 @@ def test_every_flag_of_the_app_has_a_description(use):
     for trait in app.flags.effects.values():
         assert {trait.component, trait.shows or trait.component} <= known
         assert bool(trait.because) is (trait.effect == "None")
+
+
+@pytest.fixture
+def again():
+    """Renders a fault that recurs."""
+
+    def render(fault_name, every, lasting=0, target=CART):
+        app = CATALOG.app(DEMO, "2.2.0")
+        fault_type = CATALOG.fault(fault_name)
+        recurrence = Recurrence(every_seconds=every, for_seconds=lasting)
+        use = FaultUse(name="main", type=fault_name, target=target, recurrence=recurrence)
+        return fault(fault_type, use, app, objects_for(fault_type, app, CATALOG), "otel-demo", "draft")
+
+    return render
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "every", "lasting", "key"),
+    [
+        ("pod-kill", CART, 60, 0, "podChaos"),
+        ("container-kill", CART, 90, 0, "podChaos"),
+        ("network-loss", CART, 400, 200, "networkChaos"),
+        ("cpu-stress", CART, 400, 200, "stressChaos"),
+        ("io-error", FLAGD, 400, 200, "ioChaos"),
+        ("http-abort", FRONTEND, 400, 200, "httpChaos"),
+        ("dns-error", CART, 400, 200, "dnsChaos"),
+        ("clock-skew", CART, 400, 200, "timeChaos"),
+        ("jvm-gc", AD, 400, 200, "jvmChaos"),
+    ],
+)
+def test_every_kind_may_recur(again, name, target, every, lasting, key):
+    found = again(name, every, lasting, target)
+    schedule = found.changes[-1].chaos
+    assert schedule["kind"] == "Schedule"
+    assert schedule["spec"]["schedule"] == f"@every {every}s"
+    assert schedule["spec"][key]["mode"] == "all"
+    assert schedule["spec"][key].get("duration") == (f"{lasting}s" if lasting else None)
+    assert key.lower() == schedule["spec"]["type"].lower()
+    root = f"Schedule.chaos-mesh.org/{schedule['metadata']['name']}"
+    assert [e.ref for e in found.causes] == [root]
+    assert found.effect[0].object.ref == found.undone[0].object.ref == root
+    assert (found.effect[0].object.path, found.effect[0].object.exists) == ("status.time", True)
+    assert found.solutions[0].changes[0].delete.target == root
+    assert (found.mitigation, found.persistence) == ("Native", "Object")
+    assert "wall-clock" in found.requires
+    with pytest.raises(AuthoringError, match="cannot run in virtual time"):
+        demand_wall_clock([found], "Virtual")
+    demand_wall_clock([found], "Wall")
+
+
+@pytest.mark.parametrize(
+    ("name", "every", "lasting", "part"),
+    [
+        ("pod-kill", 60, 30, "over at once"),
+        ("network-loss", 400, 0, "needs `forSeconds`"),
+        ("network-loss", 400, 60, "so short a time"),
+        ("network-loss", 300, 300, "before it is over"),
+        ("deployment-scaled-to-zero", 60, 0, "cannot recur"),
+    ],
+)
+def test_a_recurrence_that_does_not_fit_is_refused(again, name, every, lasting, part):
+    with pytest.raises(AuthoringError, match=part):
+        again(name, every, lasting)

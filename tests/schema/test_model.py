@@ -52,6 +52,7 @@ PAIRS: dict[str, type[Value]] = {
     "Patch": change.Patch,
     "Position": model.Position,
     "QueryCheck": check.QueryCheck,
+    "Recurrence": scenario.Recurrence,
     "RemoveFault": change.RemoveFault,
     "Restart": change.Restart,
     "Rollout": scenario.Rollout,

@@ -1,0 +1,134 @@
+"""Chaos objects on the fake cluster: bound to the pods of the moment on both sides, and Schedules, which are not."""
+
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene, chaos
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Change, Component, Reference
+from scenario_kit.model.chaos import schedule_key
+from scenario_kit.testing import FakeClock, FakeCluster
+
+NS = "demo-bcdf"
+APP = App(
+    name="shop",
+    version="1",
+    namespace="shop",
+    entry="web",
+    components=(Component(name="web", workload="Deployment/web"),),
+)
+
+
+def run(cluster, name, app):
+    """A pod that runs."""
+    metadata = {"name": name, "namespace": NS, "labels": {"app": app}}
+    spec = {"containers": [{"name": app, "image": f"{app}:1"}]}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    status = {"phase": "Running", "containerStatuses": [{"name": app, "containerID": f"containerd://{name}"}]}
+    cluster.patch(Reference("Pod", name, NS), {"status": status}, subresource="status")
+
+
+@pytest.fixture
+def cluster():
+    found = FakeCluster()
+    for name in (NS, "scenario-kit"):
+        found.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    for name, app in (("web-1", "web"), ("cart-1", "cart")):
+        run(found, name, app)
+    return found
+
+
+@pytest.fixture
+def engine(cluster):
+    clock = FakeClock()
+    scene = Scene(cluster=cluster, namespace=NS, app=APP, now=clock.now)
+    return Engine(scene, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
+
+
+def partition(peer="cart"):
+    side = lambda app: {"mode": "all", "selector": {"namespaces": [NS], "labelSelectors": {"app": app}}}  # noqa: E731
+    spec = {"action": "partition", "direction": "both", **side("web"), "target": side(peer)}
+    return {
+        "apiVersion": "chaos-mesh.org/v1alpha1",
+        "kind": "NetworkChaos",
+        "metadata": {"name": "net-1"},
+        "spec": spec,
+    }
+
+
+def schedule():
+    spec = {"schedule": "@every 60s", "type": "NetworkChaos", "networkChaos": partition()["spec"]}
+    return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule", "metadata": {"name": "net-1"}, "spec": spec}
+
+
+LIVE = Reference("NetworkChaos", "net-1", NS, "chaos-mesh.org")
+SCHEDULE = Reference("Schedule", "net-1", NS, "chaos-mesh.org")
+
+
+def do(engine, manifest):
+    return engine.do(Change(chaos=manifest), ordinal=0, group="Fault/main")
+
+
+def test_both_sides_are_bound(engine, cluster):
+    receipt = do(engine, partition())
+    spec = cluster.get(LIVE)["spec"]
+    assert spec["selector"]["pods"] == {NS: ["web-1"]}
+    assert spec["target"]["selector"]["pods"] == {NS: ["cart-1"]}
+    assert len(receipt.covered) == 2
+
+
+@pytest.mark.parametrize("app", ["web", "cart"])
+def test_new_pods_of_either_side_are_covered(engine, cluster, app):
+    do(engine, partition())
+    assert engine.maintain(["Fault/main"]) == 0
+    run(cluster, f"{app}-2", app)
+    assert engine.maintain(["Fault/main"]) == 1
+    spec = cluster.get(LIVE)["spec"]
+    sides = {"web": spec["selector"]["pods"][NS], "cart": spec["target"]["selector"]["pods"][NS]}
+    assert sides[app] == [f"{app}-1", f"{app}-2"]
+    assert engine.maintain(["Fault/main"]) == 0
+
+
+def test_while_a_side_has_no_pod_nothing_is_replaced(engine, cluster):
+    do(engine, partition())
+    before = cluster.get(LIVE)["metadata"]["uid"]
+    cluster.delete(Reference("Pod", "cart-1", NS))
+    assert engine.maintain(["Fault/main"]) == 0
+    assert cluster.get(LIVE)["metadata"]["uid"] == before
+
+
+@pytest.mark.parametrize("manifest", [partition("nobody"), schedule()])
+def test_a_side_without_pods_is_refused(engine, cluster, manifest):
+    if manifest["kind"] == "Schedule":
+        cluster.delete(Reference("Pod", "cart-1", NS))
+    with pytest.raises(AuthoringError, match="matches no running pod"):
+        do(engine, manifest)
+
+
+def test_a_schedule_selects_for_itself(engine, cluster):
+    receipt = do(engine, schedule())
+    live = cluster.get(SCHEDULE)
+    assert live["spec"]["networkChaos"]["selector"] == {"namespaces": [NS], "labelSelectors": {"app": "web"}}
+    assert receipt.covered == ()
+    assert Engine.chaos_state(live) == (True, "")
+    run(cluster, "web-2", "web")
+    assert engine.maintain(["Fault/main"]) == 0
+
+
+def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
+    do(engine, schedule())
+    child = {**partition(), "metadata": {"name": "net-1-abcde", "namespace": NS, "labels": {"managed-by": "net-1"}}}
+    cluster.create(child)
+    blocked = engine.undo_all()
+    assert "net-1-abcde is still there" in blocked[0].reason
+    assert cluster.get(SCHEDULE) is None
+    cluster.delete(Reference("NetworkChaos", "net-1-abcde", NS, "chaos-mesh.org"))
+    assert engine.undo_all() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [("NetworkChaos", "networkChaos"), ("IOChaos", "ioChaos"), ("HTTPChaos", "httpChaos"), ("JVMChaos", "jvmChaos")],
+)
+def test_where_a_schedule_has_the_experiment(kind, key):
+    assert schedule_key(kind) == key
+    assert chaos.experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == {"mode": "all"}

@@ -13,6 +13,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render.app import CLUSTER_KINDS
 
 #: Kinds that an alert can be about.
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
@@ -71,6 +72,8 @@ class Case:
         """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted."""
         ref = Reference.parse(text)
         bare = Reference(ref.kind, ref.name)
+        if ref.kind in CLUSTER_KINDS:  # a cluster has more of them than the app brings
+            return True
         return bool(ref.namespace != "app" or bare in {Reference(r.kind, r.name) for r in (*self.known, *self.created)})
 
     def names(self, *kinds: str) -> list[str]:

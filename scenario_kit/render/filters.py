@@ -35,7 +35,7 @@ def filters() -> dict[str, _Function]:
     known = {name: _paying(there[name], deep=False) for name in _SHALLOW}
     known |= {name: _paying(there[name], deep=True) for name in _DEEP}
     own: Mapping[str, Any] = {
-        "indent": _indent, "join": _join, "replace": _replace, "round": _round, "string": text, "sum": _sum,
+        "indent": _indent, "join": _join, "keyed": _keyed, "replace": _replace, "round": _round, "string": text, "sum": _sum,
         "tojson": _tojson,
     }  # fmt: skip
     return known | {name: _paying(function, deep=True) for name, function in own.items()}
@@ -107,6 +107,11 @@ def _join(environment: Environment, values: Iterable[Any], d: str = "", attribut
 
 def _parts(environment: Environment, values: Iterable[Any], attribute: Any) -> Iterable[Any]:
     return values if attribute is None else map(jinja.make_attrgetter(environment, attribute), values)
+
+
+def _keyed(keys: Iterable[Any], value: Any) -> dict[Any, Any]:
+    """A mapping of all keys to the same value: ``['a', 'b'] | keyed(1)``; Jinja itself has no way to say it."""
+    return dict.fromkeys(keys, value)
 
 
 def _replace(value: Any, old: Any, new: Any, count: int = -1) -> str:

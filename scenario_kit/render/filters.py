@@ -35,8 +35,8 @@ def filters() -> dict[str, _Function]:
     known = {name: _paying(there[name], deep=False) for name in _SHALLOW}
     known |= {name: _paying(there[name], deep=True) for name in _DEEP}
     own: Mapping[str, Any] = {
-        "indent": _indent, "join": _join, "keyed": _keyed, "replace": _replace, "round": _round, "string": text, "sum": _sum,
-        "tojson": _tojson,
+        "indent": _indent, "join": _join, "keyed": _keyed, "replace": _replace, "round": _round, "string": text,
+        "sum": _sum, "tojson": _tojson,
     }  # fmt: skip
     return known | {name: _paying(function, deep=True) for name, function in own.items()}
 

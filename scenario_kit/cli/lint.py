@@ -23,20 +23,19 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def lint(
-        paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
+        paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
         format: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")] = "text",
         fix: Annotated[bool, typer.Option("--fix", help="Correct the files where there is one way only.")] = False,
         diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
     ) -> int:
-        """Check scenarios without a cluster: fields, references, labels, leaks.
+        """Check scenarios, and entries of a catalogue, without a cluster: fields, references, labels, policies, leaks.
 
-        Exit codes: 0 nothing that blocks, 1 errors (that are left after --fix), 3 no such path or no scenario in it.
+        Exit codes: 0 nothing that blocks, 1 errors (that are left after --fix), 3 no such path or nothing in it.
 
         Example: scenario-kit lint catalog/scenarios
         """
         from scenario_kit.catalog import Catalog
-        from scenario_kit.lint import lint_file
-        from scenario_kit.load import scenario_files
+        from scenario_kit.lint import lint_file, lintable
         from scenario_kit.model import Severity
 
         if format not in FORMATS:
@@ -45,11 +44,11 @@ def register(app: typer.Typer) -> None:
             raise UsageError(
                 "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
             )
-        files, catalog = scenario_files(paths), Catalog()
+        files, catalog = lintable(paths), Catalog()
         if fix or diff:
             return _fixed(files, catalog, format, write=fix)
         findings = [finding for file in files for finding in lint_file(file, catalog)]
-        _show(findings, len(files), format)
+        _show(findings, files, format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 
@@ -65,10 +64,10 @@ def _fixed(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> 
         for result in results:
             if result.new != result.old:
                 fix.write(result)
-        _show(left, len(files), format, corrected)
+        _show(left, files, format, corrected)
     else:
         typer.echo("".join(fix.difference(result) for result in results), nl=False)
-        typer.echo(f"{fixes(corrected)} to make; {summary(left, len(files))} left then", err=True)
+        typer.echo(f"{fixes(corrected)} to make; {summary(left, len(files), kinds(files))} left then", err=True)
     return 1 if any(f.severity == Severity.ERROR for f in (left if write else [*left, *corrected])) else 0
 
 
@@ -77,34 +76,45 @@ def fixes(corrected: Sequence[Finding]) -> str:
     return f"{len(corrected)} fix{'es' if len(corrected) != 1 else ''}"
 
 
-def _show(findings: list[Finding], files: int, format: str, corrected: Sequence[Finding] | None = None) -> None:
+def _show(
+    findings: list[Finding], files: Sequence[Path], format: str, corrected: Sequence[Finding] | None = None
+) -> None:
     """The findings; with ``corrected``, after what was corrected."""
     from scenario_kit.cli.output import show_findings, show_json
 
     match format:
         case "json":
             fixed = {} if corrected is None else {"fixed": [f.to_json() for f in corrected]}
-            show_json({"schemaVersion": 1, "files": files, **fixed, "findings": [f.to_json() for f in findings]})
+            show_json({"schemaVersion": 1, "files": len(files), **fixed, "findings": [f.to_json() for f in findings]})
         case "sarif":
             show_json(sarif(findings))
         case "github":
             for finding in findings:
                 typer.echo(annotation(finding))
         case _:
+            last = summary(findings, len(files), kinds(files))
             for finding in corrected or ():
                 typer.echo(f"fixed {finding.code} {finding.position or ''}: {finding.message}")
             show_findings(findings)
-            typer.echo(f"{fixes(corrected or ())} made; " * (corrected is not None) + summary(findings, files))
+            typer.echo(f"{fixes(corrected or ())} made; " * (corrected is not None) + last)
 
 
-def summary(findings: list[Finding], files: int) -> str:
+def kinds(files: Sequence[Path]) -> str:
+    """What the files are called together."""
+    from scenario_kit.lint.opening import kind_of
+
+    found = {kind_of(file) for file in files}
+    return "file" if len(found) != 1 else next(iter(found)).lower().replace("pack", "alert pack")
+
+
+def summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
     """The last line: how many files, how many findings of each severity."""
     counted = [
         f"{n} {name.lower()}{'s' if n != 1 else ''}"
         for name in ("Error", "Warning", "Note")
         if (n := sum(f.severity == name for f in findings))
     ]
-    checked = f"{files} scenario{'s' if files != 1 else ''} checked"
+    checked = f"{files} {what}{'s' if files != 1 else ''} checked"
     return f"{checked}: {', '.join(counted) or 'no findings'}"
 
 

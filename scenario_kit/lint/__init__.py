@@ -1,8 +1,8 @@
-"""Static rules. ``lint_file`` judges one scenario without a cluster, in well under a second."""
+"""Static rules. ``lint_file`` judges one scenario, fault, app or alert pack, without a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,61 +24,61 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     truth,
 )
 from scenario_kit.lint.case import Case
-from scenario_kit.lint.gather import gather
+from scenario_kit.lint.opening import AnyCase, lintable, opened
 from scenario_kit.lint.page import rule_page, rules_page
 from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
-from scenario_kit.load import Loaded, Mistake, Mistaken, load_scenario, read_scenario
+from scenario_kit.load import Mistake, Mistaken
 from scenario_kit.model import Finding, Severity
 
-__all__ = ["RULES", "Rule", "lint_file", "lint_text", "rule_page", "rules_page"]
+__all__ = ["RULES", "Rule", "lint_file", "lint_text", "lintable", "rule_page", "rules_page"]
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
-    """Every finding about a scenario file, worst first. A file that cannot be loaded is judged no further.
+    """Every finding about a file, worst first. A file that cannot be loaded is judged no further.
 
     Raises:
         UsageError: there is no such file.
     """
-    return [mistake.finding for mistake in _studied(path, lambda: load_scenario(path), catalog)]
+    return [mistake.finding for mistake in _studied(path, None, catalog)]
 
 
 def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[Mistake]:
     """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
-    return _studied(path, lambda: read_scenario(text, str(path)), catalog)
+    return _studied(path, text, catalog)
 
 
-def judge(case: Case) -> list[Finding]:
+def judge(case: AnyCase) -> list[Finding]:
     """The findings of all rules about a case, without those that it suppresses."""
     return [mistake.finding for mistake in _judged(case)]
 
 
-def _studied(path: Path, load: Callable[[], Loaded], catalog: Catalog | None) -> list[Mistake]:
+def _studied(path: Path, text: str | None, catalog: Catalog | None) -> list[Mistake]:
     try:
-        loaded = load()
+        case = opened(path, catalog or Catalog(), text)
     except Mistaken as error:
         return [Mistake(_complete(mistake.finding), mistake.edits) for mistake in error.mistakes]
     except AuthoringError as error:
         return [Mistake(_complete(finding)) for finding in error.findings]
-    return _judged(gather(path, loaded, catalog or Catalog()))
+    return _judged(case)
 
 
-def _judged(case: Case) -> list[Mistake]:
-    silenced = set(_silenced(case))
+def _judged(case: AnyCase) -> list[Mistake]:
+    silenced = set(_silenced(case)) if isinstance(case, Case) else set()
     found = [mistake for mistake in _applied(case) if mistake.finding.code not in silenced]
     return sorted(found, key=_rank)
 
 
-def _applied(case: Case) -> Iterator[Mistake]:
+def _applied(case: AnyCase) -> Iterator[Mistake]:
     for code in sorted(RULES):
         entry = RULES[code]
-        if check := entry.checks.get("Scenario"):
+        if check := entry.checks.get(case.kind):
             for problem in check(case):
                 yield Mistake(_finding(case, entry, problem), problem.edits)
 
 
-def _finding(case: Case, entry: Rule, problem: Problem) -> Finding:
+def _finding(case: AnyCase, entry: Rule, problem: Problem) -> Finding:
     return Finding(
         code=entry.code,
         severity=problem.severity or entry.severity,

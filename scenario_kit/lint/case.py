@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
@@ -14,6 +14,9 @@ from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
+
+if TYPE_CHECKING:
+    from scenario_kit.lint.stage import Stage
 
 #: Kinds that an alert can be about.
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
@@ -49,6 +52,7 @@ class Case:
     #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
     unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
+    kind: ClassVar = "Scenario"
 
     @property
     def merged(self) -> bool:
@@ -101,6 +105,25 @@ class Case:
             yield Procedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
         for i, decoy in enumerate(spec.decoys):
             yield Procedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """What the faults do, one after the other, and then each solution and decoy of the file."""
+        from scenario_kit.lint.stage import staged  # it needs places, which are defined here
+
+        found: list[Stage] = []
+        if self.app is None or self.objects is None:
+            return ()
+        broken = self.objects
+        for i, use in enumerate(self.scenario.spec.faults):
+            if use.name in self.faults:
+                place: Place = ("spec", "faults", i, "parameters")
+                found.append(staged(place, self.app, broken, self.faults[use.name].changes))
+                broken = found[-1].after
+        for procedure in self.procedures():
+            place = (*procedure.place, "changes")
+            found.append(staged(place, self.app, broken, procedure.changes, breaks=False))
+        return tuple(found)
 
 
 def reference_of(obj: Object, namespace: str) -> Reference:

@@ -89,6 +89,16 @@ def rule(
     return register
 
 
+def also(code: str, *about: str) -> Callable[[Check], Check]:
+    """Register the decorated function as the check of the rule ``code`` for further kinds of file."""
+
+    def register(check: Check) -> Check:
+        RULES[code].checks.update(dict.fromkeys(about, check))
+        return check
+
+    return register
+
+
 def add(entry: Rule) -> None:
     """Register a rule.
 

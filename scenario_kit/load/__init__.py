@@ -18,8 +18,8 @@ from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, S
 from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "did_you_mean", "load_app", "load_fault",
-    "load_scenario", "read_scenario", "scenario_files",
+    "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in", "did_you_mean", "fault_in",
+    "load_app", "load_fault", "load_scenario", "read_scenario", "scenario_files",
     "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
 
@@ -120,7 +120,11 @@ def _spelled_on(data: Any, schema: Object) -> Any:
 
 def load_fault(path: Path) -> LoadedFault:
     """The fault in a ``fault.yaml``; its templates stay unrendered. Raises as ``load_scenario``."""
-    document = read_document(path)
+    return fault_in(read_document(path))
+
+
+def fault_in(document: Document) -> LoadedFault:
+    """The fault in a document; raises as ``load_fault``, but for the file."""
     data = _checked("Fault", document)
     broken = list(_schema_mistakes(data.get("parameters", {}), document.positions))
     _raise(document, broken)
@@ -129,7 +133,11 @@ def load_fault(path: Path) -> LoadedFault:
 
 def load_app(path: Path) -> Object:
     """The document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
-    document = read_document(path)
+    return app_in(read_document(path))
+
+
+def app_in(document: Document) -> Object:
+    """The app in a document, checked; raises as ``load_app``, but for the file."""
     return _checked("App", document)
 
 

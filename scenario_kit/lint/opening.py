@@ -1,0 +1,169 @@
+"""Which files are linted, what kind each is, and the case that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.alerts import rules_of
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import SCENARIO, USE, AppCase, FaultCase, PackCase, Rendering, Version
+from scenario_kit.lint.gather import gather
+from scenario_kit.load import app_in, fault_in, load_scenario, read_scenario
+from scenario_kit.load.document import Document, parse, read_document
+from scenario_kit.model import AlertRule, App, FaultType, Object
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render import app_objects, fault, options_of
+from scenario_kit.render.golden import objects_for
+from scenario_kit.render.offers import fits, targets
+
+AnyCase = Case | FaultCase | AppCase | PackCase
+#: Files that say by their name what they hold.
+_NAMED: Final = {"scenario.yaml": "Scenario", "fault.yaml": "Fault", "app.yaml": "App"}
+#: Targets that are tried before a fault is said to fit nowhere in an app.
+_TRIED: Final = 60
+
+
+def kind_of(path: Path) -> str:
+    """Scenario, Fault, App or Pack; a file of another name is a scenario."""
+    if path.name not in _NAMED and path.suffix == ".yaml" and path.resolve().parent.name == "alerts":
+        return "Pack"
+    return _NAMED.get(path.name, "Scenario")
+
+
+def lintable(paths: Sequence[Path]) -> list[Path]:
+    """The files that paths mean: a file itself, and every scenario, fault, app and alert pack below a folder.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds nothing that can be judged.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"there is no {path}", fix="name a file, or a folder that holds some")
+        below = sorted(_below(path)) if path.is_dir() else [path]
+        if not below:
+            raise UsageError(
+                f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
+                fix="name a folder that does, or a file",
+            )
+        found |= dict.fromkeys(below)
+    return list(found)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for name in _NAMED:
+        yield from folder.rglob(name)
+    for path in folder.rglob("*.yaml"):
+        if path.parent.name == "alerts" and (path.parent.parent.name == "catalog" or path.parent == folder):
+            yield path
+
+
+def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
+    """The case of one file, or of ``text`` as if the file held it.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: with every mistake of form as a finding.
+    """
+    kind = kind_of(path)
+    if kind == "Scenario":
+        return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
+    document = read_document(path) if text is None else parse(text, str(path))
+    makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {"Fault": _fault, "App": _app, "Pack": _pack}
+    return makers[kind](path, document, catalog)
+
+
+def _fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
+    fault_type = fault_in(document).fault
+    renderings = (*_defaults(fault_type, catalog), *_uses(path, fault_type, catalog))
+    return FaultCase(path, fault_type, document.data, document.positions, catalog, renderings)
+
+
+def _defaults(fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
+    """For each app the first target where the fault bites, else the first that says why it does not."""
+    for name in catalog.apps():
+        try:
+            app = catalog.app(name, catalog.versions(name)[0])
+            if not fits(fault_type, app):
+                continue
+            objects = objects_for(fault_type, app, catalog)
+        except AuthoringError:
+            continue  # what is wrong with an app is told of the app
+        refused = None
+        for target in targets(fault_type, app, objects)[:_TRIED]:
+            rendering = _rendered(fault_type, FaultUse(name=USE, type=fault_type.name, target=target), app, objects)
+            if rendering.fault is not None:
+                yield rendering
+                break
+            refused = refused or rendering
+        else:
+            if refused is not None:
+                yield refused
+
+
+def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
+    """As the scenario uses it beside which the fault lies."""
+    beside = path.resolve().parent.parent.parent / "scenario.yaml"
+    if not beside.is_file():
+        return
+    try:
+        spec = load_scenario(beside).scenario.spec
+        app = catalog.app(spec.app.name, spec.app.version)
+        options = options_of(app, spec.app.options, spec.app.load.profile)
+        objects = app_objects(app, options, spec.app.load.users, app.namespace, templates=catalog.templates(app.name))
+    except AuthoringError:
+        return  # what is wrong with the scenario is told of the scenario
+    for use in spec.faults:
+        if use.type == fault_type.name:
+            yield _rendered(fault_type, use, app, objects)
+
+
+def _rendered(fault_type: FaultType, use: FaultUse, app: App, objects: tuple[Object, ...]) -> Rendering:
+    try:
+        made = fault(fault_type, use, app, objects, app.namespace, SCENARIO)
+        return Rendering(app, objects, use, made)
+    except AuthoringError as error:
+        return Rendering(app, objects, use, None, error)
+
+
+def _app(path: Path, document: Document, catalog: Catalog) -> AppCase:
+    data = app_in(document)
+    name = path.resolve().parent.name
+    return AppCase(path, name, data, document.positions, catalog, tuple(_versions(name, catalog)))
+
+
+def _versions(name: str, catalog: Catalog) -> Iterator[Version]:
+    """The defaults, and each other value that an option or a load profile can have, one at a time."""
+    if name not in catalog.apps():
+        return
+    for number in catalog.versions(name):
+        try:
+            app = catalog.app(name, number)
+        except AuthoringError:
+            continue
+        for chosen in _choices(app):
+            try:
+                yield Version(app, app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(name)))
+            except AuthoringError as error:
+                yield Version(app, (), error)
+
+
+def _choices(app: App) -> Iterator[Object]:
+    yield {}
+    for option, schema in app.options.get("properties", {}).items():
+        values = [False, True] if schema.get("type") == "boolean" else schema.get("enum", ())
+        yield from ({option: value} for value in values if value != schema.get("default"))
+
+
+def _pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
+    rules: tuple[AlertRule, ...] = ()
+    problem, data = None, document.data if isinstance(document.data, dict) else {}
+    try:
+        rules = rules_of(path.stem, path, data)
+    except AuthoringError as error:
+        problem = error
+    return PackCase(path, path.stem, data, document.positions, catalog, rules, problem)

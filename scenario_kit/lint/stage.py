@@ -1,0 +1,124 @@
+"""What changes make of rendered objects: the policies judge objects, never the text that yields them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Place
+from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
+from scenario_kit.render import after
+
+#: Steps from the root of an object to a part of it.
+Keys = tuple[str | int, ...]
+
+
+class Stage(NamedTuple):
+    """Objects before and after some changes; ``place`` is where the changes stand in the file."""
+
+    place: Place
+    app: App
+    before: tuple[Object, ...]
+    after: tuple[Object, ...]
+    changes: tuple[Change, ...] = ()
+    #: Whether it is what breaks the app, and not what repairs it.
+    breaks: bool = True
+
+
+class Written(NamedTuple):
+    """An object that a stage creates or changes, and how it was before."""
+
+    stage: Stage
+    object: Object
+    was: Object | None
+
+
+def staged(
+    place: Place, app: App, before: tuple[Object, ...], changes: Sequence[Change], *, breaks: bool = True
+) -> Stage:
+    """The stage that these changes make; one that cannot be made is left out, another rule speaks of it."""
+    objects: tuple[Object, ...] = before
+    for change in changes:
+        try:
+            objects = after(objects, change, app, app.namespace)
+        except AuthoringError:
+            continue
+        objects = (*objects, *_elsewhere(change, objects))
+    return Stage(place, app, before, objects, tuple(changes), breaks)
+
+
+def _elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
+    """What a merged patch says about an object that is not the app's: all that is known of it."""
+    if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
+        return
+    ref = Reference.parse(change.patch.target)
+    if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
+        return
+    metadata = {"name": ref.name} | ({} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace})
+    told = {k: v for k, v in change.patch.patch.items() if k != "metadata"}
+    yield {"apiVersion": "v1", "kind": ref.kind, "metadata": metadata, **told}
+
+
+def written(stage: Stage) -> Iterator[Written]:
+    """Every object that the stage creates or changes."""
+    kept = {id(obj) for obj in stage.before}
+    known = {_name(obj): obj for obj in stage.before}
+    for obj in stage.after:
+        was = known.get(_name(obj))
+        if id(obj) not in kept and obj != was:
+            yield Written(stage, obj, was)
+
+
+def _name(obj: Object) -> tuple[str, str, str]:
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def spelled(obj: Object) -> str:
+    """The object as messages name it."""
+    return f"{obj['kind']}/{obj['metadata']['name']}"
+
+
+def pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
+    """The pod specs that an object holds, and where; only that of a Pod stands at another place."""
+    spec = obj.get("spec")
+    if not isinstance(spec, Mapping):
+        return
+    paths: dict[str, Keys] = {"Pod": ("spec",), "CronJob": ("spec", "jobTemplate", "spec", "template", "spec")}
+    keys = paths.get(obj["kind"], ("spec", "template", "spec"))
+    found = part(obj, keys)
+    if isinstance(found, Mapping):
+        yield keys, dict(found)
+
+
+def containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
+    """All containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
+    for keys, spec in pod_specs(obj):
+        for kind in ("initContainers", "containers", "ephemeralContainers"):
+            for i, container in enumerate(spec.get(kind) or ()):
+                if isinstance(container, Mapping):
+                    yield (*keys, kind, i), dict(container)
+
+
+def part(obj: Any, keys: Iterable[str | int]) -> Any:
+    """The part of an object at a place, None where there is none."""
+    for key in keys:
+        if isinstance(obj, Mapping):
+            obj = obj.get(key)
+        elif isinstance(obj, list) and isinstance(key, int) and key < len(obj):
+            obj = obj[key]
+        else:
+            return None
+    return obj
+
+
+def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Every scalar of a document, and where it stands."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from leaves(item, (*keys, name))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from leaves(item, (*keys, i))
+    else:
+        yield keys, value

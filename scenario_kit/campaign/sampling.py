@@ -1,0 +1,190 @@
+"""How many repeats, and what they show: sequential plans and exact bounds (validation.md §6.1-§6.3). Pure.
+
+A repeat is held or broken; `p` is the chance that it is held. A plan is a list of looks at the repeats so far. At each
+it is settled, or more are run. Everything that is said about a plan is computed by exact enumeration, not simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Value, Verdict
+
+
+class Look(Value, frozen=True, kw_only=True):
+    """After ``n`` valid repeats at most ``accept`` broken ones pass and ``reject`` fail; between them more are run."""
+
+    n: int
+    accept: int
+    reject: int
+
+
+#: The merge plan: none of five broken passes, one of five needs five more, of which none may break.
+FIVE_THEN_FIVE: Final = (Look(n=5, accept=0, reject=2), Look(n=10, accept=1, reject=3))
+#: p > .8, with an error of 5 % over all its looks.
+REPRODUCIBLE: Final = (
+    Look(n=17, accept=0, reject=3),
+    Look(n=25, accept=1, reject=3),
+    Look(n=33, accept=2, reject=3),
+)
+#: p > .9, with an error of 5 % over all its looks.
+STABLE: Final = (Look(n=35, accept=0, reject=3), Look(n=53, accept=1, reject=3), Look(n=70, accept=2, reject=3))
+ONCE: Final = (Look(n=1, accept=0, reject=1),)
+
+
+class Decision(NamedTuple):
+    """What the repeats so far settle: a verdict, or none and how many more are needed for the next look."""
+
+    verdict: Verdict | None
+    more: int
+
+
+def decide(looks: Sequence[Look], held: int, broken: int) -> Decision:
+    """The verdict of a plan after that many valid repeats; early, as soon as nothing can change it.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if held < 0 or broken < 0:
+        raise ValueError("repeats are counted from 0")
+    n = held + broken
+    for look in looks:
+        # More may have run than this look asks for. Their order is lost then: it fails if so many of its own broke in
+        # any order, and else the next look decides.
+        if broken - max(0, n - look.n) >= look.reject:
+            return Decision(Verdict.FAIL, 0)
+        if n < look.n:
+            return Decision(None, look.n - n)
+        if n == look.n and broken <= look.accept:
+            return Decision(Verdict.PASS, 0)
+    last = looks[-1]
+    return Decision(Verdict.PASS if broken <= last.accept else Verdict.INCONCLUSIVE, 0)
+
+
+class Characteristics(NamedTuple):
+    """What a plan does with a scenario of a given ``p``: the chance of each verdict, and its repeats on average."""
+
+    passes: float
+    fails: float
+    inconclusive: float
+    repeats: float
+
+
+def characteristics(looks: Sequence[Look], p: float) -> Characteristics:
+    """Exact operating characteristics, all repeats of a look counted (they run side by side)."""
+    alive, passes, fails, repeats, before = {0: 1.0}, 0.0, 0.0, 0.0, 0
+    for look in looks:
+        size = look.n - before
+        repeats += size * sum(alive.values())
+        spread: dict[int, float] = {}
+        for broken, chance in alive.items():
+            for new, share in enumerate(_binomial(size, 1 - p)):
+                spread[broken + new] = spread.get(broken + new, 0.0) + chance * share
+        passes += sum(c for b, c in spread.items() if b <= look.accept)
+        fails += sum(c for b, c in spread.items() if b >= look.reject)
+        alive = {b: c for b, c in spread.items() if look.accept < b < look.reject}
+        before = look.n
+    return Characteristics(passes, fails, sum(alive.values()), repeats)
+
+
+def _binomial(n: int, q: float) -> list[float]:
+    from math import comb
+
+    return [comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
+
+
+def refuted(looks: Sequence[Look], error: float = 0.05) -> float:
+    """The largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda p: characteristics(looks, p).passes - error, 0.0, 1.0))
+
+
+def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None) -> None:
+    """Refuse a plan whose looks make no sense, or that can never pass within a budget of ``repeats``.
+
+    Raises:
+        UsageError: with the look that is wrong, or the repeats that a pass needs (SK503).
+    """
+    if not looks:
+        raise UsageError(f"plan '{name}' has no looks", fix="at least one: {n, accept, reject}")
+    before = Look(n=0, accept=-1, reject=0)
+    for look in looks:
+        if look.n <= before.n:
+            raise UsageError(f"plan '{name}': {look.n} repeats after {before.n}", fix="looks come in rising order")
+        if not 0 <= look.accept < look.reject:
+            raise UsageError(
+                f"plan '{name}' cannot be settled after {look.n} repeats: it accepts {look.accept} broken ones and "
+                f"rejects {look.reject}",
+                fix="accept fewer than are rejected, and at least 0",
+            )
+        before = look
+    if repeats is not None and repeats < looks[0].n:
+        raise UsageError(
+            f"SK503: plan '{name}' can never pass: it needs {looks[0].n} repeats, the budget is {repeats}",
+            fix=f"a budget of {looks[0].n} repeats or more",
+        )
+
+
+def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
+    """Exact one-sided lower bound of ``p`` (Clopper and Pearson 1934); 0 where nothing was held."""
+    _check(n, broken)
+    if broken == n:
+        return 0.0
+    from scipy.stats import beta
+
+    return float(beta.ppf(1 - confidence, n - broken, broken + 1))
+
+
+def wilson(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
+    """Two-sided interval of ``p`` for display (Wilson 1927)."""
+    _check(n, broken)
+    share, square = (n - broken) / n, z * z
+    centre = share + square / (2 * n)
+    half = z * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5
+    return max(0.0, (centre - half) / (1 + square / n)), min(1.0, (centre + half) / (1 + square / n))
+
+
+def repeats_for(p: float, broken: int = 0, confidence: float = 0.95) -> int:
+    """The least number of repeats, ``broken`` of them broken, whose lower bound is at least ``p``.
+
+    Raises:
+        ValueError: ``p`` is not below 1.
+    """
+    if not 0 <= p < 1:
+        raise ValueError("no number of repeats shows a certainty")
+    n = broken + 1
+    while lower_bound(n, broken, confidence) < p:
+        n += 1
+    return n
+
+
+def evidence(held: int, broken: int, p: float) -> float:
+    """Anytime-valid evidence against the claim that a repeat holds with at most ``p``: 20 or more refutes it at 5 %.
+
+    The Bayes factor of a uniform mixture over (p, 1) (validation.md §6.3); may be looked at as often as one likes.
+    """
+    from math import exp, log
+
+    from scipy.special import betainc, betaln
+
+    above = 1 - float(betainc(held + 1, broken + 1, p))
+    if above <= 0:
+        return 0.0
+    mixed = float(betaln(held + 1, broken + 1)) + log(above)
+    return exp(mixed - log(1 - p) - held * log(p) - broken * log(1 - p))
+
+
+def effective(sizes: Sequence[int], correlation: float = 0.3) -> float:
+    """How many independent repeats those of clusters of these sizes are worth (validation.md §6.6)."""
+    total = sum(sizes)
+    if total == 0:
+        return 0.0
+    return total / (1 + (sum(m * m for m in sizes) / total - 1) * correlation)
+
+
+def _check(n: int, broken: int) -> None:
+    if n < 1 or not 0 <= broken <= n:
+        raise ValueError(f"{broken} of {n} repeats cannot be broken")

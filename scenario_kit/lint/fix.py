@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.errors import UsageError
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
 from scenario_kit.load import Mistake
-from scenario_kit.load.document import MAX_BYTES
+from scenario_kit.load.document import bytes_of
 from scenario_kit.load.edit import Unfit, edited
 from scenario_kit.model import Finding
 
 #: Edits of one file; each leaves fewer findings, so only a file with more mistakes than this comes near it.
 _MOST: Final = 500
+#: Characters that may be judged for one file: each edit that is tried judges the whole file again.
+_MOST_JUDGED: Final = 6_000_000
 #: Findings that keep others from being made, by how much they hide; all others hide nothing.
 _HIDING: Final = {**dict.fromkeys(("SK101", "SK102", "SK103", "SK104", "SK105", "SK106"), 0), "SK107": 1, "SK108": 2}
 _BOM: Final = b"\xef\xbb\xbf"
@@ -53,11 +55,11 @@ class FixedFile(NamedTuple):
 def fixed(text: str, study: Callable[[str], Sequence[Mistake]]) -> Fixed:
     """The text with every edit made that betters it, until none does; ``study`` judges a text.
 
-    Fixing the answer again changes nothing.
+    Fixing the answer again changes nothing, unless the file is so large and so wrong that this ended early.
     """
-    found, corrected = study(text), []
+    found, corrected, judged = study(text), [], [_MOST_JUDGED]
     for _ in range(_MOST):
-        step = _step(text, found, study)
+        step = _step(text, found, study, judged)
         if step is None:
             break
         text, found, finding = step
@@ -66,12 +68,16 @@ def fixed(text: str, study: Callable[[str], Sequence[Mistake]]) -> Fixed:
 
 
 def _step(
-    text: str, found: Sequence[Mistake], study: Callable[[str], Sequence[Mistake]]
+    text: str, found: Sequence[Mistake], study: Callable[[str], Sequence[Mistake]], judged: list[int]
 ) -> tuple[str, Sequence[Mistake], Finding] | None:
-    """The first edit that betters the text: the text and its findings after it, and the finding that it corrected."""
+    """The first edit that betters the text: the text and its findings after it, and the finding that it corrected.
+
+    ``judged`` holds how many characters may still be judged.
+    """
     for mistake in found:
-        if not mistake.edits:
+        if not mistake.edits or judged[0] < len(text):
             continue
+        judged[0] -= len(text)
         try:
             tried = edited(text, mistake.edits)
         except Unfit:
@@ -101,17 +107,12 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
     """What fixing a scenario file would make of it; nothing is written.
 
     Raises:
-        UsageError: there is no such file, or it cannot be read.
+        UsageError: there is no such file.
     """
     try:
-        raw = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", fix="name an existing file") from error
-    try:
-        text = raw.removeprefix(_BOM).decode() if raw is not None else None
-    except UnicodeDecodeError:
-        text = None
-    if raw is None or text is None:  # too large, or no text: that is the one finding, and nothing edits it
+        raw = bytes_of(path)
+        text = raw.removeprefix(_BOM).decode()
+    except (AuthoringError, UnicodeDecodeError):  # no file, too large, or no text: that is the one finding
         return FixedFile(path, b"", b"", (), tuple(lint_file(path, catalog)))
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
     result = fixed(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))

@@ -7,26 +7,32 @@ Every mistake is collected; reading goes on where it can.
 
 from __future__ import annotations
 
+import math
+import os
 import re
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.nesting import TooDeep, shallow
+from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
 from scenario_kit.model import Finding, Position, Severity
 
 #: A place in a document: field names and list indices from the root.
 Path_ = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
-MAX_DEPTH = 40
-MAX_NODES = 50_000
+#: What a file may hold once its aliases are followed.
+BOUNDS = Bounds(depth=40, values=50_000, characters=1_000_000)
+#: Mistakes of YAML that are told of one file.
+MOST_FINDINGS = 100
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset(_TAG + t for t in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge"))
+_PLAIN_TAGS = frozenset({UNDECIDED, *(_TAG + t for t in ("null", "bool", "int", "float", "str", "timestamp"))})
 _WORDS: dict[str, Any] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -82,25 +88,52 @@ def read_document(path: Path) -> Document:
     """Read one file.
 
     Raises:
-        UsageError: there is no such file, or it cannot be read.
-        AuthoringError: the file is not UTF-8, too large, not YAML, or not exactly one document.
+        UsageError: there is no such file.
+        AuthoringError: it is no file, cannot be read, is not UTF-8, too large, not YAML, or not exactly one document.
+    """
+    return parse(text_of(path).removeprefix("\ufeff"), str(path))
+
+
+def text_of(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a file of at most so many bytes; raises as ``bytes_of``, and where it is not UTF-8."""
+    raw = bytes_of(path, most)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start)
+        column = len(raw[raw.rfind(b"\n", 0, error.start) + 1 : error.start].decode("utf-8"))
+        told = f"the file is not UTF-8 text: byte 0x{raw[error.start]:02x}"
+        _refuse(str(path), (line, column), told, "save it as UTF-8")
+
+
+def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
+    """What a file holds. Pipes, devices and folders are told apart before anything is read: they may have no end.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: it is no file, cannot be read, or has more bytes.
     """
     shown = str(path)
     try:
-        raw = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
-    except OSError as error:
+        raw = _bytes(path, most + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if path.is_symlink():
+            _refuse(shown, (0, 0), "the link leads nowhere", "point it at a file, or remove it")
         raise UsageError(f"cannot read {shown}: {error.strerror}", fix="name an existing file") from error
+    except OSError as error:
+        _refuse(shown, (0, 0), f"the file cannot be read: {error.strerror}", "make it readable, or remove it")
     if raw is None:
-        _refuse(
-            shown, (0, 0), f"the file is larger than {MAX_BYTES // 1024} KiB", "move manifests out of it, or split it"
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start)
-        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
-        _refuse(shown, (line, column), f"the file is not UTF-8 text: byte 0x{raw[error.start]:02x}", "save it as UTF-8")
-    return parse(text, shown)
+        _refuse(shown, (0, 0), "this is not a file", "put a regular file here, or remove what is here")
+    if len(raw) > most:
+        _refuse(shown, (0, 0), f"the file is larger than {most // 1024} KiB", "move manifests out of it, or split it")
+    return raw
+
+
+def _bytes(path: Path, most: int) -> bytes | None:
+    """The first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:  # noqa: PTH123 - of the handle that is judged, not of a path that may change
+        return file.read(most) if stat.S_ISREG(os.fstat(handle).st_mode) else None
 
 
 def parse(text: str, path: str) -> Document:
@@ -110,25 +143,38 @@ def parse(text: str, path: str) -> Document:
         AuthoringError: not YAML, or not exactly one document.
     """
     try:
-        shallow(text)
-        nodes = [node for node in yaml.compose_all(text, Loader=LOADER) if node is not None]
+        first, second = _first_two(_nodes(text))
+    except Unbounded as error:
+        _refuse(path, _at(error.problem_mark), str(error.problem), error.fix)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = (mark.line, mark.column) if mark else (0, 0)
         context = f" {error.context}" if error.context else ""
+        where = _at(error.problem_mark or error.context_mark)
         _refuse(path, where, f"the file is not YAML: {error.problem}{context}", "correct the YAML at this place")
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position)
-        _refuse(path, (line, 0), f"the file is not YAML: character U+{error.character:04X} is not allowed", "remove it")
-    except (RecursionError, TooDeep):
-        _refuse(path, (0, 0), f"the file nests deeper than {MAX_DEPTH} levels", "flatten it")
-    if not nodes:
+        _refuse_character(path, text, chr(error.character))
+    except UnicodeEncodeError as error:
+        _refuse_character(path, text, text[error.start])
+    if first is None:
         _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
-    if len(nodes) > 1:
-        _refuse(path, _mark(nodes[1]), f"the file holds {len(nodes)} documents instead of one", "one file per object")
+    if second is not None:
+        _refuse(path, _at(second.start_mark), "the file holds more than one document", "one file per object")
     reader = _Reader(path)
-    data = reader.convert(nodes[0], (), 0)
+    data = reader.convert(first, ())
     return Document(data, reader.positions, tuple(reader.findings))
+
+
+def _nodes(text: str) -> Iterator[yaml.Node]:
+    return Composer(LOADER(text), BOUNDS, undecided).documents()
+
+
+def _first_two(nodes: Iterator[yaml.Node]) -> tuple[yaml.Node | None, yaml.Node | None]:
+    return next(nodes, None), next(nodes, None)
+
+
+def _refuse_character(path: str, text: str, character: str) -> NoReturn:
+    index = max(0, text.find(character))
+    where = (text.count("\n", 0, index), index - text.rfind("\n", 0, index) - 1)
+    _refuse(path, where, f"the file is not YAML: character U+{ord(character):04X} is not allowed", "remove it")
 
 
 class _Reader:
@@ -137,26 +183,15 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.positions = Positions(path)
         self.findings: list[Finding] = []
-        self._nodes = 0
 
-    def convert(self, node: yaml.Node, place: Path_, depth: int, key: yaml.Node | None = None) -> Any:
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            _refuse(
-                self.positions.path,
-                _mark(node),
-                f"aliases blow the file up to more than {MAX_NODES} values",
-                "write the values out",
-            )
-        if depth > MAX_DEPTH:
-            _refuse(self.positions.path, _mark(node), f"the file nests deeper than {MAX_DEPTH} levels", "flatten it")
+    def convert(self, node: yaml.Node, place: Path_, key: yaml.Node | None = None) -> Any:
         self.positions.note(place, _mark(node), _mark(key) if key else None)
         if isinstance(node, yaml.MappingNode):
             self._tagged(node, "map")
-            return self._mapping(node, place, depth)
+            return self._mapping(node, place)
         if isinstance(node, yaml.SequenceNode):
             self._tagged(node, "seq")
-            return [self.convert(part, (*place, i), depth + 1) for i, part in enumerate(node.value)]
+            return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
             self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
@@ -167,7 +202,7 @@ class _Reader:
             self.positions.raw[place] = node.value
         return value
 
-    def _mapping(self, node: yaml.MappingNode, place: Path_, depth: int) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, place: Path_) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -181,7 +216,7 @@ class _Reader:
                 first = self.positions.key(*place, name)
                 self._mistake(key, f"`{name}` is written twice; first in line {first.line}", "keep one of them")
                 continue
-            result[name] = self.convert(value, (*place, name), depth + 1, key)
+            result[name] = self.convert(value, (*place, name), key)
         return result
 
     def _tagged(self, node: yaml.Node, kind: str) -> None:
@@ -189,20 +224,29 @@ class _Reader:
             self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
 
     def _mistake(self, node: yaml.Node, message: str, fix: str) -> None:
+        if len(self.findings) > MOST_FINDINGS:
+            return
+        if len(self.findings) == MOST_FINDINGS:
+            message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "correct the others first"
         self.findings.append(mistake(self.positions.path, _mark(node), message, fix))
 
 
 def scalar(text: str) -> Any:
-    """What a plain scalar means in the core schema of YAML 1.2; integers too long for a machine stay text."""
+    """What a plain scalar means in the core schema of YAML 1.2; numbers too large for a machine stay text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text) and len(text) <= 19:
         return int(text)
-    return float(text) if _FLOAT.match(text) else text
+    if _FLOAT.match(text) and math.isfinite(number := float(text)):
+        return number
+    return text
 
 
 def _mark(node: yaml.Node) -> tuple[int, int]:
-    mark = node.start_mark
+    return _at(node.start_mark)
+
+
+def _at(mark: yaml.Mark | None) -> tuple[int, int]:
     return (mark.line, mark.column) if mark else (0, 0)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.correct import corrected, missing, renamed
 from scenario_kit.load.document import Path_, Positions
@@ -19,6 +20,8 @@ _WORDS = {
     "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
     "number": "a number", "null": "nothing",
 }  # fmt: skip
+#: Mistakes that are told of one file. A file with more is not worth the wait for all of them.
+MOST: Final = 100
 _KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
 _PATTERNS = {
     "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": _KEBAB,
@@ -37,16 +40,26 @@ class Mistake(NamedTuple):
 
 
 def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Mistake]:
-    """All mistakes of ``data``, in the order of the file; ``within`` is where in the document the data stands."""
-    found: list[Mistake] = []
+    """All mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
+
+    ``within`` is where in the document the data stands.
+    """
+    found: Iterator[Mistake] = iter(())
     if not fits(data, schema):
         from jsonschema import Draft202012Validator  # slow to import, and most files have no mistakes
 
         errors = _leaves(Draft202012Validator(schema).iter_errors(data))
-        found = [m for error in errors for m in _told(error, positions, within)]
-    found += [Mistake(f) for f in _duplicates(data, schema, within, positions)]
-    unique = {(m.finding.code, m.finding.message, str(m.finding.position)): m for m in found}
-    return sorted(unique.values(), key=_rank)
+        found = (m for error in errors for m in _told(error, positions, within))
+    found = chain(found, (Mistake(f) for f in _duplicates(data, schema, within, positions)))
+    unique = {(m.finding.code, m.finding.message, str(m.finding.position)): m for m in islice(found, MOST)}
+    told = sorted(unique.values(), key=_rank)
+    return told if next(found, None) is None else [*told, _more(told[-1].finding.position)]
+
+
+def _more(position: Position | None) -> Mistake:
+    message = f"there are more than these {MOST} mistakes; the others are told when some of these are gone"
+    at = position or Position(path="")
+    return Mistake(_finding("SK104", message, at, fix="correct these first"))
 
 
 def _rank(mistake: Mistake) -> tuple[int, int]:

@@ -25,7 +25,7 @@ import yaml
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.nesting import shallow
+from scenario_kit.load.nodes import BoundedLoader
 from scenario_kit.model import App, Object
 from scenario_kit.render.folder import Folder
 from scenario_kit.render.meter import metered, weigh
@@ -40,15 +40,6 @@ CLUSTER_KINDS: Final = frozenset(
         "IPPool",
     }
 )  # fmt: skip
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Without merge keys: few short ones merge into many fields."""
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Refuses ``<<``."""
-        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
-            raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", node.start_mark)
 
 
 def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object:
@@ -149,8 +140,7 @@ def _documents(folder: Path, version: str, variables: str) -> bytes:
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
         with metered():  # aliases may have blown it up
-            shallow(text)
-            documents = yaml.load_all(text, Loader=_Loader)
+            documents = yaml.load_all(text, Loader=BoundedLoader)
             return msgspec.json.encode(weigh([d for d in documents if d is not None]))
     except (*FAILURES, yaml.YAMLError, OSError) as error:
         raise AuthoringError(
@@ -166,8 +156,7 @@ def _environment(folder: Path) -> Sandbox:
 @lru_cache(maxsize=8)
 def _data(folder: Path, name: str) -> Any:
     text = Folder(folder).text(name)
-    shallow(text)
-    return weigh(yaml.load(text, Loader=_Loader))
+    return weigh(yaml.load(text, Loader=BoundedLoader))
 
 
 def _placed(app: App, document: Any, namespace: str) -> Object:

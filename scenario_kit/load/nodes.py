@@ -1,0 +1,210 @@
+"""YAML text to nodes, within bounds that hold while it is read.
+
+PyYAML composes recursively, which ends the process on a text of some ten thousand levels, and takes aliases at their
+word. Here events become nodes without recursion; what nests too deep, or would become too large once its aliases are
+followed, is refused at the event that goes too far, before anything is built from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+_SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG: Final = "tag:yaml.org,2002:"
+#: The tag of a plain scalar whose meaning the reader decides (YAML 1.2, 3.3.2).
+UNDECIDED: Final = "?"
+
+
+class Bounds(NamedTuple):
+    """What one text may hold, its aliases followed: levels, values, and characters in all its scalars together."""
+
+    depth: int
+    values: int
+    characters: int
+
+
+class Unbounded(yaml.MarkedYAMLError):
+    """The text goes beyond its bounds; ``problem`` tells which, ``fix`` what to do."""
+
+    def __init__(self, problem: str, mark: Any, fix: str) -> None:
+        super().__init__(None, None, problem, mark)
+        self.fix = fix
+
+
+class _Extent(NamedTuple):
+    """What an alias of a node adds: levels, values and characters."""
+
+    node: yaml.Node
+    levels: int
+    values: int
+    characters: int
+
+
+class _Open:
+    """A collection that is being read."""
+
+    def __init__(self, node: yaml.Node, anchor: str | None, values: int, characters: int) -> None:
+        self.node, self.anchor = node, anchor
+        self.values, self.characters = values, characters  # of the text before it
+        self.levels = 1
+        self.key: yaml.Node | None = None
+
+    def take(self, node: yaml.Node, levels: int) -> None:
+        self.levels = max(self.levels, levels + 1)
+        if isinstance(self.node, yaml.SequenceNode):
+            self.node.value.append(node)
+        elif self.key is None:
+            self.key = node
+        else:
+            self.node.value.append((self.key, node))
+            self.key = None
+
+
+class Composer:
+    """The documents of one text, each as its root node.
+
+    Args:
+        loader: a PyYAML loader of the text; only its events are used.
+        bounds: what all documents together may hold.
+        tag: the tag of a scalar that names none, from its text and whether it is plain.
+    """
+
+    def __init__(self, loader: Any, bounds: Bounds, tag: Callable[[str, bool], str]) -> None:
+        self._loader, self._bounds, self._tag = loader, bounds, tag
+        self._values = self._characters = 0
+        self._anchors: dict[str, _Extent | None] = {}
+        self._stack: list[_Open] = []
+
+    def documents(self) -> Iterator[yaml.Node]:
+        """The roots, one after the other.
+
+        Raises:
+            yaml.YAMLError: not YAML; as ``Unbounded`` where it goes beyond the bounds.
+        """
+        while True:
+            event = self._loader.get_event()
+            if event is None or isinstance(event, yaml.StreamEndEvent):
+                return
+            if isinstance(event, yaml.DocumentStartEvent):
+                self._anchors = {}
+            elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
+                root = self._root(event)
+                if root is not None:
+                    yield root
+
+    def _root(self, event: Any) -> yaml.Node | None:
+        """The root of the document, if the event completes it."""
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+            return None
+        if isinstance(event, yaml.ScalarEvent):
+            node, levels = self._scalar(event), 0
+        elif isinstance(event, yaml.AliasEvent):
+            node, levels = self._alias(event)
+        else:
+            node, levels = self._close(event)
+        if not self._stack:
+            return node
+        self._stack[-1].take(node, levels)
+        return None
+
+    def _open(self, event: Any) -> None:
+        self._anchor(event, None)
+        sequence = isinstance(event, yaml.SequenceStartEvent)
+        kind = yaml.SequenceNode if sequence else yaml.MappingNode
+        tag = event.tag if event.tag not in (None, "!") else _TAG + ("seq" if sequence else "map")
+        node = kind(tag, [], event.start_mark, None, flow_style=event.flow_style)
+        self._stack.append(_Open(node, event.anchor, self._values, self._characters))
+        self._add(event, 1, 0, 0)
+
+    def _close(self, event: Any) -> tuple[yaml.Node, int]:
+        done = self._stack.pop()
+        done.node.end_mark = event.end_mark
+        if done.anchor is not None:
+            self._anchors[done.anchor] = _Extent(
+                done.node, done.levels, self._values - done.values, self._characters - done.characters
+            )
+        return done.node, done.levels
+
+    def _scalar(self, event: Any) -> yaml.Node:
+        plain, text = event.implicit[0], event.value
+        tag = event.tag if event.tag not in (None, "!") else self._tag(text, plain)
+        node = yaml.ScalarNode(tag, text, event.start_mark, event.end_mark, style=event.style or None)
+        if event.anchor is not None:
+            self._anchor(event, _Extent(node, 0, 1, len(text)))
+        self._add(event, 1, len(text), 0)
+        return node
+
+    def _alias(self, event: Any) -> tuple[yaml.Node, int]:
+        name = event.anchor
+        if name not in self._anchors:
+            raise yaml.composer.ComposerError(None, None, f"found undefined alias '{name}'", event.start_mark)
+        extent = self._anchors[name]
+        if extent is None:
+            raise Unbounded(f"the alias '*{name}' stands inside of what it repeats", event.start_mark, "remove it")
+        self._add(event, extent.values, extent.characters, extent.levels)
+        return extent.node, extent.levels
+
+    def _anchor(self, event: Any, extent: _Extent | None) -> None:
+        """Notes an anchor; no extent means that its node is not complete yet."""
+        if event.anchor is None:
+            return
+        if event.anchor in self._anchors:
+            raise yaml.composer.ComposerError(None, None, f"found duplicate anchor '{event.anchor}'", event.start_mark)
+        self._anchors[event.anchor] = extent
+
+    def _add(self, event: Any, values: int, characters: int, levels: int) -> None:
+        most, alias = self._bounds, isinstance(event, yaml.AliasEvent)
+        if len(self._stack) + levels > most.depth:
+            raise Unbounded(f"the file nests deeper than {most.depth} levels", event.start_mark, "flatten it")
+        self._values += values
+        self._characters += characters
+        verb = "aliases blow the file up to" if alias else "the file holds"
+        fix = "write the values out" if alias else "split it"
+        if self._values > most.values:
+            raise Unbounded(f"{verb} more than {most.values} values", event.start_mark, fix)
+        if self._characters > most.characters:
+            raise Unbounded(f"{verb} more than {most.characters} characters", event.start_mark, fix)
+
+
+def undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mean is left to whoever reads the nodes
+    """Tags for ``Composer`` that tell plain scalars from quoted ones, and nothing more."""
+    return UNDECIDED if plain else _TAG + "str"
+
+
+class BoundedLoader(_SAFE):  # type: ignore[misc]
+    """PyYAML's safe loader within ``bounds``. Merge keys are refused: few short ones merge into many fields."""
+
+    bounds = Bounds(depth=60, values=200_000, characters=4_000_000)
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        composer = Composer(self, self.bounds, lambda text, plain: self.resolve(yaml.ScalarNode, text, (plain, False)))
+        self._roots = composer.documents()
+        self._ahead: list[yaml.Node] = []
+
+    def check_node(self) -> bool:
+        """Whether there is one more document."""
+        self._ahead = self._ahead or [node for node in (next(self._roots, None),) if node is not None]
+        return bool(self._ahead)
+
+    def get_node(self) -> yaml.Node | None:
+        """The root of the next document."""
+        return self._ahead.pop() if self.check_node() else None
+
+    def get_single_node(self) -> yaml.Node | None:
+        """The root of the only document."""
+        node = self.get_node()
+        if self.check_node():
+            second = self._ahead[0].start_mark
+            raise yaml.composer.ComposerError(None, None, "expected a single document, but found another", second)
+        return node
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Refuses ``<<``."""
+        for key, _ in node.value:
+            if key.tag == _TAG + "merge":
+                raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", key.start_mark)

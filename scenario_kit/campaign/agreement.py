@@ -1,0 +1,108 @@
+"""How far repeats of a scenario agree: times, sets of alerts, order of onsets (validation.md §6.7-§6.8).
+
+Pure. Times are seconds from injection; what never happened is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import ceil, isfinite
+from statistics import mean, median
+from typing import Final, NamedTuple
+
+#: Below these shares, the repeats are said to disagree (conventions of the reference).
+JACCARD, ORDER = 0.8, 0.8
+_ROUNDED_TO: Final = 30
+
+
+def quantile(times: Iterable[float], share: float) -> float:
+    """The nearest-rank quantile: a value that was seen, also infinity.
+
+    Raises:
+        ValueError: there are no times, or the share is not in (0, 1].
+    """
+    ordered = sorted(times)
+    if not ordered or not 0 < share <= 1:
+        raise ValueError(f"no {share:g} quantile of {len(ordered)} times")
+    return ordered[ceil(share * len(ordered)) - 1]
+
+
+def budget(times: Sequence[float]) -> float:
+    """Seconds within which an alert should be expected, from the onsets that were seen: rounded up to 30 s.
+
+    Twice the 95th percentile, or a minute more than it if that is longer; infinite if the alert once did not come.
+    """
+    p95 = quantile(times, 0.95)
+    wanted = max(2 * p95, p95 + 60)
+    return wanted if not isfinite(wanted) else float(_ROUNDED_TO * ceil(wanted / _ROUNDED_TO))
+
+
+class Onsets(NamedTuple):
+    """Onsets of one alert over the repeats: how many fired, the middle and the end of the distribution, the budget."""
+
+    fired: int
+    n: int
+    median: float
+    p95: float
+    budget: float
+
+
+def onsets(times: Sequence[float]) -> Onsets:
+    """What the onsets of one alert show."""
+    return Onsets(
+        sum(isfinite(t) for t in times), len(times), quantile(times, 0.5), quantile(times, 0.95), budget(times)
+    )
+
+
+def even(times: Sequence[float], tick: float) -> bool:
+    """Whether onsets lie within what scraping alone explains: ``tick`` is scrape plus evaluation interval."""
+    seen = [t for t in times if isfinite(t)]
+    return not seen or max(seen) - min(seen) <= max(2 * tick, 0.5 * median(seen))
+
+
+def jaccard(sets: Sequence[frozenset[str]]) -> float:
+    """Mean similarity of all pairs of sets; two empty ones, and fewer than two sets, are equal."""
+    pairs = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(sets, 2)]
+    return mean(pairs) if pairs else 1.0
+
+
+def ordered(before: Sequence[float], after: Sequence[float], tick: float) -> float:
+    """The share of repeats in which one onset did not come later than another, but for a tick.
+
+    Repeats in which neither came say nothing; with none left it is 1.
+    """
+    said = [(u, v) for u, v in zip(before, after, strict=True) if isfinite(u) or isfinite(v)]
+    return mean(u <= v + tick for u, v in said) if said else 1.0
+
+
+class Stability(NamedTuple):
+    """One alert over the repeats: the share in which it fired, and the class that the data speak for."""
+
+    alert: str
+    fired: int
+    n: int
+    proposal: str
+
+
+def stability(fired: Sequence[frozenset[str]], classes: Mapping[str, str]) -> list[Stability]:
+    """Per alert how often it fired, by name and entity, and what else it should be declared as, if anything.
+
+    ``classes`` are the declared ones; an alert that is not declared may fire. A must-fire alert that sometimes did not
+    fire may fire; one that always fired and was not declared could be a must-fire one, which is the author's choice.
+    """
+    n = len(fired)
+    found = []
+    for alert in sorted(set(classes).union(*fired)):
+        times, declared = sum(alert in each for each in fired), classes.get(alert, "MayFire")
+        proposal = ""
+        if declared == "MustFire" and 0 < times < n:
+            proposal = "MayFire"
+        found.append(Stability(alert, times, n, proposal))
+    return found
+
+
+def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:
+    """How far two scenarios' repeats lie apart: mean similarity within each, less that across; 0 is no difference."""
+    across = [len(a & b) / len(a | b) if a | b else 1.0 for a in first for b in second]
+    return (jaccard(first) + jaccard(second)) / 2 - (mean(across) if across else 1.0)

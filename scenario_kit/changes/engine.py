@@ -6,18 +6,18 @@ continues: an object that still looks as recorded gets the write, one that does 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, nodes, operations, places
+from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places
 from scenario_kit.changes.fields import touched, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt, Store
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.changes.workloads import pods
-from scenario_kit.errors import AuthoringError, LabError
+from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.ports import Clock
 
@@ -39,17 +39,26 @@ class Engine:
         self._store = store
         self._trial = trial
 
-    def do(self, change: Change, *, ordinal: int, group: str, causal: bool = True) -> Receipt:
+    def do(
+        self, change: Change, *, ordinal: int, group: str, causal: bool = True, undo: Sequence[Change] = ()
+    ) -> Receipt:
         """Execute a change once, however often this is called with the same ordinal.
+
+        ``undo`` are changes that take back what no receipt can, such as what a command did to a store. They are made,
+        from the last to the first, after the change itself is undone, and must do no harm when they are made again.
 
         Raises:
             NoEffect: the object is as it was.
-            AuthoringError: the target does not exist, or the operation does not apply to it.
-            ClusterError: the API server refused or did not answer.
+            AuthoringError: the target does not exist, the operation does not apply to it, or a command failed.
+            InfrastructureError: the API server refused or did not answer, or a Job came to no end.
         """
-        receipt = self._recorded(ordinal) or self._record(change, ordinal, group, causal)
+        receipt = self._recorded(ordinal) or self._record(change, ordinal, group, causal, tuple(undo))
+        if receipt.failure and receipt.state != "Ran":
+            raise _failed(receipt)
         if receipt.state in ("Done", "Undone"):
             return receipt
+        if change.run:
+            return self._run(receipt)
         if change.restart and change.restart.drop_old:
             return self._through_zero(receipt)
         if not self._arrived(receipt):
@@ -64,6 +73,8 @@ class Engine:
                 continue
             receipt = self._recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
             problem = undo(self._scene, receipt, self._clock)
+            if problem is None and receipt.inverse:
+                receipt, problem = inverse.make(self._scene, self._clock, self._store, receipt)
             if problem:
                 blocked.append(problem)
             else:
@@ -151,11 +162,14 @@ class Engine:
     def _recorded(self, ordinal: int) -> Receipt | None:
         return next((r for r in self._store.all() if r.ordinal == ordinal), None)
 
-    def _record(self, change: Change, ordinal: int, group: str, causal: bool) -> Receipt:
+    def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
         scene = self._scene
         change, chosen = places.resolve(change, self._places(), scene.cluster, scene.namespace)
         entries = []
-        for ref in operations.targets(self._scene, change):
+        if change.run:
+            jobs.client_of(scene, change.run)
+            entries.append(Entry(ref=str(jobs.reference(self._trial, ordinal, scene.namespace))))
+        for ref in () if change.run else operations.targets(self._scene, change):
             live = self._scene.cluster.get(ref)
             if (change.create or change.chaos) and live is not None:
                 raise AuthoringError(f"{ref} exists already in namespace {ref.namespace}", fix="choose another name")
@@ -174,8 +188,30 @@ class Engine:
                 at=self._clock.now(),
                 entries=tuple(entries),
                 places=chosen,
+                inverse=undo,
             )
         )
+
+    def _run(self, receipt: Receipt) -> Receipt:
+        """Run a command to its end. What became of it is written down before its Job goes, which alone knows."""
+        entry, run = receipt.entries[0], receipt.change.run
+        ref = Reference.parse(entry.ref)
+        assert run is not None
+        if receipt.state == "Recorded":
+            entry = msgspec.structs.replace(entry, uid=jobs.start(self._scene, run, ref))
+            receipt = self._store.save(msgspec.structs.replace(receipt, state="Sent", entries=(entry,)))
+        if receipt.state == "Sent":
+            ended = jobs.await_end(self._scene, self._clock, ref, entry.uid, receipt.at + jobs.RUN_DEADLINE)
+            failure = "" if ended.succeeded else ended.words or "its Job failed"
+            receipt = self._store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
+        try:
+            jobs.remove(self._scene, self._clock, ref, entry.uid)
+        except TimeoutError as problem:
+            raise InfrastructureError(str(problem)) from problem
+        receipt = self._store.save(msgspec.structs.replace(receipt, state="Done"))
+        if receipt.failure:
+            raise _failed(receipt)
+        return receipt
 
     def _arrived(self, receipt: Receipt) -> bool:
         """Whether an earlier attempt of this write reached the API server."""
@@ -230,6 +266,16 @@ class Engine:
         self._scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
         self._clock.wait(self._clock.now())
         return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
+
+
+def _failed(receipt: Receipt) -> AuthoringError:
+    run = receipt.change.run
+    assert run is not None
+    command = " ".join(run.command)
+    return AuthoringError(
+        f"the command of client '{run.client}' of {receipt.group} failed with {receipt.failure}: {command}",
+        fix="correct the command, or run it where the store answers",
+    )
 
 
 def _uid(obj: Object | None) -> str:

@@ -21,7 +21,9 @@ LIMIT_BYTES: Final = 900 * 1024
 TRIAL_LABEL: Final = "scenariokit.io/trial"
 _KEY: Final = "receipt.json"
 
-State = Literal["Recorded", "Down", "Done", "Undone"]
+#: ``Down``: a restart by way of zero replicas is half way. ``Sent``: the Job of a ``run`` exists. ``Ran``: it has
+#: ended, and is about to be removed.
+State = Literal["Recorded", "Down", "Sent", "Ran", "Done", "Undone"]
 
 
 class Entry(Value, frozen=True, kw_only=True):
@@ -38,7 +40,9 @@ class Receipt(Value, frozen=True, kw_only=True):
 
     ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
     reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to. ``places`` are the nodes and
-    quantities that were chosen when the change was made, by the stand-in for which ``change`` has them.
+    quantities that were chosen when the change was made, by the stand-in for which ``change`` has them. ``failure`` is
+    why the command of a ``run`` failed. ``inverse`` are the changes that take back what no receipt can, from the last
+    to the first; of them, the first ``inverse_left`` are still to be made (None: all).
     """
 
     trial: str
@@ -52,6 +56,9 @@ class Receipt(Value, frozen=True, kw_only=True):
     covered: tuple[str, ...] = ()
     note: str = ""
     places: dict[str, str] = {}
+    failure: str = ""
+    inverse: tuple[Change, ...] = ()
+    inverse_left: int | None = None
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final, NamedTuple
 
-from scenario_kit.changes import chaos, nodes, operations
+from scenario_kit.changes import chaos, jobs, nodes, operations
 from scenario_kit.changes.fields import restored, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt
@@ -47,6 +47,8 @@ def _entry(scene: Scene, receipt: Receipt, entry: Entry, clock: Clock) -> None:
         _flag_back(scene, receipt, entry)
     elif receipt.change.operation in nodes.OPERATIONS:
         nodes.take_back(scene.cluster, receipt.change, ref, entry.prior or {})
+    elif receipt.change.run is not None:
+        jobs.remove(scene, clock, ref, entry.uid)
     elif entry.prior is None:
         _remove(scene, receipt, entry, live, clock)
     elif live is None:

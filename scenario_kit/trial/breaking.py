@@ -27,10 +27,13 @@ def break_(context: Context, fault: Fault, index: int) -> None:
     """
     group = f"Fault/{fault.name}"
     ordinal = index * STEP + [f.name for f in context.runbook.faults].index(fault.name) * FAULT
+    first_run = next((i for i, c in enumerate(fault.changes) if c.run), 0)
     for position, change in enumerate(fault.changes):
         if problems := context.health():
             raise InfrastructureError("; ".join(problems))
-        context.engine.do(change, ordinal=ordinal + position, group=group)
+        # What a command did is taken back where the first command stands among the changes.
+        undo = fault.undo if position == first_run else ()
+        context.engine.do(change, ordinal=ordinal + position, group=group, undo=undo)
         context.settle()
         if change.chaos is not None:
             _await_injector(context, change)

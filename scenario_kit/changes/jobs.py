@@ -1,0 +1,206 @@
+"""One-shot Jobs: the operation ``run``, and what a fault's ``undo`` runs.
+
+A Job's name follows from trial and ordinal, so that creating it twice is the same Job. It has one pod, which is never
+started again; how it ended is read from the Job, and the reason from the pod's last words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.workloads import pods
+from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
+from scenario_kit.model import Client, Object, Reference
+from scenario_kit.model.change import Run
+from scenario_kit.ports import Clock
+
+#: Seconds of trial time within which a Job must come to its end, pulling its image included.
+RUN_DEADLINE: Final = 180
+#: Seconds of trial time within which a deleted Job and its pod must be gone.
+_REMOVAL: Final = 60
+_GRID: Final = 15
+_LONGEST: Final = 600
+_JOB_LABEL: Final = "batch.kubernetes.io/job-name"
+
+
+class Ended(NamedTuple):
+    """How a Job ended. ``words`` are the last ones of its program, or why there are none."""
+
+    succeeded: bool
+    words: str = ""
+
+
+def reference(trial: str, ordinal: int, namespace: str, position: str = "") -> Reference:
+    """The Job of a change, or of one of the changes that undo it; its name tells nothing."""
+    digest = hashlib.sha256(f"{trial}/{ordinal}/{position}".encode()).hexdigest()
+    return Reference("Job", f"task-{digest[:10]}", namespace, "batch")
+
+
+def client_of(scene: Scene, run: Run) -> Client:
+    """The client that a change names.
+
+    Raises:
+        AuthoringError: the app has none by this name.
+    """
+    client = scene.app.client(run.client)
+    if client is None:
+        known = ", ".join(c.name for c in scene.app.clients) or "none"
+        raise AuthoringError(
+            f"run: {scene.app.name} {scene.app.version} has no client '{run.client}'; it has {known}",
+            fix="name a client of the app's definition",
+        )
+    return client
+
+
+def manifest(client: Client, run: Run, ref: Reference) -> Object:
+    """The Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
+    container: dict[str, Any] = {
+        "name": client.name,
+        "image": client.image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": list(run.command),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "500m", "memory": "128Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    if client.env:
+        container["env"] = [dict(entry) for entry in client.env]
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "enableServiceLinks": False,
+        "automountServiceAccountToken": bool(client.service_account),
+        "containers": [container],
+    }
+    if client.service_account:
+        spec["serviceAccountName"] = client.service_account
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "spec": {
+            "backoffLimit": 0,
+            "completions": 1,
+            "parallelism": 1,
+            # A pod that is on its way out still runs: only its end may be followed by anything.
+            "podReplacementPolicy": "Failed",
+            "template": {"spec": spec},
+        },
+    }
+
+
+def start(scene: Scene, run: Run, ref: Reference) -> str:
+    """Create the Job, unless it is there already; its UID."""
+    try:
+        job = scene.cluster.create(manifest(client_of(scene, run), run, ref))
+    except AlreadyExists:
+        found = scene.cluster.get(ref)
+        if found is None:
+            raise
+        job = found
+    return str(job["metadata"]["uid"])
+
+
+def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> Ended:
+    """Let time pass until the Job has ended.
+
+    Raises:
+        InfrastructureError: somebody else deleted it, or it has not ended at the deadline; the message says what its
+            pod waits for.
+    """
+    clock.wait(clock.now())
+    while True:
+        job = scene.cluster.get(ref)
+        if job is None or job["metadata"]["uid"] != uid or job["metadata"].get("deletionTimestamp"):
+            raise InfrastructureError(
+                f"{ref} was deleted by somebody else before it ended, so nobody knows whether its command took effect",
+                fix="leave the Jobs of the app's namespace alone while a trial runs",
+            )
+        if (ended := _ended(scene, job, ref)) is not None:
+            return ended
+        if clock.now() >= deadline:
+            raise InfrastructureError(f"{ref} has not ended by its deadline of {RUN_DEADLINE} s: {_state(scene, ref)}")
+        clock.wait(min(clock.now() + _GRID, max(deadline, clock.now())))
+
+
+def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
+    """Delete the Job and its pod, and wait until both are gone.
+
+    Raises:
+        TimeoutError: something holds them.
+    """
+    job = scene.cluster.get(ref)
+    if job is not None and (not uid or job["metadata"]["uid"] == uid):
+        scene.cluster.delete(ref)
+        clock.wait(clock.now())
+    deadline = clock.now() + _REMOVAL
+    while left := _left(scene, ref, uid):
+        if clock.now() >= deadline:
+            raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
+        clock.wait(clock.now() + _GRID)
+
+
+def gone(scene: Scene, run: Run) -> bool:
+    """Whether the store, and with it whatever a command did to it, is not there any more.
+
+    A store without pods that keeps nothing in claims holds nothing.
+    """
+    component = scene.app.component(client_of(scene, run).store)
+    if component is None:
+        return True
+    ref = scene.reference(component.workload)
+    workload = scene.cluster.get(ref)
+    if workload is None:
+        return True
+    spec = workload["spec"]
+    volumes = ((spec.get("template") or {}).get("spec") or {}).get("volumes") or ()
+    if spec.get("volumeClaimTemplates") or any("persistentVolumeClaim" in v for v in volumes):
+        return False
+    return spec.get("replicas", 1) == 0 and not pods(scene.cluster, ref)
+
+
+def _left(scene: Scene, ref: Reference, uid: str) -> Reference | None:
+    job = scene.cluster.get(ref)
+    if job is not None and (not uid or job["metadata"]["uid"] == uid):
+        return ref
+    own = _pods(scene, ref) if job is None else []
+    return Reference("Pod", own[0]["metadata"]["name"], ref.namespace) if own else None
+
+
+def _pods(scene: Scene, ref: Reference) -> list[Object]:
+    return scene.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
+
+
+def _ended(scene: Scene, job: Object, ref: Reference) -> Ended | None:
+    status = {c["type"]: c for c in (job.get("status") or {}).get("conditions") or () if c.get("status") == "True"}
+    if "Complete" in status:
+        return Ended(True)
+    if "Failed" in status:
+        return Ended(False, _last_words(scene, ref) or str(status["Failed"].get("message", "")))
+    return None
+
+
+def _last_words(scene: Scene, ref: Reference) -> str:
+    for pod in _pods(scene, ref):
+        for entry in (pod.get("status") or {}).get("containerStatuses") or ():
+            if ended := entry["state"].get("terminated"):
+                words = str(ended.get("message") or ended.get("reason") or "").strip()
+                return f"exit code {ended['exitCode']}: {words[-_LONGEST:]}"
+    return ""
+
+
+def _state(scene: Scene, ref: Reference) -> str:
+    """What the Job's pod waits for."""
+    found = _pods(scene, ref)
+    if not found:
+        return "it has no pod"
+    name, status = found[0]["metadata"]["name"], found[0].get("status") or {}
+    for entry in status.get("containerStatuses") or ():
+        if waiting := entry["state"].get("waiting"):
+            words = f"{waiting.get('reason', '')}: {waiting.get('message', '')}".rstrip(": ")
+            return f"pod {name} waits: {words}"[:_LONGEST]
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return f"pod {name} is not placed: {condition.get('message', '')}"[:_LONGEST]
+    return f"pod {name} is {status.get('phase', 'Pending')}"

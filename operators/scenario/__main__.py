@@ -47,6 +47,12 @@ def _arguments() -> argparse.Namespace:
     where.add_argument("--in-cluster", action="store_true", help="the cluster around this pod")
     parser.add_argument("--allow-context", default="", help="allow this context although it is no kind cluster")
     parser.add_argument("--prometheus-url", default=os.environ.get("SCENARIO_KIT_PROMETHEUS_URL", ""))
+    parser.add_argument(
+        "--offer",
+        action="append",
+        default=[],
+        help="a capability of the cluster that no canary can see; may be repeated",
+    )
     parser.add_argument("--clock", choices=("Wall", "Virtual"), default="Wall", help="the time of live scenarios")
     return parser.parse_args()
 
@@ -59,9 +65,8 @@ def _environment(arguments: argparse.Namespace) -> Environment:
             "a cluster with real nodes needs the address of its Prometheus",
             fix="--prometheus-url URL, or SCENARIO_KIT_PROMETHEUS_URL",
         )
-    return Environment.of_cluster(
-        arguments.context, arguments.allow_context, arguments.prometheus_url, Settings(clock="Wall")
-    )
+    settings = Settings(clock="Wall", offers=tuple(arguments.offer))
+    return Environment.of_cluster(arguments.context, arguments.allow_context, arguments.prometheus_url, settings)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ from typing import Final, Literal
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal, Wanted
 from scenario_kit.campaign import programs
+from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.errors import AuthoringError
+from scenario_kit.judge.capabilities import findings as missing
+from scenario_kit.judge.capabilities import lacking
 from scenario_kit.lint import judge
 from scenario_kit.lint.gather import gather
 from scenario_kit.load import Loaded, Positions, scenario_from_object
@@ -26,6 +29,7 @@ _REASONS: Final = {
     "SK108": "UnknownFault",
     "SK109": "InvalidParameters",
     "SK110": "UnknownTarget",
+    "SK911": "CapabilityMissing",
 }
 #: Seconds without alerts that a live incident waits for on a wall clock; a validation waits for the full window.
 _LIVE_QUIET: Final = 90
@@ -49,10 +53,21 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
             return _refusal(errors), None, None
         app = environment.catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         runbook = resolve(scenario, environment.catalog, app.namespace)
-        demand_wall_clock(runbook.faults, _clock(environment, obj))
+        clock = _clock(environment, obj)
+        if lacks := _lacks(environment, runbook, clock):
+            return _refusal(lacks), None, None
+        demand_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
         return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
-    return None, Wanted(digest=runbook.digest, suspended=scenario.spec.suspend), runbook
+    wanted = Wanted(digest=runbook.digest, suspended=scenario.spec.suspend, outcome=runbook.outcome)
+    return None, wanted, runbook
+
+
+def _lacks(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
+    """What this environment does not have of what the scenario needs: no fault of the scenario's."""
+    grounds, known = environment.grounds, capabilities(environment.catalog)
+    lacks = lacking(runbook.faults, runbook.app, known, lambda each, argument: grounds.offers(each, argument, clock))
+    return missing(lacks, grounds.name)
 
 
 def _refusal(findings: Sequence[Finding]) -> Refusal:
@@ -69,7 +84,7 @@ def _clock(environment: Environment, scenario: Object) -> Clock:
 def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
     """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
     clock = _clock(environment, scenario)
-    steps = programs.live()
+    steps = programs.live(runbook.outcome)
     if clock == "Wall":
         steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)
     return TrialSpec(

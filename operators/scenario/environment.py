@@ -20,10 +20,12 @@ MANAGEMENT_NAMESPACE: Final = "scenario-kit"
 
 
 class Settings(Value, frozen=True, kw_only=True):
-    """How the operator behaves. ``clock`` is the time in which live scenarios run."""
+    """How the operator behaves. ``clock`` is the time in which live scenarios run; ``offers`` are capabilities of the
+    cluster that no canary can see."""
 
     clock: Literal["Wall", "Virtual"] = "Wall"
     management_namespace: str = MANAGEMENT_NAMESPACE
+    offers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,5 +80,5 @@ class Environment:
             metrics=metrics,
             catalog=Catalog(),
             settings=settings,
-            grounds=RealCluster(cluster, metrics),
+            grounds=RealCluster(cluster, metrics, settings.offers),
         )

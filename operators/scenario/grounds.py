@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
+from scenario_kit.lab import offers as lab_offers
 from scenario_kit.lab.clock import close_world, open_world, world_exists
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import Reference, TrialSpec
+from scenario_kit.model.capability import Capability
+from scenario_kit.observe.canary import sings
 from scenario_kit.ports import Clock, Cluster, Metrics
 
 _HEALTH_SECONDS: Final = 1.0
+#: Wall seconds for which the answer of a canary is taken as still true: accepting is asked once a second.
+_CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
 
 
 class Grounds(Protocol):
-    """Where trials take place."""
+    """Where trials take place. ``name`` is how messages call the place."""
+
+    name: str
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """Whether a trial by that clock (``Wall`` or ``Virtual``) has a capability here.
+
+        Raises:
+            ClusterError: the API server does not answer, so nothing is known.
+        """
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """The clock of a trial; opening it again finds it where it stood."""
@@ -37,11 +51,17 @@ class Grounds(Protocol):
 class Lab:
     """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
 
+    name = lab_offers.NAME
+
     def __init__(self, name: str) -> None:
         self._state = LabState.load(name)
         self._lock = threading.Lock()
         self._looked = 0.0
         self._problems: Sequence[str] = ()
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """See ``Grounds``."""
+        return lab_offers.offers(capability, argument, clock=clock)
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""
@@ -73,11 +93,38 @@ class Lab:
 
 
 class RealCluster:
-    """A cluster with real nodes: only wall time; Chaos Mesh and Prometheus are asked whether they work."""
+    """A cluster with real nodes: only wall time; Chaos Mesh and Prometheus are asked whether they work.
 
-    def __init__(self, cluster: Cluster, metrics: Metrics) -> None:
+    ``declared`` are capabilities that whoever runs the operator vouches for.
+    """
+
+    name = "the cluster"
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        metrics: Metrics,
+        declared: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._cluster = cluster
         self._metrics = metrics
+        self._declared = frozenset(declared)
+        self._clock = clock
+        self._sang: dict[str, tuple[float, bool]] = {}
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """See ``Grounds``."""
+        need = f"{capability.name}{argument}"
+        if capability.canary.clock is not None:
+            return clock == capability.canary.clock
+        if need in self._declared:
+            return True
+        asked, answer = self._sang.get(need, (float("-inf"), False))
+        if self._clock() - asked > _CANARY_SECONDS:
+            answer = sings(capability.canary, argument, self._cluster)
+            self._sang[need] = (self._clock(), answer)
+        return answer
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``.

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import msgspec
 
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Value, Verdict
 from scenario_kit.trial import TrialStatus
+
+#: The environment lacks a capability that the scenario needs.
+LACKING: Final = "SK911"
 
 
 class TrialResult(Value, frozen=True, kw_only=True):
@@ -102,6 +106,8 @@ def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:
+            if lack := next((f.message for f in findings if f.code == LACKING), ""):
+                return f"{lack}; nothing to change in the scenario"
             infra = next((r.message for r in results if r.outcome == "Infra"), "no trial ended")
             return f"infrastructure kept us from judging, nothing to change in the scenario: {infra}"
         case _:
@@ -141,6 +147,8 @@ def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Findi
         return f"scenario-kit verify {path}{where}" if plan == "try" else ""
     if answer == Verdict.FAIL and findings:
         return f"scenario-kit explain {findings[0].code}"
+    if any(f.code == LACKING for f in findings):
+        return f"scenario-kit explain {LACKING}"
     return f"scenario-kit lab status{where}"
 
 

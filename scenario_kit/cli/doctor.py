@@ -58,7 +58,7 @@ def examine() -> list[Check]:
         tools = [_go(), _disk()]
         if not tools[0].fine:  # then it comes first, in the same line
             parts = [part._replace(fix=tools[0].fix) if part.fix == _INSTALL else part for part in parts]
-    return [_system(), _python(), _memory(), _address(), *tools, *parts, *_labs()]
+    return [_system(), _python(), _memory(), _address(), *tools, *parts, *_labs(), _capabilities()]
 
 
 def _system() -> Check:
@@ -152,6 +152,18 @@ def _labs() -> list[Check]:
         return "every part is alive"
 
     return [_asked(f"lab {name}", lambda name=name: look(name)) for name in lab_names()]  # type: ignore[misc]
+
+
+def _capabilities() -> Check:
+    """What a lab offers to faults; what it lacks is no defect of this machine."""
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.capabilities import capabilities
+    from scenario_kit.lab.offers import told
+
+    shown = told(capabilities(Catalog()))
+    have = ", ".join(name for name, because in shown.items() if not because)
+    lack = ", ".join(name for name, because in shown.items() if because)
+    return Check("a lab offers", True, f"{have}; not {lack}")
 
 
 def _show(checks: list[Check]) -> None:

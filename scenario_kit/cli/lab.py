@@ -91,7 +91,9 @@ def status(name: Name = "default", format: Format = "text") -> None:
     state = LabState.load(name)
     reports = lifecycle.status(state)
     if format == "json":
-        show_json(_addresses(state) | {"complete": state.complete, "parts": [_report(r) for r in reports]})
+        parts = [_report(r) for r in reports]
+        offered = {name: not because for name, because in _offers().items()}
+        show_json(_addresses(state) | {"complete": state.complete, "parts": parts, "capabilities": offered})
     else:
         _show_status(state, reports)
     if not state.complete or any(r.health for r in reports):
@@ -226,11 +228,30 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
     show_table(("PART", "PID", "STATE", "MIB", "PORT"), rows)
     total = sum(r.memory_bytes for r in reports) // _MEBIBYTE
     typer.echo(f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_utc(state.epoch)}")
+    _show_offers()
     if not state.complete:
         typer.echo("the lab is still starting, or was interrupted while it did; fix: scenario-kit lab up")
     for report in reports:
         if report.tail:
             typer.echo(f"\n{report.name} is dead; the end of {report.log}:\n{report.tail}")
+
+
+def _offers() -> dict[str, str]:
+    """Capabilities, each with an empty text, or why the lab lacks it."""
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.capabilities import capabilities
+    from scenario_kit.lab.offers import told
+
+    return told(capabilities(Catalog()))
+
+
+def _show_offers() -> None:
+    offers = _offers()
+    typer.echo(f"\noffers {', '.join(name for name, because in offers.items() if not because)}")
+    typer.echo("lacks")
+    for name, because in offers.items():
+        if because:
+            typer.echo(f"  {name:20} {because}")
 
 
 def _order(alert: dict[str, Any]) -> tuple[str, str, str]:

@@ -144,12 +144,15 @@ def _campaign(
     from scenario_kit.render import resolve
 
     started = time.monotonic()
-    lab = up(name, say=lambda text: typer.echo(text, err=True))
 
     def resolved(namespace: str) -> Runbook:
         return resolve(scenario, catalog, namespace, beside=file.parent)
 
     sample = resolved("app")
+    if lacks := _missing(sample, catalog):
+        found = [*static, *lacks]
+        return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
+    lab = up(name, say=lambda text: typer.echo(text, err=True))
     planned = trials(named(plan), sample, seed)
     title = f"{scenario.name}: plan {plan}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
@@ -170,6 +173,15 @@ def _campaign(
     except KeyboardInterrupt:
         raise typer.Abort(_interrupted(scenario.name, name)) from None
     return conclude(scenario.name, str(file), sample.digest, plan, results, static, time.monotonic() - started, name)
+
+
+def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
+    """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
+    from scenario_kit.catalog.capabilities import capabilities
+    from scenario_kit.judge.capabilities import findings, lacking
+    from scenario_kit.lab.offers import NAME, offers
+
+    return findings(lacking(runbook.faults, runbook.app, capabilities(catalog), offers), NAME)
 
 
 def _interrupted(scenario: str, lab: str) -> str:

@@ -48,7 +48,7 @@ for _code, _title, _why, _bad, _good, _fix in (
     ),
     (
         "SK307",
-        "The control without a fault is not quiet",
+        "A run without the fault, or with harmless changes alone, is not quiet",
         "alerts that fire without the fault prove nothing about it",
         "a rollout that alone raises an alert",
         "a rule with a longer `for`",
@@ -88,11 +88,19 @@ for _code, _title, _why, _bad, _good, _fix in (
     ),
     (
         "SK327",
-        "An undeclared alert fired",
-        "it is part of what a solver sees, so the file should speak of it",
-        "expect.alerts without it",
+        "An undeclared alert fired in a benign scenario",
+        "what is benign is known completely: every alert that a solver sees is part of it",
+        "outcome: Benign, and expect.alerts without it",
         "{name: HighRequestLatency, class: MayFire}",
         "list it as MayFire, or as MustFire if it always fires",
+    ),
+    (
+        "SK328",
+        "A check that the scenario expects does not hold",
+        "the incident is another one than the file says",
+        "expect.checks: [{endpoints: {service: Service/cart, atMost: 0}}], while the cart has endpoints",
+        "checks that hold while the fault is in force",
+        "correct the check, or give it more time (withinSeconds)",
     ),
     (
         "SK329",
@@ -121,10 +129,10 @@ for _code, _title, _why, _bad, _good, _fix in (
     (
         "SK403",
         "A labelled cause is not needed",
-        "the alerts clear without repairing it",
+        "its alerts clear although it was left alone",
         "two labels where one suffices",
         "the one label that matters",
-        "drop the label, or let the causes be Conjunctive",
+        "drop the label, or let the causes be Conjunctive (groundTruth.causesJoin)",
     ),
     (
         "SK411",
@@ -173,6 +181,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "Prometheus stopped in the middle of a run",
         "a Prometheus that runs",
         "run `scenario-kit lab status`, then again",
+    ),
+    (
+        "SK911",
+        "The environment lacks a capability that a fault or the app needs",
+        "what cannot happen there can be judged nowhere there; the scenario is not to blame",
+        "a fault that autoscales, in a lab without the metrics API",
+        "the same scenario in a cluster with metrics-server",
+        "run it where the capability is: docs/capabilities.md",
     ),
     (
         "SK990",

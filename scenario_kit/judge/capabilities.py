@@ -1,0 +1,52 @@
+"""What a scenario needs, against what its environment offers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from scenario_kit.model import App, Fault, Finding, Severity
+from scenario_kit.model.capability import Capability, Lack
+
+#: Answers whether a capability is there; the second argument is what stands behind its name.
+Offers = Callable[[Capability, str], bool]
+
+
+def lacking(faults: Iterable[Fault], app: App, known: Sequence[Capability], offers: Offers) -> list[Lack]:
+    """Every need of the faults and of the app that is not met, once per need and fault.
+
+    An app without a model of its traffic (``twin: none``) needs a real data plane.
+    """
+    needs = [(f"fault '{f.name}' ({f.type})", need) for f in faults for need in f.requires]
+    if app.twin is None:
+        needs.append((f"app '{app.name}'", "real-data-plane"))
+    found = (_lack(who, need, app, known, offers) for who, need in needs)
+    return [lack for lack in found if lack is not None]
+
+
+def _lack(who: str, need: str, app: App, known: Sequence[Capability], offers: Offers) -> Lack | None:
+    for capability in known:
+        argument = capability.argument(need)
+        if argument is None:
+            continue
+        own = capability.canary.app
+        there = app.name == argument if own is not None else offers(capability, argument)
+        if there:
+            return None
+        return Lack(need=need, who=who, meaning=capability.meaning, where=capability.where, because=capability.because)
+    return Lack(need=need, who=who, meaning="a word that the vocabulary of capabilities does not have", where="nowhere")
+
+
+def findings(lacks: Iterable[Lack], environment: str) -> list[Finding]:
+    """SK911 for each; ``environment`` is whom the capability is missed in, such as ``the lab``."""
+    return [
+        Finding(
+            code="SK911",
+            severity=Severity.WARNING,
+            message=f"{lack.who} needs {lack.need}, which {environment} does not have",
+            observed=f"{environment}: {lack.because}" if lack.because else "",
+            expected=f"{lack.need}: {lack.meaning[0].lower()}{lack.meaning[1:]}",
+            why="what cannot happen here can be judged nowhere here; the scenario is not to blame",
+            fix=f"run it in {lack.where}",
+        )
+        for lack in lacks
+    ]

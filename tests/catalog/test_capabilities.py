@@ -1,0 +1,88 @@
+"""The vocabulary of capabilities: every word of the catalogue is in it, and says what it means and who has it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import capabilities, capabilities_page
+from scenario_kit.catalog.coverage import coverage
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lab.offers import offers, told
+from scenario_kit.schema.source import definitions
+
+CATALOG = Catalog()
+KNOWN = {c.name: c for c in capabilities(CATALOG)}
+
+
+def test_every_need_of_the_catalogue_is_one_word_of_the_vocabulary() -> None:
+    needs = {need for name in CATALOG.faults() for need in CATALOG.fault(name).requires}
+    needs |= {need for each in coverage(CATALOG).unbuilt for need in each.requires}
+    known = {need: [c.name for c in KNOWN.values() if c.argument(need) is not None] for need in needs}
+
+    assert {need: found for need, found in known.items() if len(found) != 1} == {}
+
+
+def test_the_schema_of_faults_takes_these_words_and_no_others() -> None:
+    pattern = definitions()["Fault"]["properties"]["requires"]["items"]["pattern"]
+    words = re.findall(r"[a-z-]+(?:>=|:)?", pattern.replace("[0-9]+", "").replace(".+", ""))
+
+    assert sorted(words) == sorted(KNOWN)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_each_is_told_completely_and_has_one_canary(name: str) -> None:
+    capability = KNOWN[name]
+    canary = capability.canary.to_json()
+
+    assert len(canary) == 1
+    assert capability.meaning
+    assert capability.where
+    assert bool(capability.because) is not capability.lab
+    assert f"| `{name}" in capabilities_page(KNOWN.values())
+
+
+@pytest.mark.parametrize(
+    ("need", "clock", "there"),
+    [
+        ("cni-network-policy", "Virtual", True),
+        ("netem", "Virtual", True),
+        ("nodes>=3", "Virtual", True),
+        ("nodes>=4", "Virtual", False),
+        ("wall-clock", "Virtual", False),
+        ("wall-clock", "Wall", True),
+        ("metrics-server", "Wall", False),
+        ("operator:tidbclusters.pingcap.com", "Wall", False),
+    ],
+)
+def test_what_the_lab_offers(need: str, clock: str, there: bool) -> None:
+    capability, argument = next((c, a) for c in KNOWN.values() if (a := c.argument(need)) is not None)
+
+    assert offers(capability, argument, clock=clock) is there
+
+
+def test_the_list_of_the_lab_tells_why_it_lacks_something() -> None:
+    shown = told(KNOWN.values())
+
+    assert shown["chaos-mesh"] == shown["nodes>=3"] == ""
+    assert "metrics API" in shown["metrics-server"]
+
+
+@pytest.mark.parametrize(
+    ("name", "need", "argument"),
+    [("netem", "netem", ""), ("netem", "netem2", None), ("nodes>=", "nodes>=2", "2"), ("nodes>=", "nodes>=", None)],
+)
+def test_arguments(name: str, need: str, argument: str | None) -> None:
+    assert KNOWN[name].argument(need) == argument
+
+
+def test_a_file_of_another_shape_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "catalog" / "capabilities" / "own.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("capabilities: [{name: gpu, meaning: A GPU, where: there, lab: false}]\n")
+
+    with pytest.raises(AuthoringError, match="canary"):
+        capabilities(Catalog([tmp_path]))

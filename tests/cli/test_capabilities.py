@@ -1,0 +1,46 @@
+"""``try`` of what the lab does not have: not evaluated at once, without a lab, and not held against the scenario."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.cli import run
+from scenario_kit.cli.doctor import examine
+
+
+def test_a_missing_capability_ends_with_2_before_any_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["new", "names", "--app", "otel-demo", "--target", "cart", "--fault", "dns-error"]) == 0
+    capsys.readouterr()
+
+    code = run(["try", "names", "--name", "there-is-none", "--format", "json"])
+
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["verdict"]) == (2, "NotEvaluated")
+    assert {f["message"] for f in document["findings"] if f["code"] == "SK911"} >= {
+        "fault 'dns-error' (dns-error) needs dns-chaos-server, which the lab does not have"
+    }
+    assert document.get("trials", []) == []
+    report = Path(document["report"]).with_suffix(".md").read_text()
+    assert "SK911" in report
+    assert "nothing to change in the scenario" in report
+
+
+def test_lint_does_not_speak_of_capabilities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["new", "names", "--app", "otel-demo", "--target", "cart", "--fault", "dns-error"]) == 0
+
+    assert run(["lint", "names"]) == 0
+
+
+def test_doctor_shows_what_a_lab_offers() -> None:
+    (shown,) = (c for c in examine() if c.name == "a lab offers")
+
+    assert shown.fine
+    assert shown.observed.startswith("wall-clock, nodes>=3, cni-network-policy")
+    assert "; not real-nodes" in shown.observed

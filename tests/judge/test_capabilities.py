@@ -1,0 +1,74 @@
+"""Needs against offers: what is missing is told, and is nobody's fault."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scenario_kit.campaign import conclude
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.judge.capabilities import findings, lacking
+from scenario_kit.lab.offers import NAME, offers
+from scenario_kit.model import App, Fault, Severity, Verdict
+
+CATALOG = Catalog()
+KNOWN = capabilities(CATALOG)
+APP = CATALOG.app("otel-demo", "2.2.0")
+
+
+def fault(*requires: str) -> Fault:
+    return Fault(
+        name="slow",
+        type="t",
+        version=1,
+        target="Deployment/cart",
+        changes=(),
+        effect=(),
+        entities=(),
+        requires=requires,
+    )
+
+
+def missing(*requires: str, app: App = APP) -> list[str]:
+    return [lack.need for lack in lacking([fault(*requires)], app, KNOWN, offers)]
+
+
+def test_what_is_there_is_not_missing() -> None:
+    assert missing("chaos-mesh", "netem", "nodes>=2", "app:otel-demo") == []
+
+
+def test_each_need_that_is_not_met_is_told() -> None:
+    assert missing("chaos-mesh", "metrics-server", "nodes>=9", "wall-clock") == [
+        "metrics-server", "nodes>=9", "wall-clock",
+    ]  # fmt: skip
+
+
+def test_a_fault_of_one_app_is_missing_in_another() -> None:
+    assert missing("app:hotel-reservation") == ["app:hotel-reservation"]
+
+
+def test_an_app_without_a_model_needs_real_traffic() -> None:
+    assert missing(app=msgspec.structs.replace(APP, twin=None)) == ["real-data-plane"]
+
+
+def test_a_word_that_nobody_knows_is_missing_everywhere() -> None:
+    assert missing("warp-drive") == ["warp-drive"]
+
+
+def test_the_finding_names_fault_capability_and_where_it_is() -> None:
+    (found,) = findings(lacking([fault("metrics-server")], APP, KNOWN, offers), NAME)
+
+    assert (found.code, found.severity) == ("SK911", Severity.WARNING)
+    assert found.message == "fault 'slow' (t) needs metrics-server, which the lab does not have"
+    assert "does not serve the metrics API" in found.observed
+    assert found.fix == "run it in a cluster with metrics-server"
+
+
+def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
+    lacks = findings(lacking([fault("metrics-server")], APP, KNOWN, offers), NAME)
+    validation = conclude("s", "s/scenario.yaml", "d", "try", [], lacks, 0.1)
+
+    assert validation.verdict == Verdict.NOT_EVALUATED
+    assert "needs metrics-server" in validation.headline
+    assert "nothing to change in the scenario" in validation.headline
+    assert validation.next == "scenario-kit explain SK911"

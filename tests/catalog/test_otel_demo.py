@@ -1,4 +1,4 @@
-"""The rendered app against facts about the chart (tests/fixtures/otel-demo-2.2.0.yaml)."""
+"""The rendered app against facts about the chart of each version (tests/fixtures/otel-demo-*.yaml)."""
 
 import json
 from pathlib import Path
@@ -11,40 +11,59 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Reference
 from scenario_kit.render import app_objects
 
-FACTS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "otel-demo-2.2.0.yaml").read_text())
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+VERSIONS = ("2.2.0", "3.0.0")
+FACTS = {v: yaml.safe_load((FIXTURES / f"otel-demo-{v}.yaml").read_text()) for v in VERSIONS}
+GRAPH = yaml.safe_load((FIXTURES / "otel-demo-graph.yaml").read_text())
+PARTS = [(v, name) for v in VERSIONS for name in FACTS[v]]
 SHARED = ["OTEL_SERVICE_NAME", "OTEL_COLLECTOR_NAME", "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"]
 PLATFORM = {"otel-collector-agent", "jaeger", "prometheus", "grafana", "opensearch"}
 AS_CHART = {"observability": True, "collector": "Agent", "memory": "Chart", "browserTraffic": True}
+CHART_USERS = {"2.2.0": 10, "3.0.0": 5}
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 @pytest.fixture(scope="module")
-def app(catalog: Catalog) -> App:
-    return catalog.app("otel-demo", "2.2.0")
+def rendered(catalog: Catalog):
+    """Objects of a version by profile."""
+    apps = [(v, catalog.app("otel-demo", v)) for v in VERSIONS]
+    chart = {(v, "chart"): app_objects(app, AS_CHART, CHART_USERS[v], "shop") for v, app in apps}
+    return chart | {(v, "default"): app_objects(app, {}, 50, "shop") for v, app in apps}
 
 
-@pytest.fixture(scope="module")
-def chart(app):
-    return app_objects(app, AS_CHART, 10, "shop")
+@pytest.fixture(params=VERSIONS)
+def version(request):
+    return request.param
 
 
-@pytest.fixture(scope="module")
-def default(app):
-    return app_objects(app, {}, 50, "shop")
+@pytest.fixture
+def app(catalog: Catalog, version) -> App:
+    return catalog.app("otel-demo", version)
+
+
+@pytest.fixture
+def chart(rendered, version):
+    return rendered[version, "chart"]
+
+
+@pytest.fixture
+def default(rendered, version):
+    return rendered[version, "default"]
 
 
 def by_kind(objects, *kinds):
     return {o["metadata"]["name"]: o for o in objects if o["kind"] in kinds}
 
 
-def test_renders_as_many_workloads_and_services_as_the_chart(chart):
-    assert len(by_kind(chart, *WORKLOADS)) == 27
-    assert len(by_kind(chart, "Service")) == 26
+@pytest.mark.parametrize(("version", "workloads", "services"), [("2.2.0", 27, 26), ("3.0.0", 30, 28)])
+def test_renders_as_many_workloads_and_services_as_the_chart(chart, version, workloads, services):
+    assert len(by_kind(chart, *WORKLOADS)) == workloads == len(FACTS[version])
+    assert len(by_kind(chart, "Service")) == services
 
 
-@pytest.mark.parametrize("name", FACTS)
-def test_workload_is_as_the_chart_renders_it(chart, name):
-    facts = FACTS[name]
+@pytest.mark.parametrize(("version", "name"), PARTS)
+def test_workload_is_as_the_chart_renders_it(chart, version, name):
+    facts = FACTS[version][name]
     workload = by_kind(chart, *WORKLOADS)[name]
     spec = workload["spec"]["template"]["spec"]
     assert workload["kind"] == facts["kind"]
@@ -59,7 +78,12 @@ def test_workload_is_as_the_chart_renders_it(chart, name):
         assert container.get("securityContext", {}) == expected["securityContext"]
         assert sorted(k for k in container if k.endswith("Probe")) == expected["probes"]
         assert container.get("resources", {}).get("limits", {}).get("memory") == expected["memory"]
-        check_env(container, expected["env"], shared=name not in PLATFORM)
+        for field in ("command", "args"):
+            assert field not in expected or container.get(field) == expected[field]
+        wanted = dict(expected["env"])
+        if level := expected.get("criticality"):
+            wanted["OTEL_RESOURCE_ATTRIBUTES"] = f"service.version={version},service.criticality={level}"
+        check_env(container, wanted, shared=name not in PLATFORM)
 
 
 def check_env(container, expected, shared):
@@ -74,16 +98,16 @@ def check_env(container, expected, shared):
             assert entry["value"] == wanted
 
 
-@pytest.mark.parametrize("name", [n for n, f in FACTS.items() if f["service"]])
-def test_service_is_as_the_chart_renders_it(chart, name):
-    facts = FACTS[name]["service"]
+@pytest.mark.parametrize(("version", "name"), [(v, n) for v, n in PARTS if FACTS[v][n]["service"]])
+def test_service_is_as_the_chart_renders_it(chart, version, name):
+    facts = FACTS[version][name]["service"]
     service = by_kind(chart, "Service")[facts["name"]]
     assert {p["name"]: [p["port"], p["targetPort"]] for p in service["spec"]["ports"]} == facts["ports"]
 
 
-@pytest.mark.parametrize("objects", ["chart", "default"])
-def test_parts_fit_together(request, objects):
-    objects = request.getfixturevalue(objects)
+@pytest.mark.parametrize("profile", ["chart", "default"])
+def test_parts_fit_together(rendered, version, profile):
+    objects = rendered[version, profile]
     workloads = by_kind(objects, *WORKLOADS)
     configs, accounts = by_kind(objects, "ConfigMap", "Secret"), by_kind(objects, "ServiceAccount")
     for workload in workloads.values():
@@ -110,8 +134,8 @@ def test_parts_fit_together(request, objects):
             assert all(p["targetPort"] in ports or p["targetPort"] in names for p in service["spec"]["ports"])
 
 
-def test_default_profile_leaves_out_the_bundled_observability(default):
-    assert set(by_kind(default, *WORKLOADS)) == {*FACTS, "otel-collector"} - PLATFORM
+def test_default_profile_leaves_out_the_bundled_observability(default, version):
+    assert set(by_kind(default, *WORKLOADS)) == {*FACTS[version], "otel-collector"} - PLATFORM
     assert all(o["metadata"]["namespace"] == "shop" for o in default)
     collector = by_kind(default, "Deployment")["otel-collector"]["spec"]["template"]["spec"]
     assert not [p for c in collector["containers"] for p in c["ports"] if "hostPort" in p]
@@ -119,8 +143,16 @@ def test_default_profile_leaves_out_the_bundled_observability(default):
 
 
 @pytest.mark.parametrize(
-    ("name", "container", "memory"),
-    [("product-catalog", 0, "160Mi"), ("kafka", 0, "1Gi"), ("accounting", 0, "512Mi"), ("postgresql", 0, "512Mi")],
+    ("version", "name", "container", "memory"),
+    [
+        ("2.2.0", "product-catalog", 0, "160Mi"),
+        ("2.2.0", "kafka", 0, "1Gi"),
+        ("2.2.0", "accounting", 0, "512Mi"),
+        ("2.2.0", "postgresql", 0, "512Mi"),
+        ("3.0.0", "product-catalog", 0, "160Mi"),
+        ("3.0.0", "astronomy-db", 0, "512Mi"),
+        ("3.0.0", "otel-collector", 0, "512Mi"),
+    ],
 )
 def test_default_profile_leaves_room_in_memory(default, name, container, memory):
     spec = by_kind(default, "Deployment")[name]["spec"]["template"]["spec"]
@@ -128,14 +160,17 @@ def test_default_profile_leaves_room_in_memory(default, name, container, memory)
 
 
 @pytest.mark.parametrize(
-    ("options", "users", "expected"),
+    ("version", "options", "users", "expected"),
     [
-        ({}, 50, {"LOCUST_USERS": "50", "LOCUST_SPAWN_RATE": "5", "LOCUST_BROWSER_TRAFFIC_ENABLED": "false"}),
+        ("2.2.0", {}, 50, {"LOCUST_USERS": "50", "LOCUST_SPAWN_RATE": "5", "LOCUST_BROWSER_TRAFFIC_ENABLED": "false"}),
         (
+            "2.2.0",
             {"browserTraffic": True},
             3,
             {"LOCUST_USERS": "3", "LOCUST_SPAWN_RATE": "1", "LOCUST_BROWSER_TRAFFIC_ENABLED": "true"},
         ),
+        ("3.0.0", {}, 50, {"LOAD_GENERATOR_VUS": "50", "K6_BROWSER_ENABLED": "false"}),
+        ("3.0.0", {"browserTraffic": True}, 3, {"LOAD_GENERATOR_VUS": "3", "K6_BROWSER_ENABLED": "true"}),
     ],
 )
 def test_load_is_set_by_the_scenario(app, options, users, expected):
@@ -144,15 +179,25 @@ def test_load_is_set_by_the_scenario(app, options, users, expected):
     assert expected.items() <= {e["name"]: e.get("value") for e in env}.items()
 
 
-def test_flags_start_off(default):
-    flags = json.loads(by_kind(default, "ConfigMap")["flagd-config"]["data"]["demo.flagd.json"])["flags"]
-    assert len(flags) == 15
-    for flag in flags.values():
+def flags_of(objects):
+    return json.loads(by_kind(objects, "ConfigMap")["flagd-config"]["data"]["demo.flagd.json"])["flags"]
+
+
+def test_flags_are_those_of_the_chart_and_do_nothing(app, version):
+    flags, facts = flags_of(app_objects(app, {}, 5, "shop")), GRAPH[version]["flags"]
+    assert set(flags) == set(facts)
+    for name, flag in flags.items():
         assert flag["state"] == "ENABLED"
-        assert flag["defaultVariant"] == "off"
-        assert "off" in flag["variants"]
-        assert len(flag["variants"]) > 1
-    assert flags["paymentFailure"]["variants"]["90%"] == 0.95
+        assert flag["defaultVariant"] == facts[name]["default"]
+        assert facts[name]["variants"].items() <= flag["variants"].items()
+        assert name == "loadGeneratorVUs" or facts[name]["variants"] == flag["variants"]
+        assert (name, version) == ("productCatalogFailure", "3.0.0") or "targeting" not in flag
+
+
+@pytest.mark.parametrize("users", [3, 5, 50, 250])
+def test_the_number_of_users_is_a_flag(catalog, users):
+    flag = flags_of(app_objects(catalog.app("otel-demo", "3.0.0"), {}, users, "shop"))["loadGeneratorVUs"]
+    assert flag["variants"][flag["defaultVariant"]] == users
 
 
 def test_configuration_is_readable(chart):
@@ -183,6 +228,7 @@ def test_components_and_calls_are_about_rendered_objects(app):
     for component in app.components:
         assert component.workload in workloads
         assert not component.service or f"Service/{component.service}" in workloads
+    assert sorted(f"{c.caller} -> {c.callee}" for c in app.calls) == sorted(GRAPH[app.version]["calls"])
     for call in app.calls:
         caller = app.component(call.caller)
         assert caller

@@ -13,12 +13,12 @@ from scenario_kit.render.golden import first_offer, objects_for
 from scenario_kit.render.offers import targets
 
 CATALOG = Catalog()
-APPS = [(name, CATALOG.versions(name)[0]) for name in CATALOG.apps()]
+APPS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
 DRAFTED: dict[tuple[str, str], str] = {}
 
 
 @pytest.mark.parametrize("fault", CATALOG.faults())
-@pytest.mark.parametrize(("app", "version"), APPS, ids=[a for a, _ in APPS])
+@pytest.mark.parametrize(("app", "version"), APPS, ids=[f"{a}-{v}" for a, v in APPS])
 def test_a_draft_lints_green_and_renders(app, version, fault, tmp_path):
     found = first_offer(CATALOG.fault(fault), CATALOG.app(app, version), CATALOG)
     if found is None:
@@ -52,14 +52,14 @@ def test_every_fault_fits_somewhere(capsys):
         counts = {}
         for app, version in APPS:
             found = first_offer(fault_type, CATALOG.app(app, version), CATALOG)
-            counts[app] = "-" if found is None else found.target
+            counts[f"{app} {version}"] = "-" if found is None else found.target
         rows.append((fault, *counts.values()))
         if set(counts.values()) == {"-"} and not fault_type.requires and any(has_target(fault_type, *a) for a in APPS):
             lonely.append(fault)
     with capsys.disabled():
         print(
             f"\n{len(rows)} faults; drafts: "
-            + ", ".join(f"{app} {sum(row[i + 1] != '-' for row in rows)}" for i, (app, _) in enumerate(APPS))
+            + ", ".join(f"{app} {v} {sum(row[i + 1] != '-' for row in rows)}" for i, (app, v) in enumerate(APPS))
         )
     assert lonely == []
 

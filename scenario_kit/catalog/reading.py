@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import yaml
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.model.base import convert
 
 _T = TypeVar("_T")
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader with the booleans of YAML 1.2: ``on`` is a field of ours, ``off`` a variant of flags."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
-    for first, found in _Loader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
-)
 
 
 class UnknownEntry(AuthoringError, LookupError):
@@ -66,18 +52,19 @@ def _closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def read(path: Path) -> Object:
-    """The mapping that a YAML file holds.
+    """The mapping that a YAML file holds, read as narrowly as a scenario.
 
     Raises:
+        UsageError: there is no such file.
         AuthoringError: it is not YAML, or not a mapping.
     """
-    try:
-        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise AuthoringError(f"{path}: not YAML: {error}") from error
-    if not isinstance(document, dict):
-        raise AuthoringError(f"{path}: expected a mapping, observed {type(document).__name__}")
-    return document
+    document = read_document(path)
+    if document.findings:
+        first = document.findings[0]
+        raise AuthoringError(f"{first.position}: {first.message}", document.findings)
+    if not isinstance(document.data, dict):
+        raise AuthoringError(f"{path}: expected a mapping, observed {type(document.data).__name__}")
+    return document.data
 
 
 def value(document: Object, to: type[_T], path: Path, name: str) -> _T:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
@@ -29,11 +30,16 @@ def app(case: Case) -> Iterator[Problem]:
         place, message = ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue"
         yield Problem(place, message, choice.name, fix=fix, edits=named(place, choice.name, catalog.apps()))
         return
+    if problem := _unusable(("spec", "app", "name"), choice.name, lambda: catalog.versions(choice.name)):
+        yield problem
+        return
     versions = catalog.versions(choice.name)
     if choice.version not in versions:
         message = f"{choice.name} has no version '{choice.version}'"
         place, fix = ("spec", "app", "version"), did_you_mean(choice.version, versions)
         yield Problem(place, message, choice.version, fix=fix, edits=_version(place, choice.version, versions))
+    elif problem := _unusable(("spec", "app", "name"), choice.name, lambda: catalog.app(choice.name, choice.version)):
+        yield problem
     if case.app and choice.load.profile not in case.app.loads:
         message = f"{choice.name} has no load profile '{choice.load.profile}'"
         fix = did_you_mean(choice.load.profile, case.app.loads)
@@ -46,6 +52,18 @@ def app(case: Case) -> Iterator[Problem]:
             where = ("spec", "app", "alertPacks", i)
             edits = named(where, pack, catalog.alert_packs())
             yield Problem(where, f"there is no alert pack '{pack}'", pack, fix=fix, edits=edits)
+        elif problem := _unusable(("spec", "app", "alertPacks", i), pack, lambda name=pack: catalog.alert_pack(name)):  # type: ignore[misc]
+            yield problem
+
+
+def _unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | None:
+    """A definition that is there and cannot be used. What is wrong with it has a place in another file."""
+    try:
+        find()
+    except AuthoringError as error:
+        message = f"the definition of '{name}' cannot be used: {error.message}"
+        return Problem(place, message, fix=error.fix or "correct the definition; `scenario-kit lint FILE` tells more")
+    return None
 
 
 def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, ...]:
@@ -73,6 +91,10 @@ def fault_type(case: Case) -> Iterator[Problem]:
             fix = did_you_mean(use.type, known)
             place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"
             yield Problem(place, message, use.type, fix=fix, edits=named(place, use.type, known))
+        elif use.type not in case.types:
+            place = ("spec", "faults", i, "type")
+            if problem := _unusable(place, use.type, lambda name=use.type: case.catalog.fault(name, case.path)):  # type: ignore[misc]
+                yield problem
 
 
 @rule(

@@ -257,4 +257,5 @@ def mistake(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding
 
 
 def _refuse(path: str, mark: tuple[int, int], message: str, fix: str) -> NoReturn:
-    raise AuthoringError(f"{path}: {message}", (mistake(path, mark, message, fix),), fix=fix)
+    told = mistake(path, mark, message, fix)
+    raise AuthoringError(f"{told.position}: {message}", (told,), fix=fix)

@@ -15,6 +15,7 @@ from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import RULES, lint_file
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Finding, Severity
+from tests.lint import truth_violations
 
 Spec = dict[str, Any]
 CATALOG = Catalog()
@@ -131,6 +132,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK604": lambda s: s.update(domain="finops"),
     "SK605": lambda s: s.pop("brief"),
     "SK606": lambda s: s.update(suppress=[{"code": "SK432", "reason": "none yet", "until": "2020-01"}]),
+    **truth_violations.VIOLATIONS,
 }
 LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}  # tests/load
 

@@ -1,0 +1,54 @@
+"""SK124: a label that another cause, or a victim, would answer to as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case, same
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.load.edit import Drop, Edit
+
+
+@rule(
+    "SK124",
+    why="whoever names the other object would be scored as if this cause had been found",
+    bad="- {fault: port, entity: Service/cart, aliases: [Deployment/ad]}\n- {fault: ad, entity: Deployment/ad}",
+    good="- {fault: port, entity: Service/cart}\n- {fault: ad, entity: Deployment/ad}",
+    fix="drop the alias; each cause has its own names",
+    repair="drops the alias",
+)
+def joined(case: Case) -> Iterator[Problem]:
+    """An alias joins a cause with another one, or with a victim."""
+    causes = case.scenario.spec.ground_truth.root_causes
+    for i, cause in enumerate(causes):
+        for j, alias in enumerate(cause.aliases):
+            message = _elsewhere(case, i, alias) or _suffers(case, cause.fault, alias)
+            if message:
+                place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
+                drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
+                yield Problem(place, message, alias, "a name of this cause alone", f"drop `{alias}`", edits=drop)
+
+
+def _elsewhere(case: Case, own: int, alias: str) -> str:
+    """What else the alias names, where that is another cause: labelled, or changed by another fault."""
+    causes = case.scenario.spec.ground_truth.root_causes
+    for i, other in enumerate(causes):
+        if i != own and any(same(alias, name) for name in (other.entity, *other.aliases) if name):
+            return f"'{alias}' also names the root cause of fault '{other.fault}'"
+    for use in case.scenario.spec.faults:
+        if use.name != causes[own].fault and any(same(alias, e) for e in case.entities(use.name, "Cause")):
+            return f"'{alias}' is what fault '{use.name}' changes"
+    return ""
+
+
+def _suffers(case: Case, fault: str, alias: str) -> str:
+    if any(same(alias, cause) for cause in case.entities(fault, "Cause")):
+        return ""
+    spec = case.scenario.spec
+    if any(same(alias, edge.to) for edge in spec.ground_truth.propagation):
+        return f"'{alias}' suffers from the cause: an edge of the propagation leads to it"
+    if any(same(alias, alert.on) for alert in spec.expect.alerts if alert.on and alert.alert_class == "MustFire"):
+        return f"'{alias}' suffers from the cause: an alert must fire on it"
+    if any(same(alias, victim) for victim in case.entities(fault, "Victim")):
+        return f"'{alias}' is a victim of fault '{fault}'"
+    return ""

@@ -1,0 +1,176 @@
+"""SK111: label selectors of changes, against the pods that the rendered workloads make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Case, Place, Procedure, reference_of
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.render import after
+
+#: Parts of a Chaos Mesh selector that can be judged by labels alone.
+_JUDGED = {"namespaces", "labelSelectors", "expressionSelectors"}
+#: Changes after which the rendered objects are not what the cluster holds.
+_UNKNOWN = ("removeFault", "undoRollout", "run")
+
+
+@rule(
+    "SK111",
+    why="what selects no pod changes nothing, and what selects others breaks, or repairs, something else as well",
+    bad="labelSelectors: {app: payment-service}   # the pods have app: payment",
+    good="labelSelectors: {app: payment}",
+    fix="select by labels that the pods of the target have, and no others; `scenario-kit render PATH` shows them",
+)
+def selectors(case: Case) -> Iterator[Problem]:
+    """A selector matches no pod, or others than the target's."""
+    if case.app is None or case.objects is None:
+        return
+    objects: Sequence[Object] = case.objects
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name not in case.faults:
+            continue
+        aim = _aimed(objects, Reference.parse(use.target), case.app)
+        for change in case.faults[use.name].changes:
+            for problem in _of_change(objects, change, case.app, aim):
+                yield Problem(("spec", "faults", i, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
+            objects = _made(objects, change, case.app)
+    for procedure in case.procedures():
+        yield from _of_procedure(case, procedure, objects)
+
+
+def _of_procedure(case: Case, procedure: Procedure, broken: Sequence[Object]) -> Iterator[Problem]:
+    assert case.app is not None
+    assert case.objects is not None
+    objects = broken
+    for j, change in enumerate(procedure.changes):
+        place: Place = (*procedure.place, "changes", j, change.operation)
+        yield from (Problem(place, *problem) for problem in _of_change(objects, change, case.app, None))
+        objects = _made(objects, change, case.app)
+    unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
+    if procedure.kind != "solution" or unsure or not _covers_all(case, procedure):
+        return
+    served = {ref for ref, found in _behind(case.objects, case.app).items() if found}
+    for ref, found in _behind(objects, case.app).items():
+        if ref in served and not found:
+            message = f"after solution '{procedure.name}' {ref} selects no pod"
+            yield Problem(
+                (*procedure.place, "changes"), message, "0 workloads", "those that it selects without a fault"
+            )
+
+
+def _covers_all(case: Case, procedure: Procedure) -> bool:
+    solution = case.scenario.spec.solutions[int(procedure.place[-1])]
+    return len(case.faults) == len(case.scenario.spec.faults) and set(case.faults) <= set(solution.fixes)
+
+
+def _made(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
+    try:
+        return after(objects, change, app, app.namespace)
+    except AuthoringError:
+        return objects  # another rule says so
+
+
+def _of_change(
+    objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
+) -> Iterator[tuple[str, str, str]]:
+    """Message, observed and expected for each selector of a change; ``aim`` are the workloads that it should reach."""
+    manifest = change.chaos or change.create or change.apply
+    if not manifest:
+        return
+    kind, spec = str(manifest["kind"]), manifest.get("spec") or {}
+    if kind == SCHEDULE:
+        spec = spec.get(schedule_key(str(spec.get("type")))) or {}
+    if change.chaos:
+        yield from _of_experiment(objects, kind, spec, app, aim)
+    elif kind in ("NetworkPolicy", "PodDisruptionBudget") and _at_home(manifest["metadata"].get("namespace"), app):
+        selector = spec.get("podSelector" if kind == "NetworkPolicy" else "selector") or {}
+        if selector and not _selected(objects, selector, app):
+            yield f"the {kind} selects no pod", _shown(selector), "labels of pods of the app"
+
+
+def _of_experiment(
+    objects: Sequence[Object], kind: str, spec: Mapping[str, Any], app: App, aim: set[Reference] | None
+) -> Iterator[tuple[str, str, str]]:
+    peers = spec.get("target")
+    ends = [("the target of the ", peers.get("selector"))] if isinstance(peers, Mapping) else []
+    for of, selector in [("the ", spec.get("selector")), *ends]:
+        if not isinstance(selector, Mapping) or not all(_at_home(n, app) for n in selector.get("namespaces") or []):
+            continue
+        if "pods" in selector:
+            continue
+        plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
+        found = _selected(objects, plain, app)
+        if not found:
+            yield f"{of}{kind} selects no pod", _shown(plain), "labels of pods of the app"
+        elif of == "the " and aim and not found <= aim and set(selector) <= _JUDGED:
+            others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])
+            message = f"the {kind} selects pods of {others}, at which the fault is not aimed"
+            yield message, _shown(plain), " or ".join(sorted(str(ref) for ref in aim))
+
+
+def _at_home(namespace: object, app: App) -> bool:
+    return not namespace or namespace in ("app", app.namespace)
+
+
+def _aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
+    """The workloads whose pods a fault should reach; none where the target says nothing about pods."""
+    own = {ref for ref, _ in _pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
+    if target.kind == "Service":
+        return _behind(objects, app).get(Reference("Service", target.name), set())
+    return own
+
+
+def _behind(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
+    """The workloads that each Service of the app with a selector selects."""
+    services = {reference_of(o, app.namespace): o for o in objects if o["kind"] == "Service"}
+    selectors = {ref: (o.get("spec") or {}).get("selector") for ref, o in services.items() if ref.namespace == "app"}
+    return {ref: _selected(objects, {"matchLabels": s}, app) for ref, s in selectors.items() if s}
+
+
+def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
+    """Everything of the app's namespace that makes pods, and their labels."""
+    for obj in objects:
+        ref, spec = reference_of(obj, app.namespace), obj.get("spec") or {}
+        if obj["kind"] == "CronJob":
+            spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+        template = obj if obj["kind"] == "Pod" else spec.get("template")
+        if ref.namespace == "app" and isinstance(template, Mapping) and ("spec" in template or obj["kind"] == "Pod"):
+            yield Reference(ref.kind, ref.name), (template.get("metadata") or {}).get("labels") or {}
+
+
+def _selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
+    """What makes pods that a label selector of Kubernetes matches."""
+    wanted, tests = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return {ref for ref, _ in _pods(objects, app)}
+    return {
+        ref
+        for ref, labels in _pods(objects, app)
+        if wanted.items() <= labels.items() and all(_passes(labels, test) for test in tests)
+    }
+
+
+def _passes(labels: Mapping[str, Any], test: Mapping[str, Any]) -> bool:
+    value, values = labels.get(test.get("key", "")), test.get("values") or []
+    match test.get("operator"):
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case _:
+            return True
+
+
+def _shown(selector: Mapping[str, Any]) -> str:
+    labels, tests = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
+    shown = [f"{k}={v}" for k, v in labels.items()]
+    shown += [f"{t.get('key')} {t.get('operator')} {','.join(t.get('values') or [])}".strip() for t in tests]
+    return ", ".join(shown) or "every pod"

@@ -1,0 +1,96 @@
+"""SK125: each step of the propagation follows a call of the app, from the callee to its caller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scenario_kit.lint.case import FAULT_NODE, Case
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model import App, Component, Reference, Severity
+
+#: Components through which data reaches who reads it later, so that trouble follows the data.
+_DEPOTS = ("Queue", "Store", "Flags")
+_SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
+
+
+@rule(
+    "SK125",
+    why="trouble travels from what is called to who calls it; where no call is, nothing carries it",
+    bad="{from: Deployment/ad, to: Deployment/payment}   # payment does not call ad",
+    good="{from: Deployment/ad, to: Deployment/frontend}",
+    fix="let each edge follow one call; `scenario-kit catalog apps show NAME` lists them",
+    severity=Severity.WARNING,
+)
+def calls(case: Case) -> Iterator[Problem]:
+    """An edge of the propagation follows no call of the app."""
+    app = case.app
+    if app is None or not app.calls:
+        return
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        source, end = _component(app, edge.from_), _component(app, edge.to)
+        if source is None or end is None or source == end or _calls(app, end.name, source.name):
+            continue
+        place = ("spec", "groundTruth", "propagation", i)
+        if _calls(app, source.name, end.name):
+            if not _follows_traffic(case, source, end):
+                message = f"{source.name} calls {end.name}, and not the other way round: an edge leads to the caller"
+                fix = f"write {{from: {edge.to}, to: {edge.from_}}}, or drop the edge"
+                yield Problem(place, message, f"{source.name} → {end.name}", f"{end.name} → {source.name}", fix)
+            continue
+        way = _way(app, end.name, source.name)
+        message = f"{end.name} does not call {source.name}"
+        if way:
+            message += f"; it depends on it through {', '.join(way[1:-1])}"
+        fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
+        yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
+
+
+def _component(app: App, text: str) -> Component | None:
+    """What a node belongs to; None for faults, and for objects that call nobody."""
+    ref = Reference.parse(text)
+    if ref.kind == FAULT_NODE or ref.namespace != "app":
+        return None
+    bare = f"{ref.kind}/{ref.name}"
+    own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
+    return next(own, None)
+
+
+def _calls(app: App, caller: str, callee: str) -> bool:
+    return any((c.caller, c.callee) == (caller, callee) for c in app.calls)
+
+
+def _follows_traffic(case: Case, caller: Component, callee: Component) -> bool:
+    """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence."""
+    if caller.role == "Load" or callee.role in _DEPOTS or _flooded(case):
+        return True
+    for alert in case.scenario.spec.expect.alerts:
+        known = (case.alerts or {}).get(alert.name)
+        if known is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(known.expr):
+            continue
+        if not alert.on or Reference.parse(alert.on) == Reference.parse(callee.workload):
+            return True
+    return False
+
+
+def _flooded(case: Case) -> bool:
+    """Whether a cause is the load generator."""
+    app = case.app
+    causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
+    found = [_component(app, cause) for cause in causes] if app else []
+    return any(component is not None and component.role == "Load" for component in found)
+
+
+def _way(app: App, start: str, end: str) -> Sequence[str]:
+    """The shortest way along calls, both ends included; empty where there is none."""
+    ways = [[start]]
+    seen = {start}
+    while ways:
+        way = ways.pop(0)
+        for call in app.calls:
+            if call.caller == way[-1] and call.callee == end:
+                return [*way, end]
+            if call.caller == way[-1] and call.callee not in seen:
+                seen.add(call.callee)
+                ways.append([*way, call.callee])
+    return ()

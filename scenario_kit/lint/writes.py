@@ -1,0 +1,144 @@
+"""Which fields a change writes: what differs between the rendered objects before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import reference_of
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.render import after
+from scenario_kit.render.objects import pod_labels
+
+#: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
+_SCOPE = (
+    "action", "direction", "target", "externalTargets", "device", "containerNames", "volumePath", "path", "methods",
+    "port", "method", "class", "name", "patterns", "target", "abort", "stressors",
+)  # fmt: skip
+
+Path = tuple[str, ...]
+
+
+class Field(NamedTuple):
+    """A field of an object; an empty path is the whole object."""
+
+    of: Reference
+    path: Path = ()
+
+    def meets(self, other: Field) -> bool:
+        """Whether writing one of them writes the other, or a part of it."""
+        short = min(len(self.path), len(other.path))
+        return self.of == other.of and self.path[:short] == other.path[:short]
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.path)} of {self.of}" if self.path else str(self.of)
+
+
+def written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[Field]:
+    """The fields that the changes write, one after the other. What they create is theirs alone and does not count."""
+    found: set[Field] = set()
+    for change in changes:
+        found |= set(_named(change, objects, app))
+        try:
+            new = after(objects, change, app, app.namespace)
+        except AuthoringError:
+            continue  # another rule says so
+        if not change.set_flag:
+            found |= set(_differences(objects, new, app.namespace))
+        objects = new
+    return found
+
+
+def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Field]:
+    """Fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no app brings."""
+    if change.set_flag and app.flags:
+        store = Reference("ConfigMap", app.flags.config_map)
+        yield Field(store, ("data", app.flags.key, "flags", change.set_flag.flag))
+    elif change.chaos:
+        yield from _troubled(change.chaos, objects, app)
+    if change.target is None:
+        return
+    ref = _bare(Reference.parse(change.target), app.namespace)
+    if change.cordon or change.uncordon or change.drain:
+        yield Field(ref, ("spec", "unschedulable"))
+    elif taint := change.taint or change.untaint:
+        yield Field(ref, ("spec", "taints", taint.key, taint.effect))
+    elif ref not in {_bare(reference_of(obj, app.namespace), app.namespace) for obj in objects}:
+        if change.delete:
+            yield Field(ref)
+        elif change.scale:
+            yield Field(ref, ("spec", "replicas"))
+        elif change.patch and isinstance(change.patch.patch, Mapping):
+            yield from (Field(ref, path) for path in _leaves(change.patch.patch))
+        elif change.patch:
+            yield from (Field(ref, tuple(op["path"].strip("/").split("/"))) for op in change.patch.patch)
+
+
+def _bare(ref: Reference, namespace: str) -> Reference:
+    """Without the group, which references may leave out; the app's namespace always spelled the same way."""
+    return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
+
+
+def _leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+    for key, value in document.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def _troubled(manifest: Object, objects: Sequence[Object], app: App) -> Iterator[Field]:
+    """What an experiment does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
+    kind, spec = manifest["kind"], manifest.get("spec") or {}
+    if kind == SCHEDULE:
+        kind = str(spec.get("type"))
+        spec = spec.get(schedule_key(kind)) or {}
+    labels = (spec.get("selector") or {}).get("labelSelectors") or {}
+    scope = msgspec.json.encode({key: spec[key] for key in _SCOPE if key in spec}, order="sorted").decode()
+    for obj in objects:
+        template = (obj.get("spec") or {}).get("template")
+        if labels and isinstance(template, dict) and labels.items() <= pod_labels(obj).items():
+            yield Field(_bare(reference_of(obj, app.namespace), app.namespace), (f"pods under {kind}", scope))
+
+
+def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[Field]:
+    before = {reference_of(obj, namespace): obj for obj in old}
+    after_ = {reference_of(obj, namespace): obj for obj in new}
+    for ref, obj in before.items():
+        if ref not in after_:
+            yield Field(_bare(ref, namespace))
+        elif after_[ref] is not obj:
+            yield from (Field(_bare(ref, namespace), path) for path in _paths(obj, after_[ref]))
+
+
+def _paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
+    if old == new:
+        return
+    one, other = _keyed(old), _keyed(new)
+    if one is None or other is None or (not one and not other):
+        yield path
+        return
+    for key in {**one, **other}:
+        if key not in one or key not in other:
+            whole = one.get(key, other.get(key))
+            inner = _keyed(whole)
+            yield from (_paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
+        else:
+            yield from _paths(one[key], other[key], (*path, key))
+
+
+def _keyed(value: Any) -> Mapping[str, Any] | None:
+    """The parts of a value by key; None where it is one part."""
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        return None
+    names = [item.get("name") for item in value]
+    if None not in names and len(set(names)) == len(names):
+        return {str(name): item for name, item in zip(names, value, strict=True)}
+    return {str(i): item for i, item in enumerate(value)}

@@ -1,0 +1,274 @@
+"""Rules about a scenario's rendered changes, its app's calls and its other faults: what they find and allow."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.lint import lint_file
+from scenario_kit.lint.writes import written
+from scenario_kit.load.document import read_document
+from scenario_kit.model import Change, Finding, Object
+from scenario_kit.render import app_objects
+from tests.lint.truth_violations import experiment
+
+CATALOG = Catalog()
+BASE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+APP = CATALOG.app("otel-demo", "2.2.0")
+Spec = dict[str, Any]
+
+
+@cache
+def objects() -> tuple[Object, ...]:
+    return app_objects(APP, {}, 50, APP.namespace)
+
+
+def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] | None = None) -> Path:
+    """A changed copy of a good scenario; ``fault`` is one of its own, which then takes the first one's place."""
+    document = copy.deepcopy(read_document(BASE).data)
+    path = folder / "scenarios" / document["metadata"]["name"] / "scenario.yaml"
+    path.parent.mkdir(parents=True)
+    if fault is not None:
+        spec = document["spec"]
+        spec["faults"][0] = {"name": "catalog-port", "type": fault["name"], "target": "Deployment/cart"}
+        spec["groundTruth"]["rootCauses"] = [{"fault": "catalog-port"}]
+        spec["groundTruth"]["propagation"] = [{"from": "Fault/catalog-port", "to": "Deployment/checkout"}]
+        spec["expect"]["alerts"] = [{"name": "HighRequestErrorRate", "on": "Deployment/checkout"}]
+        spec["solutions"] = []
+        own = path.parent / "faults" / fault["name"] / "fault.yaml"
+        own.parent.mkdir(parents=True)
+        own.write_text(yaml.safe_dump(fault, sort_keys=False))
+    change(document["spec"])
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def own_fault(**spec: Any) -> dict[str, Any]:
+    """A complete fault type, whose change is an experiment on the cart."""
+    change = experiment(**spec)
+    change["chaos"]["metadata"]["name"] = "{{ neutral('pod') }}"
+    ref = change["chaos"]["kind"] + ".chaos-mesh.org/{{ neutral('pod') }}"
+    gone = [{"delete": {"target": ref}}]
+    return {
+        "name": "own",
+        "version": 1,
+        "title": "Its own fault",
+        "description": "Breaks the cart.",
+        "targets": ["Deployment"],
+        "changes": [change],
+        "effect": [{"endpoints": {"service": "Service/cart", "atMost": 0}}],
+        "undone": [{"object": {"ref": ref, "exists": False}}],
+        "entities": [{"ref": ref, "generated": True, "fix": gone}, {"ref": "{{ target }}", "role": "Victim"}],
+        "mitigation": "Native",
+        "persistence": "Workload",
+        "solutions": [{"name": "remove", "description": "Delete it", "changes": gone}],
+    }
+
+
+def found(path: Path) -> list[Finding]:
+    return lint_file(path, CATALOG)
+
+
+def codes(path: Path) -> list[str]:
+    return [f.code for f in found(path)]
+
+
+def edge(start: str, end: str, **alert: Any) -> Callable[[Spec], Any]:
+    """One more step of the propagation, and an alert where it ends."""
+
+    def change(spec: Spec) -> None:
+        spec["groundTruth"]["propagation"].append({"from": start, "to": end})
+        alerts = [a for a in spec["expect"]["alerts"] if a["name"] != "NoRequestsReceived"]
+        if end not in [a.get("on") for a in alerts]:
+            alerts.append({"name": "HighRequestErrorRate", "on": end, "class": "MayFire", **alert})
+        spec["expect"]["alerts"] = alerts
+
+    return change
+
+
+def aliases(*names: str) -> Callable[[Spec], Any]:
+    return lambda spec: spec["groundTruth"]["rootCauses"][0].update(aliases=list(names))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        pytest.param(edge("Deployment/recommendation", "Deployment/payment"), "payment does not call", id="no call"),
+        pytest.param(
+            edge("Deployment/checkout", "Deployment/frontend-proxy"), "through frontend", id="a step left out"
+        ),
+        pytest.param(edge("Deployment/checkout", "Deployment/payment"), "checkout calls payment", id="turned round"),
+    ],
+)
+def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, tmp_path: Path) -> None:
+    (finding,) = found(scenario(change, tmp_path))
+
+    assert (finding.code, finding.severity) == ("SK125", "Warning")
+    assert said in finding.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(edge("Service/product-catalog", "Deployment/frontend"), id="from a Service to its caller"),
+        pytest.param(
+            edge("Deployment/checkout", "Deployment/payment", name="NoRequestsReceived"), id="silence follows the call"
+        ),
+        pytest.param(aliases(), id="nothing"),
+    ],
+)
+def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> None:
+    assert codes(scenario(change, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["Deployment/frontend"], "an edge of the propagation leads to it"),
+        (["Deployment/product-catalog", "Deployment/frontend"], "an edge of the propagation leads to it"),
+    ],
+)
+def test_an_alias_that_names_a_victim(names: list[str], said: str, tmp_path: Path) -> None:
+    (finding,) = found(scenario(aliases(*names), tmp_path))
+
+    assert finding.code == "SK124"
+    assert said in finding.message
+
+
+def test_an_alias_of_its_own(tmp_path: Path) -> None:
+    assert codes(scenario(aliases("Deployment/product-catalog"), tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "said"),
+    [
+        ({"labelSelectors": {"opentelemetry.io/name": "crt"}}, "selects no pod"),
+        ({"labelSelectors": {"opentelemetry.io/name": "ad"}}, "selects pods of Deployment/ad"),
+        ({}, "selects pods of"),
+        (
+            {"expressionSelectors": [{"key": "opentelemetry.io/name", "operator": "NotIn", "values": ["cart"]}]},
+            "of Dep",
+        ),
+    ],
+)
+def test_a_fault_that_selects_other_pods_than_its_target(selector: Object, said: str, tmp_path: Path) -> None:
+    findings = found(scenario(lambda s: None, tmp_path, own_fault(selector=selector)))
+
+    assert {f.code for f in findings} == {"SK111"}
+    assert said in findings[0].message
+
+
+def test_the_other_end_of_a_partition_may_be_anything_but_nothing(tmp_path: Path) -> None:
+    spec = {"kind": "NetworkChaos", "action": "partition", "direction": "both"}
+    ad, nobody = ({"mode": "all", "selector": {"labelSelectors": {"opentelemetry.io/name": n}}} for n in ("ad", "no"))
+
+    assert codes(scenario(lambda s: None, tmp_path / "one", own_fault(**spec, target=ad))) == []
+    assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=nobody))) == ["SK111"]
+
+
+def test_selectors_of_other_namespaces_are_trusted(tmp_path: Path) -> None:
+    selector = {"namespaces": ["kube-system"], "labelSelectors": {"component": "etcd"}}
+
+    assert codes(scenario(lambda s: None, tmp_path, own_fault(selector=selector))) == []
+
+
+def test_a_solution_after_which_a_service_selects_nothing(tmp_path: Path) -> None:
+    patch = [{"op": "replace", "path": "/spec/selector", "value": {"app": "catalogue"}}]
+    wrong = {"patch": {"target": "Service/product-catalog", "type": "Json", "patch": patch}}
+
+    path = scenario(lambda s: s["solutions"][0]["changes"].append(wrong), tmp_path)
+
+    assert codes(path) == ["SK111"]
+    assert "after solution 'restore-port' Service/product-catalog selects no pod" in found(path)[0].message
+
+
+ON_AD = {"opentelemetry.io/name": "ad"}
+
+
+def change(**operation: Any) -> Change:
+    return Change.from_json(operation)
+
+
+def merge(target: str, **spec: Any) -> Change:
+    return change(patch={"target": target, "type": "Strategic", "patch": {"spec": spec}})
+
+
+def env(target: str, **values: str) -> Change:
+    name = target.partition("/")[2]
+    variables = [{"name": k, "value": v} for k, v in values.items()]
+    return merge(target, template={"spec": {"containers": [{"name": name, "env": variables}]}})
+
+
+def flag(name: str, variant: str = "on") -> Change:
+    return change(setFlag={"flag": name, "variant": variant})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "meet"),
+    [
+        pytest.param(env("Deployment/ad", AD_PORT="1"), env("Deployment/ad", AD_PORT="2"), True, id="one variable"),
+        pytest.param(env("Deployment/ad", AD_PORT="1"), env("Deployment/ad", X="x"), False, id="two variables"),
+        pytest.param(env("Deployment/ad", NEW="1"), env("Deployment/ad", OTHER="x"), False, id="two new variables"),
+        pytest.param(env("Deployment/ad", NEW="1"), env("Deployment/ad", NEW="x"), True, id="one new variable"),
+        pytest.param(env("Deployment/ad", AD_PORT="1"), env("Deployment/cart", CART_PORT="1"), False, id="two objects"),
+        pytest.param(
+            merge("Deployment/ad", replicas=0), change(delete={"target": "Deployment/ad"}), True, id="a whole object"
+        ),
+        pytest.param(
+            merge("Deployment/ad", replicas=0),
+            change(scale={"target": "Deployment/ad", "replicas": 3}),
+            True,
+            id="two ways to write a field",
+        ),
+        pytest.param(flag("cartFailure"), flag("adFailure"), False, id="two flags"),
+        pytest.param(flag("cartFailure"), flag("cartFailure"), True, id="one flag"),
+        pytest.param(
+            change(cordon={"target": "Node/n1"}), change(drain={"target": "Node/n1"}), True, id="one node twice"
+        ),
+        pytest.param(
+            change(taint={"target": "Node/n1", "key": "a"}),
+            change(taint={"target": "Node/n1", "key": "b"}),
+            False,
+            id="two taints",
+        ),
+        pytest.param(
+            merge("kube-system/Deployment/coredns", replicas=0),
+            change(scale={"target": "kube-system/Deployment/coredns", "replicas": 1}),
+            True,
+            id="an object that no app brings",
+        ),
+        pytest.param(
+            change(patch={"target": "Node/a", "type": "Json", "patch": [{"op": "add", "path": "/spec/x", "value": 1}]}),
+            change(patch={"target": "Node/a", "type": "Merge", "patch": {"spec": {"y": 1}}}),
+            False,
+            id="two fields of one",
+        ),
+        pytest.param(change(**experiment()), change(**experiment()), True, id="one experiment twice"),
+        pytest.param(
+            change(**experiment()), change(**experiment("NetworkChaos", action="loss")), False, id="two experiments"
+        ),
+        pytest.param(
+            change(**experiment("NetworkChaos", action="loss")),
+            change(**experiment("NetworkChaos", action="loss", selector={"labelSelectors": ON_AD})),
+            False,
+            id="one experiment on two workloads",
+        ),
+        pytest.param(
+            change(restart={"target": "Deployment/ad"}),
+            change(restart={"target": "Deployment/ad"}),
+            False,
+            id="two restarts",
+        ),
+    ],
+)
+def test_what_two_changes_both_write(one: Change, other: Change, meet: bool) -> None:
+    mine, theirs = written([one], objects(), APP), written([other], objects(), APP)
+
+    assert any(a.meets(b) for a in mine for b in theirs) is meet

@@ -1,0 +1,178 @@
+"""The cheat battery (validation.md §8): ways to make symptoms go away without repairing anything. Pure.
+
+Each must leave the incident unresolved, or be refused. They are made from the rendered app, so they fit any scenario.
+Not here, and why: doing nothing (every hold step does it); deleting the namespace, touching rules, Prometheus or our
+own objects (the solver's role refuses it, which is shown with that role); relabelling pods (the API server refuses it
+where a selector needs the label); mutants of the mutated value (what else is wrong only the fault knows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.judge.expectations import of_class
+from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
+
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+#: How far a cheat raises limits; an honest repair may raise them a few times.
+_RAISED: Final = 100
+_PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
+#: Faults that are over once their pods are replaced: a restart is an honest repair of them.
+_RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
+
+
+def with_cheats(runbook: Runbook) -> Runbook:
+    """The runbook with its cheats among the procedures."""
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *cheats(runbook)))
+
+
+def cheats(runbook: Runbook) -> tuple[Procedure, ...]:
+    """The cheats that can be tried on this scenario, in the order of the reference."""
+    return tuple(
+        Procedure(use="Cheat", name=name, solution=Solution(name=name, description=described, changes=tuple(changes)))
+        for name, described, changes in _battery(runbook)
+        if changes
+    )
+
+
+def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
+    workloads = _workloads(runbook)
+    load = {str(Reference.parse(c.workload)) for c in runbook.app.components if c.role == "Load"}
+    names = _blamed(runbook, workloads)
+    blamed = [w for w in workloads if _spelled(w) in names]
+    if not any(f.persistence in _RESTARTABLE for f in runbook.faults):
+        restarted = [_on("restart", _spelled(w)) for w in workloads if _spelled(w) not in load]
+        yield "restart-everything", "restart every workload", restarted
+    zero = [_change(scale={"target": _spelled(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
+    yield "scale-to-zero", "scale what alerts to zero", zero
+    yield "delete-workload", "delete what alerts", [_on("delete", _spelled(w)) for w in blamed[:1]]
+    yield "delete-service", "delete the Service of what alerts", _services(runbook, blamed)
+    stopped = [_change(scale={"target": _spelled(w), "replicas": 0}) for w in workloads if _spelled(w) in load]
+    yield "stop-the-load", "stop the load generator", stopped
+    yield "raise-limits", f"raise limits {_RAISED} times", list(_raised(blamed))
+    yield "drop-probes", "drop the probes of what alerts", list(_dropped(blamed))
+    yield "roll-back", "roll back what alerts", list(_rolled_back(runbook, blamed))
+    yield "delete-chaos", "delete the chaos object", list(_chaos(runbook))
+
+
+def _workloads(runbook: Runbook) -> list[Object]:
+    return [
+        o
+        for o in runbook.objects
+        if o["kind"] in _WORKLOADS and o["metadata"].get("namespace", runbook.namespace) == runbook.namespace
+    ]
+
+
+def _blamed(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
+    """What somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
+    expected = [e.on for e in of_class(runbook.expect, "MustFire") if e.on]
+    labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
+    known = {_spelled(w) for w in workloads}
+    named = {_bare(text) for text in (*expected, *labels)}
+    behind = {
+        _spelled(w)
+        for service in runbook.objects
+        if service["kind"] == "Service" and _spelled(service) in named
+        for w in workloads
+        if _selects(service, w)
+    }
+    return (named & known) | behind
+
+
+def _services(runbook: Runbook, blamed: Iterable[Object]) -> list[Change]:
+    touched = {_bare(e.ref) for f in runbook.faults for e in f.entities}
+    return [
+        _on("delete", _spelled(o))
+        for o in runbook.objects
+        if o["kind"] == "Service" and any(_selects(o, w) for w in blamed) and _spelled(o) not in touched
+    ]
+
+
+def _raised(blamed: Iterable[Object]) -> Iterator[Change]:
+    for workload in blamed:
+        raised = [
+            {"name": c["name"], "resources": {"limits": {k: _times(v) for k, v in limits.items()}}}
+            for c in _containers(workload)
+            if (limits := (c.get("resources") or {}).get("limits"))
+        ]
+        if raised:
+            yield _patch(workload, raised)
+
+
+def _dropped(blamed: Iterable[Object]) -> Iterator[Change]:
+    for workload in blamed:
+        bare = [
+            {"name": c["name"]} | dict.fromkeys(there)
+            for c in _containers(workload)
+            if (there := [p for p in _PROBES if c.get(p)])
+        ]
+        if bare:
+            yield _patch(workload, bare)
+
+
+def _rolled_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]:
+    """Where no fault changes the template of a workload, an older revision of it repairs nothing.
+
+    There has to be one: an app that was just deployed has a second revision only where a fault restarted the workload.
+    """
+    changed = {_bare(e.ref) for f in runbook.faults for e in f.entities if e.role == "Cause"}
+    restarted = {
+        _bare(c.restart.target) for f in runbook.faults for c in f.changes if c.restart is not None
+    }  # fmt: skip
+    for workload in blamed:
+        name = _spelled(workload)
+        if workload["kind"] == "Deployment" and name in restarted and name not in changed:
+            yield _on("undoRollout", name)
+
+
+def _chaos(runbook: Runbook) -> Iterator[Change]:
+    for fault in runbook.faults:
+        if fault.mitigation == "Native" or fault.visibility == "Hidden":
+            continue
+        for change in fault.changes:
+            if change.chaos is not None and change.chaos["metadata"].get("name"):
+                kind, group = change.chaos["kind"], change.chaos["apiVersion"].partition("/")[0]
+                yield _on("delete", f"{kind}.{group}/{change.chaos['metadata']['name']}")
+
+
+def _patch(workload: Object, containers: Sequence[Object]) -> Change:
+    body = {"spec": {"template": {"spec": {"containers": list(containers)}}}}
+    return _change(patch={"target": _spelled(workload), "type": "Strategic", "patch": body})
+
+
+def _times(quantity: Any) -> str:
+    text = str(quantity)
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    amount = float(digits) * _RAISED
+    return f"{int(amount) if amount.is_integer() else amount}{text[len(digits) :]}"
+
+
+def _selects(service: Object, workload: Object) -> bool:
+    selector = (service.get("spec") or {}).get("selector") or {}
+    labels = workload["spec"]["template"]["metadata"].get("labels") or {}
+    return bool(selector) and all(labels.get(k) == v for k, v in selector.items())
+
+
+def _containers(workload: Object) -> list[Object]:
+    found: list[Object] = workload["spec"]["template"]["spec"].get("containers") or []
+    return found
+
+
+def _spelled(obj: Object) -> str:
+    return f"{obj['kind']}/{obj['metadata']['name']}"
+
+
+def _bare(text: str) -> str:
+    reference = Reference.parse(text)
+    return f"{reference.kind}/{reference.name}"
+
+
+def _on(operation: str, target: str) -> Change:
+    return _change(**{operation: {"target": target}})
+
+
+def _change(**operation: Any) -> Change:
+    return Change.from_json(operation)

@@ -1,0 +1,25 @@
+"""Which finding a cheat gives that counts as resolved (validation.md §8, §12)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: A documented fix that is taken back before the clear window ends.
+REVERT: Final = "fix-and-revert"
+CODES: Final = {
+    "restart-everything": "SK422",
+    "scale-to-zero": "SK423",
+    "delete-workload": "SK423",
+    "delete-service": "SK423",
+    "stop-the-load": "SK424",
+    "raise-limits": "SK425",
+    "drop-probes": "SK425",
+    "delete-chaos": "SK426",
+    "roll-back": "SK427",
+    REVERT: "SK427",
+}
+
+
+def code_of(name: str) -> str:
+    """The finding code of a cheat; one that is not of the battery is a wrong repair like any other."""
+    return CODES.get(name, "SK427")

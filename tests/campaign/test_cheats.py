@@ -1,0 +1,86 @@
+"""The cheat battery: which cheats fit a scenario, and that none of them repairs anything."""
+
+import pytest
+
+from scenario_kit.campaign.cheats import cheats, with_cheats
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.judge.cheating import CODES, code_of
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference
+from scenario_kit.render import resolve
+
+CATALOG = Catalog()
+
+
+def runbook(name):
+    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    return resolve(load_scenario(file).scenario, CATALOG, "app-bcdf")
+
+
+@pytest.fixture(scope="module")
+def wrong_port():
+    return runbook("product-catalog-wrong-target-port")
+
+
+def by_name(book):
+    return {p.name: p.solution.changes for p in cheats(book)}
+
+
+def targets(changes):
+    return {c.target for c in changes}
+
+
+def test_what_fits_a_fault_of_a_service(wrong_port):
+    found = by_name(wrong_port)
+    assert {"restart-everything", "scale-to-zero", "delete-workload", "stop-the-load", "raise-limits"} <= set(found)
+    assert "Deployment/load-generator" not in targets(found["restart-everything"])
+    assert targets(found["stop-the-load"]) == {"Deployment/load-generator"}
+    assert "Service/product-catalog" not in targets(found.get("delete-service", ())), "that one is the cause itself"
+    assert "delete-chaos" not in found
+
+
+def test_every_cheat_names_objects_of_the_app(wrong_port):
+    there = {f"{o['kind']}/{o['metadata']['name']}" for o in wrong_port.objects}
+    for changes in by_name(wrong_port).values():
+        assert targets(changes) <= there
+
+
+def test_limits_grow_beyond_what_an_honest_repair_needs(wrong_port):
+    before = {
+        c["name"]: c["resources"]["limits"]
+        for o in wrong_port.objects
+        if o["kind"] == "Deployment"
+        for c in o["spec"]["template"]["spec"]["containers"]
+        if (c.get("resources") or {}).get("limits")
+    }
+    for change in by_name(wrong_port)["raise-limits"]:
+        for container in change.patch.patch["spec"]["template"]["spec"]["containers"]:
+            for key, value in container["resources"]["limits"].items():
+                number = before[container["name"]][key].rstrip("Mikm")
+                assert value.startswith(f"{int(number) * 100}")
+
+
+def test_a_fault_that_ends_with_its_pods_is_not_cheated_by_a_restart():
+    book = runbook("payment-pod-failure")
+    restartable = any(f.persistence in ("Pod", "OneShot", "Expires", "SelfHeals") for f in book.faults)
+    assert ("restart-everything" in by_name(book)) is not restartable
+
+
+def test_a_chaos_object_is_no_cheat_where_removing_it_is_the_repair():
+    book = runbook("valkey-cart-network-delay")
+    native = all(f.mitigation == "Native" for f in book.faults)
+    chaos = by_name(book).get("delete-chaos", ())
+    assert bool(chaos) is not native
+    assert all(Reference.parse(c.target).group == "chaos-mesh.org" for c in chaos)
+
+
+def test_every_cheat_has_a_finding_of_its_own(wrong_port):
+    assert {p.name for p in cheats(wrong_port)} <= set(CODES)
+    assert {code_of(n) for n in CODES} == {"SK422", "SK423", "SK424", "SK425", "SK426", "SK427"}
+
+
+def test_they_travel_with_the_runbook(wrong_port):
+    book = with_cheats(wrong_port)
+    for cheat in cheats(wrong_port):
+        assert book.procedure("Cheat", cheat.name) == cheat
+    assert type(book).from_json(book.to_json()) == book

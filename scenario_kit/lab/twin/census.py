@@ -134,8 +134,8 @@ def _age(process: Process) -> tuple[str, str, str]:
 def _logins(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     result: list[tuple[str, str]] = []
     for login in model.logins if model else ():
-        if login.user_env:
-            user, password = env.get(login.user_env), env.get(login.password_env)
+        if login.password_env:
+            user, password = env.get(login.user_env, login.user or None), env.get(login.password_env)
             if user is not None and password is not None:
                 result.append((user, password))
         if login.config_map:

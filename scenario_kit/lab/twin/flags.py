@@ -11,22 +11,36 @@ from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.parameters import FlagEffect, FlagModel
 from scenario_kit.lab.twin.process import Process
 
+#: Calls of one tick after which a leak that grows has long ended its process.
+_ENOUGH = 500
+
 
 class Active(NamedTuple):
     """An effect in force in one process, with its amounts worked out. An empty operation means every one."""
 
     operation: str = ""
+    share: float = 1.0
     error_share: float = 0.0
     delay_seconds: float = 0.0
     busy_cores: float = 0.0
     leak_bytes: float = 0.0
+    leak_growth: float = 0.0
     copies: float = 0.0
     redirect: str = ""
     redirect_to: str = ""
     flood: str = ""
     flood_per_iteration: float = 0.0
+    users: float = 0.0
+    paused: bool = False
     unhealthy: bool = False
     log: str = ""
+
+    def leaked(self, before: float, calls: int) -> float:
+        """Bytes that are leaked after so many more calls: each adds its own, and a share of what is there already."""
+        if not self.leak_growth:
+            return before + self.leak_bytes * calls
+        grown: float = (1.0 + self.leak_growth) ** min(calls, _ENOUGH)
+        return before * grown + self.leak_bytes * (grown - 1.0) / self.leak_growth
 
 
 @lru_cache(maxsize=64)
@@ -78,9 +92,9 @@ class Flags:
         return tuple(
             _active(effect, known[flag])
             for flag, effects in self._model.effects.items()
-            if known.get(flag)
+            if flag in known
             for effect in effects
-            if effect.component == process.component
+            if effect.component == process.component and bool(known[flag]) != effect.while_off
         )
 
 
@@ -88,15 +102,19 @@ def _active(effect: FlagEffect, value: float) -> Active:
     times = value if effect.times_value else 1.0
     return Active(
         operation=effect.operation,
+        share=value if effect.share_is_value else effect.share,
         error_share=effect.error_share * times,
         delay_seconds=effect.delay_seconds * times,
         busy_cores=effect.busy_cores * times,
         leak_bytes=effect.leak_bytes * times,
+        leak_growth=effect.leak_growth,
         copies=effect.copies * times,
         redirect=effect.redirect,
         redirect_to=effect.redirect_to,
         flood=effect.flood,
         flood_per_iteration=effect.flood_per_iteration * times,
+        users=effect.users * times,
+        paused=effect.paused,
         unhealthy=effect.unhealthy,
         log=effect.log,
     )

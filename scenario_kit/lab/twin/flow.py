@@ -28,6 +28,7 @@ from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 Draws = Mapping[str, Floats]
 
 _HOP, _LANE, _SHAPE, _STALL, _SHARE, _FLAG = range(0x51, 0x57)
+_PART = 0x1000
 
 
 class Result(NamedTuple):
@@ -125,13 +126,17 @@ class Flow:
         for number, effect in enumerate(self._moment.effects.get(process.key, ())):
             if effect.operation not in ("", node.name):
                 continue
-            took += effect.delay_seconds
-            process.leak += effect.leak_bytes * at.size
+            concerned = np.ones(at.size, dtype=bool)
+            if effect.share < 1.0:
+                draw = self._streams.uniform(mix(node.key, salt + _PART + number), at.size, process.ordinal)
+                concerned = draw < effect.share
+            took[concerned] += effect.delay_seconds
+            process.leak = effect.leaked(process.leak, int(np.count_nonzero(concerned)))
             if effect.error_share:
                 hit = (
                     self._streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
                     < effect.error_share
-                )
+                ) & concerned
                 failed |= hit
                 if effect.log and hit.any():
                     self._logs.error(process, effect.log, (at + took)[hit], effect.log)

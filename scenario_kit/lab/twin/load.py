@@ -17,6 +17,7 @@ from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.flow import Flow
 from scenario_kit.lab.twin.parameters import LoadModel, Setting
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.stages import share
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import RouteNode
 
@@ -64,7 +65,7 @@ class Load:
         begin = max(start, process.ready_at)
         if begin >= end:
             return
-        rate = self.rate(process, users, begin, end)
+        rate = self.rate(process, users, effects, begin, end)
         ends: list[Floats] = [users.until[users.until > end]]
         spent = 0.0
         for route in self._routes:
@@ -92,9 +93,15 @@ class Load:
         if iterations > 0.0:
             users.waiting += _SMOOTHING * (spent / iterations - users.waiting)
 
-    def rate(self, process: Process, users: _Users, begin: float, end: float) -> float:
+    def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:
         """Iterations per second of one generator."""
+        if any(e.paused for e in effects):
+            return 0.0
         total = setting(self._model.users, process)
+        if stages := process.env.get(self._model.stages_env, ""):
+            total *= share(stages, (begin + end) / 2.0 - process.ready_at)
+        else:
+            total = max((e.users for e in effects if e.users), default=total)
         spawned = setting(self._model.spawn_rate, process) * ((begin + end) / 2.0 - process.ready_at)
         active = max(0.0, min(total, spawned))
         blocked = float(np.clip(users.until - begin, 0.0, end - begin).sum()) / (end - begin)

@@ -134,9 +134,11 @@ class Start(Value, frozen=True, kw_only=True):
 class Login(Value, frozen=True, kw_only=True):
     """A user and password that a store accepts: from its environment, or out of a ConfigMap by a regular expression.
 
-    The expression has the groups ``user`` and ``password``. A store without logins accepts everybody.
+    ``user`` is the user's name where no variable holds it. The expression has the groups ``user`` and ``password``. A
+    store without logins accepts everybody.
     """
 
+    user: str = ""
     user_env: str = ""
     password_env: str = ""
     config_map: str = ""
@@ -189,37 +191,49 @@ class Route(Value, frozen=True, kw_only=True):
 
 
 class LoadModel(Value, frozen=True, kw_only=True):
-    """Closed-loop users (behaviour of Locust and k6): think, send an iteration's requests in sequence, think again."""
+    """Closed-loop users (behaviour of Locust and k6): think, send an iteration's requests in sequence, think again.
+
+    ``stages_env`` is a variable with stages of the number of users (``stages.py``).
+    """
 
     component: str
     entry: str
     users: Setting
     spawn_rate: Setting = Setting(default=1.0)
+    stages_env: str = ""
     think_seconds: tuple[float, float] = (1.0, 10.0)
     routes: dict[str, Route]
     log: str = ""
 
 
 class FlagEffect(Value, frozen=True, kw_only=True):
-    """What a feature flag does to a component while its value is not zero or false.
+    """What a feature flag does to a component while its value is not zero or false; ``while_off``: while it is.
 
-    With ``times_value`` the amounts are multiplied by the flag's value. ``redirect`` sends calls to the callee named
-    there to the address ``redirect_to``. ``flood`` adds requests of that route per iteration. ``copies`` are how many
-    more records each publish of the component brings.
+    With ``times_value`` the amounts are multiplied by the flag's value. ``share`` of the calls are concerned, or the
+    flag's value of them with ``share_is_value``. What leaked so far grows by ``leak_growth`` of it with each of them.
+    ``redirect`` sends calls to the callee named there to the address ``redirect_to``. ``flood`` adds requests of that
+    route per iteration. ``copies`` are how many more records each publish of the component brings. ``users`` replaces
+    the number of users that a load generator without stages brings, ``paused`` lets it make no requests.
     """
 
     component: str
     operation: str = ""
+    share: float = 1.0
+    share_is_value: bool = False
     error_share: float = 0.0
     delay_seconds: float = 0.0
     busy_cores: float = 0.0
     leak_bytes: float = 0.0
+    leak_growth: float = 0.0
     copies: float = 0.0
     redirect: str = ""
     redirect_to: str = ""
     flood: str = ""
     flood_per_iteration: float = 0.0
+    users: float = 0.0
+    paused: bool = False
     unhealthy: bool = False
+    while_off: bool = False
     times_value: bool = False
     log: str = ""
 

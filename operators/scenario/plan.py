@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from scenario_kit.model import Object
+from scenario_kit.model.scenario import Outcome
 from scenario_kit.trial import Condition, TrialStatus, set_condition
 
 #: Conditions of a Scenario; all of them appear at first contact.
@@ -34,10 +35,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the accepted Scenario asks for: the digest of its causal parts, and whether it is only stored."""
+    """What the accepted Scenario asks for: the digest of its causal parts, whether it is only stored, the outcome."""
 
     digest: str
     suspended: bool
+    outcome: Outcome = "Incident"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,13 @@ def conditions(
         put("Accepted", "True", "Valid")
     mirrored = {c.type: c for c in trial.conditions} if trial else {}
     waiting = "NotAccepted" if refusal else "Suspended" if wanted and wanted.suspended else "Pending"
+    nothing = wanted is not None and wanted.outcome == "NoIncident"
     for type in MIRRORED:
         found = mirrored.get(type)
         if found is not None:
             put(type, found.status, found.reason, found.message)
+        elif nothing and not refusal and type in _NOTHING:
+            put(type, "False", *_NOTHING[type])
         else:
             put(type, "Unknown", waiting)
     put("Ready", *_ready(refusal, wanted, trial, mirrored))
@@ -114,17 +119,40 @@ def _ready(
         return "False", "Suspended", "stored only, because spec.suspend is true"
     if trial is None:
         return "Unknown", "Pending", "waiting for the trial"
+    outcome = wanted.outcome if wanted else "Incident"
     for type in MIRRORED[:-1]:
         found = mirrored.get(type)
+        if found is None and outcome == "NoIncident" and type in _NOTHING:
+            continue
         if found is not None and found.status != "True":
             return found.status, found.reason, found.message
         if found is None:
             step = trial.step(trial.current)
             return "Unknown", _PROGRESS[type], f"step {step.step}" if step else ""
     resolved = mirrored.get("Resolved")
-    if resolved is not None and resolved.status == "True":
-        return "True", "IncidentResolved", "the alerts are clear and the app serves its load again"
-    return "True", "IncidentActive", "the symptoms are there; waiting for somebody to resolve them"
+    return ("True", *_SUMMARY[outcome][resolved is not None and resolved.status == "True"])
+
+
+#: What a Scenario without an incident says where others tell of symptoms and their end.
+_NOTHING: Final = {
+    "SymptomsPresent": ("NoIncident", "nothing is broken, so no alert is expected"),
+    "Resolved": ("NoIncident", "nothing is broken, so there is nothing to resolve"),
+}
+#: Reason and message of Ready, by outcome: while it is there to be investigated, and once it is over.
+_SUMMARY: Final[dict[str, tuple[tuple[str, str], tuple[str, str]]]] = {
+    "Incident": (
+        ("IncidentActive", "the symptoms are there; waiting for somebody to resolve them"),
+        ("IncidentResolved", "the alerts are clear and the app serves its load again"),
+    ),
+    "Benign": (
+        ("BenignActive", "something happens that passes without anybody acting"),
+        ("BenignPassed", "it has passed: the alerts are clear and the app serves its load"),
+    ),
+    "NoIncident": (
+        ("NoIncident", "nothing is broken; the app is there to be investigated"),
+        ("NoIncident", "nothing is broken; the app is there to be investigated"),
+    ),
+}
 
 
 _PROGRESS: Final = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from scenario_kit.campaign import programs
+from scenario_kit.campaign import causes, programs, solving
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Runbook, Step, TrialSpec, Value
 from scenario_kit.render.recurrence import demand_wall_clock
@@ -35,6 +35,12 @@ QUICK: Final = Plan(name="quick", repeats=1, control=True, solutions=True, inter
 TRY: Final = Plan(name="try", repeats=1, control=False, solutions=False, interventions=False)
 PLANS: Final = {p.name: p for p in (QUICK, TRY)}
 
+_TOLD: Final = {
+    "Incident": "quiet → broken → held → decoys → solved → clean",
+    "Benign": "quiet → something happens → it passes by itself → clean",
+    "NoIncident": "quiet → nothing is broken, nothing fires → clean",
+}
+
 #: Renders the runbook of a trial for its namespace.
 Resolve = Callable[[str], Runbook]
 
@@ -51,58 +57,97 @@ def named(name: str) -> Plan:
 
 
 def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    """The trials of a plan for a scenario; a scenario without faults is its own control."""
-    if not runbook.faults:
-        steps = programs.control(_length(runbook))
-        return [PlannedTrial(purpose="control", describe="nothing is broken, nothing fires", steps=steps, seed=seed)]
-    decoys, solutions = programs.of_use(runbook, "Decoy"), programs.of_use(runbook, "Solution")
+    """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
+    outcome = runbook.outcome
+    repairs = solving.solutions(runbook) if outcome == "Incident" else []
     planned = [
         PlannedTrial(
             purpose=f"repeat-{number + 1}",
-            describe="quiet → broken → held → decoys → solved → clean",
-            steps=programs.paired(decoys, solutions[0] if solutions else None),
+            describe=_TOLD[outcome],
+            steps=_repeat(runbook, repairs[0] if repairs else ()),
             seed=seed + number,
         )
         for number in range(plan.repeats)
     ]
-    if plan.control:
+    if plan.control and runbook.faults:
         steps = programs.control(_length(runbook))
         planned.append(
             PlannedTrial(purpose="control", describe="without the fault nothing fires", steps=steps, seed=seed + 100)
         )
-    if plan.interventions:
+    if plan.control and outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
+        steps = programs.distractors(harmless, runbook.windows.hold)
+        describe = f"with {_and(harmless)} alone nothing fires"
+        planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 101))
+    if plan.interventions and outcome == "Incident":
         planned += _interventions(runbook, seed + 200)
     if plan.solutions:
         planned += [
             PlannedTrial(
                 purpose=f"solution-{number}",
-                describe=f"solution '{solution.name}' resolves it",
-                steps=programs.solve(solution),
+                describe=f"solution '{steps[-1].name}' resolves it",
+                steps=programs.solve(steps),
                 seed=seed + 300 + number,
             )
-            for number, solution in enumerate(solutions[1:], start=2)
+            for number, steps in enumerate(repairs[1:], start=2)
         ]
     return planned
 
 
+def _repeat(runbook: Runbook, repair: Sequence[Step]) -> tuple[Step, ...]:
+    match runbook.outcome:
+        case "Incident":
+            return programs.paired(programs.of_use(runbook, "Decoy"), repair)
+        case "Benign":
+            return programs.benign()
+        case "NoIncident":
+            return programs.no_incident(_length(runbook))
+
+
 def _interventions(runbook: Runbook, seed: int) -> list[PlannedTrial]:
-    ours, others = programs.labelled(runbook)
+    """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
+    ours, others = causes.repairs(runbook), causes.unlabelled(runbook)
     planned = []
-    if ours:
-        steps = programs.fix_only(ours)
+    for number, repaired in enumerate(ours):
+        alone = f" {_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
         planned.append(
             PlannedTrial(
-                purpose="label", describe="repairing only what is labelled resolves it", steps=steps, seed=seed
+                purpose=f"label-{number + 1}" if len(ours) > 1 else "label",
+                describe=f"repairing{alone} resolves it",
+                steps=programs.fix_only(repaired),
+                seed=seed + number,
             )
         )
     if others and ours:
-        steps = programs.fix_others(others)
         planned.append(
             PlannedTrial(
-                purpose="label-rest", describe="repairing all but what is labelled does not", steps=steps, seed=seed + 1
+                purpose="label-rest",
+                describe="repairing all but what is labelled does not",
+                steps=programs.fix_others(others),
+                seed=seed + 40,
+            )
+        )
+    for number, claim in enumerate(causes.left_out(ours), start=1):
+        planned.append(
+            PlannedTrial(
+                purpose=f"leave-out-{number}",
+                describe=f"with {claim.left.entity} left, its alerts keep firing",
+                steps=programs.leave_out(claim),
+                seed=seed + 40 + number,
             )
         )
     return planned
+
+
+def _of_role(runbook: Runbook, role: str) -> list[str]:
+    return [f.name for f in runbook.faults if f.role == role]
+
+
+def _entities(repaired: Sequence[causes.Cause]) -> str:
+    return _and([c.entity for c in repaired])
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _length(runbook: Runbook) -> int:

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scenario_kit.judge.expectations import same_entity
-from scenario_kit.model import Entity, Fault, Procedure, Runbook, Step
+from scenario_kit.campaign.causes import Cause, LeftOut
+from scenario_kit.model import Procedure, Runbook, Step
 
 _START: Final = (Step(kind="deploy"), Step(kind="expectQuiet"))
 _BREAK: Final = (Step(kind="inject"), Step(kind="expectAlerts"))
 _END: Final = (Step(kind="teardown"), Step(kind="expectClean"))
+#: The longest name of a step.
+_LONGEST: Final = 128
 
 
-def live() -> tuple[Step, ...]:
-    """A Scenario that was applied: broken until somebody resolves it; deleting the object cleans up."""
+def live(outcome: str = "Incident") -> tuple[Step, ...]:
+    """A Scenario that was applied, until the object is deleted, which cleans up.
+
+    An incident lasts until somebody resolves it, what is benign until it has passed, and where there is no incident the
+    app (with the harmless changes) is there to be looked at.
+    """
+    if outcome == "NoIncident":
+        return (*_START, Step(kind="inject"), Step(kind="hold", forever=True))
     return (*_START, *_BREAK, Step(kind="expectCleared", forever=True))
 
 
-def paired(decoys: Sequence[Procedure], solution: Procedure | None) -> tuple[Step, ...]:
-    """The paired repeat: quiet, broken, held; each decoy tried and undone; then the solution."""
+def paired(decoys: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
+    """The paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
     steps: list[Step] = [*_START, *_BREAK, Step(kind="hold")]
     for decoy in decoys:
         steps += [
@@ -27,23 +35,22 @@ def paired(decoys: Sequence[Procedure], solution: Procedure | None) -> tuple[Ste
             Step(kind="expectStillFiring", use="Decoy", name=decoy.name),
             Step(kind="undoChange", use="Decoy", name=decoy.name),
         ]
-    if solution is not None:
-        steps += [
-            Step(kind="change", use="Solution", name=solution.name),
-            Step(kind="expectCleared", use="Solution", name=solution.name),
-        ]
-    return (*steps, *_END)
+    return (*steps, *repair, *_END)
 
 
-def solve(solution: Procedure) -> tuple[Step, ...]:
-    """A further solution, on an app that nothing else was tried on."""
-    return (
-        *_START,
-        *_BREAK,
-        Step(kind="change", use="Solution", name=solution.name),
-        Step(kind="expectCleared", use="Solution", name=solution.name),
-        *_END,
-    )
+def benign() -> tuple[Step, ...]:
+    """Something happens that nobody needs to act on: only declared alerts fire, and it passes by itself."""
+    return (*_START, *_BREAK, Step(kind="hold"), Step(kind="expectCleared"), *_END)
+
+
+def no_incident(seconds: int) -> tuple[Step, ...]:
+    """Nothing is broken: with the distractors, if there are any, nothing fires for as long as a repeat takes."""
+    return (*_START, Step(kind="inject"), Step(kind="hold", seconds=seconds), *_END)
+
+
+def solve(repair: Sequence[Step]) -> tuple[Step, ...]:
+    """A further way to repair it, on an app that nothing else was tried on."""
+    return (*_START, *_BREAK, *repair, *_END)
 
 
 def control(seconds: int) -> tuple[Step, ...]:
@@ -51,48 +58,40 @@ def control(seconds: int) -> tuple[Step, ...]:
     return (Step(kind="deploy"), Step(kind="expectQuiet", seconds=seconds), *_END)
 
 
-def fix_only(fixes: Sequence[Procedure]) -> tuple[Step, ...]:
-    """The label intervention: repairing just what is labelled must resolve the incident."""
-    changes = [Step(kind="change", use="Fix", name=f.name) for f in fixes]
-    names = ", ".join(f.name for f in fixes)
-    return (*_START, *_BREAK, *changes, Step(kind="expectCleared", use="Fix", name=names), *_END)
-
-
-def fix_others(fixes: Sequence[Procedure]) -> tuple[Step, ...]:
-    """The counter-intervention: repairing everything but what is labelled must not clear the alerts."""
-    changes = [Step(kind="change", use="Fix", name=f.name) for f in fixes]
-    names = ", ".join(f.name for f in fixes)
-    return (*_START, *_BREAK, *changes, Step(kind="expectStillFiring", use="Fix", name=names), *_END)
-
-
-def labelled(runbook: Runbook) -> tuple[list[Procedure], list[Procedure]]:
-    """The fixes of the labelled causes, and those of every other cause that the faults wrote.
-
-    A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``.
-    """
-    ours: list[Procedure] = []
-    others: list[Procedure] = []
-    for fault in runbook.faults:
-        if fault.role == "Distractor":
-            continue
-        for position, entity in enumerate(fault.causes):
-            fix = _fix(runbook, f"{fault.name}:{position}")
-            if fix is not None:
-                (ours if _is_labelled(runbook, fault, entity) else others).append(fix)
-    return ours, others
-
-
-def _fix(runbook: Runbook, name: str) -> Procedure | None:
-    return next((p for p in runbook.procedures if p.use == "Fix" and p.name == name), None)
-
-
-def _is_labelled(runbook: Runbook, fault: Fault, entity: Entity) -> bool:
-    return any(
-        cause.fault == fault.name and (not cause.entity or same_entity(cause.entity, entity.ref))
-        for cause in runbook.ground_truth.root_causes
+def distractors(names: Sequence[str], seconds: int) -> tuple[Step, ...]:
+    """Only the harmless changes are made: nothing may fire, for as long as a repeat holds."""
+    return (
+        *_START,
+        Step(kind="inject", faults=tuple(names)),
+        Step(kind="expectQuiet", seconds=seconds),
+        *_END,
     )
+
+
+def fix_only(causes: Sequence[Cause]) -> tuple[Step, ...]:
+    """The label intervention: repairing just these labelled causes must resolve the incident."""
+    return (*_START, *_BREAK, *_fixes(causes), Step(kind="expectCleared", use="Fix", name=_names(causes)), *_END)
+
+
+def fix_others(causes: Sequence[Cause]) -> tuple[Step, ...]:
+    """The counter-intervention: repairing everything but what is labelled must not clear the alerts."""
+    return (*_START, *_BREAK, *_fixes(causes), Step(kind="expectStillFiring", use="Fix", name=_names(causes)), *_END)
+
+
+def leave_out(claim: LeftOut) -> tuple[Step, ...]:
+    """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing."""
+    asked = Step(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
+    return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_END)
 
 
 def of_use(runbook: Runbook, use: str) -> list[Procedure]:
     """The procedures of one use, in the author's order."""
     return [p for p in runbook.procedures if p.use == use]
+
+
+def _fixes(causes: Sequence[Cause]) -> list[Step]:
+    return [Step(kind="change", use="Fix", name=c.fix.name) for c in causes]
+
+
+def _names(causes: Sequence[Cause]) -> str:
+    return ", ".join(c.fix.name for c in causes)[:_LONGEST]

@@ -119,21 +119,34 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
     repeats = [r for r in results if r.purpose.startswith("repeat")]
     purposes = {r.purpose for r in results}
     decoys = {s.step for r in repeats for s in r.steps if s.step.startswith("undoChange")}
-    solutions = {
+    ways = {
         s.step
         for r in results
         for s in r.steps
-        if s.step.startswith("expectCleared") and r.purpose.startswith(("repeat", "solution"))
+        if s.step.startswith("expectCleared ") and r.purpose.startswith(("repeat", "solution"))
     }
+    left = [p for p in purposes if p.startswith("leave-out")]
     said = [
-        "it reproduces" if len(repeats) == 1 else f"it reproduces {len(repeats)} times" if repeats else "",
-        "the label is the cause" if "label" in purposes else "",
-        _counted(len(solutions), "the solution resolves it", "{} solutions resolve it"),
+        *_repeated(repeats),
+        "the label is the cause" if any(p == "label" or p.startswith("label-") for p in purposes) else "",
+        _counted(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
+        _counted(len(ways), "the solution resolves it", "{} solutions resolve it"),
         _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        "the distractors alone disturb nobody" if "distractors" in purposes else "",
         "without the fault nothing fires" if "control" in purposes and repeats else "",
-        "nothing is broken and nothing fires" if "control" in purposes and not repeats else "",
     ]
     return [text for text in said if text]
+
+
+def _repeated(repeats: Sequence[TrialResult]) -> list[str]:
+    """What the repeats are evidence of; how they end tells an incident from what is none."""
+    if not repeats:
+        return []
+    times = f" {len(repeats)} times" if len(repeats) > 1 else ""
+    steps = {s.step for r in repeats for s in r.steps}
+    if "expectAlerts" not in steps and "hold" in steps:
+        return ["nothing is broken and nothing fires" + times]
+    return ["it reproduces" + times, "it passes by itself" if "expectCleared" in steps else ""]
 
 
 def _counted(number: int, one: str, many: str) -> str:

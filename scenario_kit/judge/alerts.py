@@ -5,6 +5,8 @@ All times are seconds on the trial's clock. Every function returns findings; non
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scenario_kit.judge.expectations import background, chosen, declared, label, of_class, wanted_label
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Severity
 from scenario_kit.model.scenario import Expect
@@ -31,21 +33,48 @@ def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> li
     return findings
 
 
-def control(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """A run without the fault: nothing may fire at any time."""
+def control(
+    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = ()
+) -> list[Finding]:
+    """A run without the fault, or with the ``harmless`` ones alone: nothing may fire at any time."""
+    made = ", ".join(harmless)
     return [
         Finding(
             code="SK307",
             severity=Severity.ERROR,
-            message=f"{label(timeline)} fires although no fault was injected",
+            message=f"{label(timeline)} fires although "
+            + (f"nothing but {made} was injected" if made else "no fault was injected"),
             observed=f"firing {_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
-            why="then the fault is not shown to be what makes it fire",
-            fix="use a rule with a longer `for`, or another alert",
+            why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
+            fix="use a milder or another distractor, or let it be a Cause"
+            if made
+            else "use a rule with a longer `for`, or another alert",
         )
         for timeline in _firing(history, start, end)
         if not background(expect, timeline)
     ]
+
+
+def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Where there is no incident, no alert fires but those that the scenario lists as chronic or as allowed."""
+    return [
+        Finding(
+            code="SK307",
+            severity=Severity.ERROR,
+            message=f"{label(timeline)} fires although there is no incident",
+            observed=f"firing {_since(timeline, start, start)}",
+            expected="no alert",
+            why="whoever is paged by an alert has an incident",
+            fix="choose the outcome Benign, or another distractor",
+        )
+        for timeline in _firing(history, start, end)
+        if not _allowed(expect, timeline)
+    ]
+
+
+def _allowed(expect: Expect, timeline: AlertTimeline) -> bool:
+    return background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
 
 
 def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
@@ -118,8 +147,13 @@ def _missing(
     )
 
 
-def forbidden(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """From injection to the end of hold: no must-not-fire alert; undeclared alerts are noted."""
+def forbidden(
+    history: AlertHistory, expect: Expect, start: float, end: float, *, closed: bool = False
+) -> list[Finding]:
+    """From injection to the end of hold: no must-not-fire alert; undeclared alerts are noted.
+
+    ``closed`` refuses them: the scenario claims that it knows every alert.
+    """
     findings = []
     for timeline in _firing(history, start, end):
         if any(chosen(e, [timeline]) for e in of_class(expect, "MustNotFire")):
@@ -132,6 +166,18 @@ def forbidden(history: AlertHistory, expect: Expect, start: float, end: float) -
                     expected="not firing from injection to the end of hold",
                     why="the scenario promises that this symptom is absent",
                     fix="declare it MayFire or MustFire, or narrow it with `on`",
+                )
+            )
+        elif closed and not declared(expect, timeline):
+            findings.append(
+                Finding(
+                    code="SK327",
+                    severity=Severity.ERROR,
+                    message=f"{label(timeline)} fired, which nobody declared",
+                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    expected="only declared alerts, as the outcome is Benign",
+                    why="what is benign is known completely: every alert that a solver sees is part of it",
+                    fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
                 )
             )
         elif not declared(expect, timeline):
@@ -166,19 +212,26 @@ def held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
 
 
 def still_firing(history: AlertHistory, expect: Expect, at: float, *, code: str, procedure: str) -> list[Finding]:
-    """After a decoy, or a fix of everything but the label: at least the set as a whole has not cleared."""
+    """After a decoy, or a repair that leaves a cause: at least the set as a whole has not cleared."""
     expectations = of_class(expect, "MustFire")
     if not expectations or any(t.firing_at(at) for e in expectations for t in chosen(e, history.timelines)):
         return []
+    spared = code == "SK403"
     return [
         Finding(
             code=code,
             severity=Severity.ERROR,
-            message=f"'{procedure}' cleared every must-fire alert",
+            message=f"with '{procedure}' repaired, a labelled cause is left, but its alerts cleared"
+            if spared
+            else f"'{procedure}' cleared every must-fire alert",
             observed="; ".join(_last(e, history) for e in expectations),
             expected="at least one of them still firing",
-            why="what clears the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
-            fix="list it under solutions, or correct the ground truth",
+            why="a cause that nobody needs to repair is none"
+            if spared
+            else "what clears the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
+            fix="drop the label, or let the causes be Conjunctive (groundTruth.causesJoin)"
+            if spared
+            else "list it under solutions, or correct the ground truth",
         )
     ]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from scenario_kit.model import AlertExpectation, AlertTimeline, Reference
-from scenario_kit.model.scenario import BackgroundAlert, Expect
+import msgspec
+
+from scenario_kit.model import AlertExpectation, AlertTimeline, Fault, Reference
+from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
 
 
 def same_entity(wanted: str, observed: str) -> bool:
@@ -26,6 +28,27 @@ def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTime
 def chosen(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) -> list[AlertTimeline]:
     """The timelines that an expectation names."""
     return [t for t in timelines if matches(expectation, t)]
+
+
+def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[Edge]) -> Expect:
+    """``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
+
+    A fault explains an alert that counts from its injection, and one on an object that the propagation leads to from
+    an object that the fault writes.
+    """
+    chosen_ = list(faults)
+    reached = {_bare(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
+    pairs = [(_bare(e.from_), _bare(e.to)) for e in edges]
+    while more := {end for start, end in pairs if start in reached} - reached:
+        reached |= more
+    names = {f.name for f in chosen_}
+    explained = tuple(e for e in of_class(expect, "MustFire") if e.after in names or (e.on and _bare(e.on) in reached))
+    return msgspec.structs.replace(expect, alerts=explained) if explained else expect
+
+
+def _bare(text: str) -> tuple[str, str]:
+    ref = Reference.parse(text)
+    return ref.kind, ref.name
 
 
 def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:

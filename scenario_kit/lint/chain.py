@@ -32,8 +32,11 @@ def connected(case: Case) -> Iterator[Problem]:
     yield from _cycles(edges)
     if not roots:
         return
+    triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
     reached = _reach(roots, edges)
     for i, (start, end) in enumerate(edges):
+        if start in triggers:  # what set it off may stand in front of what sustains it
+            continue
         if end in roots:
             message = f"an edge leads to the root cause {_shown(end)}"
             yield Problem(

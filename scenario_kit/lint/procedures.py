@@ -9,6 +9,7 @@ from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Severity
+from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render import NoChange
 
 
@@ -87,16 +88,19 @@ def prose(case: Case) -> Iterator[Problem]:
     "SK416",
     why="nobody could tell whether the incident can be ended at all",
     bad="two faults, and one solution that fixes the first",
-    good="solutions whose `fixes` name every fault of role Cause",
+    good="solutions whose `fixes` name every fault of role Cause or Sustaining",
     fix="add a solution, or name the fault in `fixes` of one",
 )
 def uncovered(case: Case) -> Iterator[Problem]:
     """No solution covers a cause."""
     spec = case.scenario.spec
     fixed = {name for solution in spec.solutions for name in solution.fixes}
+    any_is_enough = spec.ground_truth.causes_join == "Conjunctive" and fixed
+    if spec.ground_truth.outcome != "Incident" or any_is_enough:
+        return
     for use in spec.faults:
         rendered = case.faults.get(use.name)
-        if use.role == "Distractor" or rendered is None or use.name in fixed:
+        if use.role not in LABELLED or rendered is None or use.name in fixed:
             continue
         inherited = not spec.solutions and rendered.solutions
         if rendered.mitigation == "None" or (inherited and (case.generated(use.name) or not case.merged)):
@@ -117,7 +121,7 @@ def no_decoy(case: Case) -> Iterator[Problem]:
     """No decoy."""
     spec = case.scenario.spec
     inherited = any(fault.decoys for fault in case.faults.values())
-    if spec.faults and not spec.decoys and (case.merged or not inherited):
+    if spec.ground_truth.outcome == "Incident" and spec.faults and not spec.decoys and (case.merged or not inherited):
         yield Problem(("spec", "decoys"), "the scenario has no decoy")
 
 

@@ -10,6 +10,7 @@ from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
+from scenario_kit.model.scenario import LABELLED
 
 
 @rule(
@@ -97,23 +98,20 @@ def _suffers(case: Case, entity: str) -> bool:
     "SK404",
     why="whoever finds it would be scored as wrong, and removing the labelled causes would not end the incident",
     bad="two faults of role Cause, one root cause",
-    good="a root cause for each fault of role Cause",
-    fix="add it to spec.groundTruth.rootCauses, or give the fault the role Distractor",
+    good="a root cause for each fault of role Cause or Sustaining, and none for a Trigger or a Distractor",
+    fix="add it to spec.groundTruth.rootCauses, or give the fault the role that it has",
 )
 def unlabelled(case: Case) -> Iterator[Problem]:
-    """A cause is missing from the ground truth."""
+    """The root causes are not the faults whose removal ends the incident."""
     truth = case.scenario.spec.ground_truth
-    labelled = {cause.fault for cause in truth.root_causes}
-    if truth.outcome != "Incident" or not truth.root_causes:
-        return  # SK408 speaks of an empty ground truth
+    labels = {cause.fault for cause in truth.root_causes}
     for i, use in enumerate(case.scenario.spec.faults):
-        if use.role != "Distractor" and use.name not in labelled:
-            message = f"fault '{use.name}' is a {use.role}, but no root cause names it"
+        if use.role not in LABELLED and use.name in labels:
+            message = f"fault '{use.name}' is a {use.role}, but is labelled as a cause"
+            yield Problem(("spec", "faults", i, "role"), message, fix="drop the label, or the role")
+        elif use.role in LABELLED and use.name not in labels and truth.outcome == "Incident" and labels:
+            message = f"fault '{use.name}' is a {use.role}, but no root cause names it"  # SK408: no label at all
             yield Problem(("spec", "groundTruth", "rootCauses"), message, fix=f"add {{fault: {use.name}, entity: …}}")
-        elif use.role == "Distractor" and use.name in labelled:
-            yield Problem(
-                ("spec", "faults", i, "role"), f"fault '{use.name}' is a Distractor, but is labelled as a cause"
-            )
 
 
 @rule(
@@ -137,21 +135,38 @@ def nameless(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK408",
-    why="an incident has a cause, and where there is no incident there is none to find",
+    why="an incident has a cause and can be ended; where there is none, there is nothing to find and nothing to repair",
     bad="outcome: NoIncident with rootCauses",
     good="outcome: Incident with rootCauses",
     fix="label the cause, or choose another outcome",
 )
 def outcome(case: Case) -> Iterator[Problem]:
-    """Outcome and root causes disagree."""
-    truth = case.scenario.spec.ground_truth
-    if truth.outcome == "Incident" and not truth.root_causes:
-        severity = Severity.ERROR if case.merged else Severity.WARNING
-        yield Problem(
-            ("spec", "groundTruth"), "the outcome is an Incident, but there is no root cause", severity=severity
-        )
-    if truth.outcome == "NoIncident" and truth.root_causes:
+    """The outcome disagrees with the rest of the file."""
+    spec, truth = case.scenario.spec, case.scenario.spec.ground_truth
+    if truth.outcome == "Incident":
+        if not truth.root_causes:
+            severity = Severity.ERROR if case.merged else Severity.WARNING
+            message = "the outcome is an Incident, but there is no root cause"
+            yield Problem(("spec", "groundTruth"), message, severity=severity)
+        return
+    for name, listed in (("solutions", spec.solutions), ("decoys", spec.decoys)):
+        if listed:
+            message = f"the outcome is {truth.outcome}, but there are {name}"
+            yield Problem(("spec", name), message, fix="drop them: nobody needs to act")
+    if truth.outcome == "Benign":
+        if not spec.faults:
+            yield Problem(("spec", "groundTruth", "outcome"), "the outcome is Benign, but nothing happens: no fault")
+        return
+    if truth.root_causes:
         yield Problem(("spec", "groundTruth", "rootCauses"), "the outcome is NoIncident, but there are root causes")
+    for i, use in enumerate(spec.faults):
+        if use.role != "Distractor":
+            message = f"the outcome is NoIncident, but fault '{use.name}' is a {use.role}"
+            yield Problem(("spec", "faults", i), message, expected="role: Distractor, a real but harmless change")
+    for i, alert in enumerate(spec.expect.alerts):
+        if alert.alert_class == "MustFire":
+            message = f"the outcome is NoIncident, but {alert.name} must fire"
+            yield Problem(("spec", "expect", "alerts", i), message, expected="class MayFire or MustNotFire")
 
 
 @rule(

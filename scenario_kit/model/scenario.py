@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -11,6 +11,12 @@ from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
 
 API_VERSION = "scenariokit.io/v1alpha1"
+
+
+Outcome = Literal["Incident", "Benign", "NoIncident"]
+Role = Literal["Cause", "Trigger", "Sustaining", "Distractor"]
+#: Roles of the faults that a ground truth labels: removing them ends the incident.
+LABELLED: Final = ("Cause", "Sustaining")
 
 
 class Author(Value, frozen=True, kw_only=True):
@@ -78,7 +84,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
     rollout: Rollout | None = None
     start: Start = Start()
     recurrence: Recurrence | None = None
-    role: Literal["Cause", "Trigger", "Sustaining", "Distractor"] = "Cause"
+    role: Role = "Cause"
     visibility: Literal["Visible", "Hidden"] = "Visible"
 
 
@@ -125,9 +131,13 @@ class Edge(Value, frozen=True, kw_only=True):
 
 
 class GroundTruth(Value, frozen=True, kw_only=True):
-    """The answer: root causes and how the trouble travels to the alerts."""
+    """The answer: root causes and how the trouble travels to the alerts.
 
-    outcome: Literal["Incident", "Benign", "NoIncident"] = "Incident"
+    ``causes_join`` says how the labelled faults combine; the causes within one fault join as that fault says.
+    """
+
+    outcome: Outcome = "Incident"
+    causes_join: Literal["Independent", "Conjunctive"] = "Independent"
     root_causes: tuple[RootCause, ...] = ()
     propagation: tuple[Edge, ...] = ()
 

@@ -14,7 +14,7 @@ from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
 from scenario_kit.model.observation import CheckResult
 from scenario_kit.model.rule import AlertRule, Windows
-from scenario_kit.model.scenario import Expect, GroundTruth, Solution
+from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
 
 StepKind = Literal[
     "deploy",
@@ -34,7 +34,10 @@ TrialOutcome = Literal["Held", "Broken", "Infra"]
 
 
 class Step(Value, frozen=True, kw_only=True):
-    """One step. ``faults`` and ``except_`` narrow inject; ``use`` and ``name`` say what a change step executes."""
+    """One step. ``use`` and ``name`` say what a change step executes.
+
+    ``faults`` and ``except_`` narrow inject; of expectStillFiring, ``faults`` are those whose alerts are asked about.
+    """
 
     kind: StepKind
     faults: tuple[str, ...] = ()
@@ -75,6 +78,11 @@ class Runbook(Value, frozen=True, kw_only=True):
     def packed(self) -> str:
         """This runbook as a Trial carries it; the same runbook gives the same text."""
         return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
+
+    @property
+    def outcome(self) -> Outcome:
+        """What a solver should conclude; where there are no faults, nothing is broken."""
+        return self.ground_truth.outcome if self.faults else "NoIncident"
 
     def fault(self, name: str) -> Fault:
         """The fault of that name; every name in a runbook was resolved when it was rendered."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
-from scenario_kit.model.scenario import Edge, FaultUse, GroundTruth, ScenarioSpec
+from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
 from scenario_kit.render.app import app_objects, options_of, templates_digest
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
 from scenario_kit.render.windows import windows
 
+_P = TypeVar("_P", Solution, Decoy)
 #: How propagation and root causes refer to an entity whose name is generated.
 _BY_FAULT: Final = "Fault/"
 #: Parts of a scenario that tell about the incident but do not shape it.
@@ -103,7 +104,7 @@ def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
     """The faults in the order in which they start: one that waits for another comes after it.
 
     Raises:
-        AuthoringError: a fault waits for one that does not exist, for itself in a circle, or is to be hidden.
+        AuthoringError: a fault waits for one that does not exist, or for itself in a circle.
     """
     by_name = {use.name: use for use in uses}
     done: dict[str, FaultUse] = {}
@@ -124,20 +125,8 @@ def in_order(uses: Sequence[FaultUse]) -> tuple[FaultUse, ...]:
         done.setdefault(use.name, use)
 
     for use in sorted(uses, key=_waits):
-        _refuse_hidden(use)
         visit(use, ())
     return tuple(done.values())
-
-
-def _refuse_hidden(use: FaultUse) -> None:
-    if use.visibility == "Hidden":
-        raise mistake(
-            "SK104",
-            f"fault '{use.name}': visibility Hidden is not available",
-            expected="Visible",
-            why="the fault's object would lie in the app's namespace, where a solver reads it",
-            fix="visibility: Visible",
-        )
 
 
 def _waits(use: FaultUse) -> tuple[int, int]:
@@ -184,33 +173,36 @@ def _ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
 
 
 def _solutions(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    if spec.solutions:
-        return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in spec.solutions)
-    repaired = [f for f in faults if f.role != "Distractor"]
-    if len(repaired) == 1:
-        return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in repaired[0].solutions)
-    firsts = [f.solutions[0] for f in repaired if f.solutions]
-    if not firsts or len(firsts) < len(repaired):
+    """The author's, or those of the faults that have to be repaired; only an incident needs any."""
+    if spec.ground_truth.outcome != "Incident":
         return ()
-    together = Solution(
-        name="repair-all",
-        fixes=tuple(f.name for f in repaired),
-        description="; ".join(s.description or s.name for s in firsts),
-        changes=tuple(c for s in firsts for c in s.changes),
-    )
-    return (Procedure(use="Solution", name=together.name, solution=together),)
+    inherited = _own_names((f.name, s) for f in faults if f.role in LABELLED for s in f.solutions)
+    return tuple(Procedure(use="Solution", name=s.name, solution=s) for s in spec.solutions or inherited)
 
 
 def _decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...]:
-    decoys = spec.decoys or tuple(d for f in faults if f.role != "Distractor" for d in f.decoys)
+    if spec.ground_truth.outcome != "Incident":
+        return ()
+    inherited = [(f.name, d) for f in faults if f.role in LABELLED for d in f.decoys]
+    new = [d for i, d in enumerate(inherited) if all(d[1].changes != other.changes for _, other in inherited[:i])]
+    decoys = spec.decoys or _own_names(new)
     return tuple(
         Procedure(
             use="Decoy",
             name=d.name,
             solution=Solution(name=d.name, description=d.description, changes=d.changes),
         )
-        for d in {d.name: d for d in decoys}.values()
+        for d in decoys
     )
+
+
+def _own_names(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:
+    """Procedures of several faults, with the fault's name in front where an earlier one has the same name."""
+    found: dict[str, _P] = {}
+    for owner, each in inherited:
+        name = each.name if each.name not in found else f"{owner}-{each.name}"
+        found[name] = msgspec.structs.replace(each, name=name)
+    return tuple(found.values())
 
 
 def _fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:

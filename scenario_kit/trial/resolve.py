@@ -10,7 +10,7 @@ from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
 from scenario_kit.trial.context import Baseline, Context
-from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, served_between, stretch
+from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
 
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
 #: Traffic windows are lengthened up to this many seconds where requests are few.
@@ -78,25 +78,18 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
         if answer.answer == "True":
             return []
         if not step.forever and context.clock.now() >= deadline:
-            return [_unresolved(step, answer, deadline - start)]
-        _pass_time(context, step, start)
+            return [_unresolved(context, step, answer, deadline - start)]
+        if step.forever:
+            pass_time(context, start)
+        else:
+            context.wait(next_look(context, start))
 
 
-def _pass_time(context: Context, step: Step, start: float) -> None:
-    """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
-    if not (step.forever and context.virtual):
-        context.wait(next_look(context, start))
-        return
-    before = context.clock.now()
-    while context.clock.now() == before:
-        context.idle(0.3)
-        context.settle()
-
-
-def _unresolved(step: Step, answer: Resolution, seconds: float) -> Finding:
+def _unresolved(context: Context, step: Step, answer: Resolution, seconds: float) -> Finding:
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
         "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
+        "RemoveFault": f"the incident outlives the fault: removing {step.name} does not resolve it",
     }.get(step.use, "the incident is not resolved")
     why = {
         "Solution": "a documented fix must be the fix",
@@ -106,6 +99,12 @@ def _unresolved(step: Step, answer: Resolution, seconds: float) -> Finding:
         "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
         "Fix": "label the object whose repair clears the alerts",
     }.get(step.use, "")
+    if context.runbook.outcome == "Benign":
+        subject = "the scenario is Benign, but it does not pass by itself"
+        why = "what does not pass needs somebody who acts, and that is an incident"
+        fix = "choose the outcome Incident, or a fault that heals or expires"
+    elif step.use == "Fix" and _conjunctive(context):
+        fix += ", or let the causes be Independent (causesJoin)"
     return Finding(
         code=_CODES.get(step.use, "SK329"),
         severity=Severity.ERROR,
@@ -135,3 +134,8 @@ def expect_unresolved(context: Context, step: Step, start: float) -> list[Findin
             fix="use a fault that outlives the cheat, or expect a symptom that the cheat does not hide",
         )
     ]
+
+
+def _conjunctive(context: Context) -> bool:
+    joins = {context.runbook.ground_truth.causes_join, *(f.causes_join for f in context.runbook.faults)}
+    return "Conjunctive" in joins

@@ -134,21 +134,20 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
         case "deploy":
             return deploy.deploy(context), []
         case "expectQuiet":
-            control = not any(s.kind == "inject" for s in context.spec.steps)
-            return watch.expect_quiet(context, step, start, control=control), []
+            return watch.expect_quiet(context, step, index, start), []
         case "inject":
             return inject.inject(context, step, index, start)
         case "expectAlerts":
             return watch.expect_alerts(context, start), []
         case "hold":
-            return watch.hold(context, step, start), []
+            return watch.hold(context, step, start)
         case "change":
             return procedures.change(context, step, index)
         case "undoChange":
             procedures.undo_change(context, step)
             return [], []
         case "expectStillFiring":
-            return watch.expect_still_firing(context, step, start, "SK402" if step.use == "Fix" else "SK431"), []
+            return watch.expect_still_firing(context, step, start), []
         case "expectCleared":
             return resolve.expect_cleared(context, step, start), []
         case "expectUnresolved":

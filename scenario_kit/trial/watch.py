@@ -7,10 +7,12 @@ from typing import Final
 import msgspec
 
 from scenario_kit.judge import alerts
+from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, Finding, Step
+from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
+from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 
 #: Success is measured over this many seconds (design §5, Resolved).
@@ -31,14 +33,21 @@ def stretch(context: Context, start: float, seconds: float) -> float:
     return end
 
 
-def expect_quiet(context: Context, step: Step, start: float, *, control: bool) -> list[Finding]:
-    """Nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline."""
+def expect_quiet(context: Context, step: Step, index: int, start: float) -> list[Finding]:
+    """Nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
+
+    Once something was injected, or where nothing will be, it is a control: what fires is held against the scenario.
+    """
     end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
-    history = context.history()
+    history, expect = context.history(), context.runbook.expect
+    injections = [i for i, s in enumerate(context.spec.steps) if s.kind == "inject"]
+    made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
+    if made:
+        return alerts.control(history, expect, context.injected_at() or start, end, harmless=made)
     served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
     context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served))
-    judge = alerts.control if control else alerts.quiet
-    return judge(history, context.runbook.expect, start, end)
+    judge = alerts.quiet if injections else alerts.control
+    return judge(history, expect, start, end)
 
 
 def served_between(context: Context, start: float, end: float) -> Served:
@@ -81,7 +90,8 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     findings = [
         f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
     ]
-    return findings + alerts.forbidden(history, expect, first, history.end)
+    closed = context.runbook.outcome == "Benign"
+    return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
 
 
 def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:
@@ -104,16 +114,64 @@ def _only(expect: Expect, expectation: AlertExpectation) -> Expect:
     return msgspec.structs.replace(expect, alerts=(expectation,))
 
 
-def hold(context: Context, step: Step, start: float) -> list[Finding]:
-    """Nobody acts: what fires keeps firing, and what must not fire does not."""
+def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], list[CheckResult]]:
+    """Nobody acts: what fires keeps firing, and what must not fire does not; the scenario's own checks hold.
+
+    What is benign may pass meanwhile, but shows nothing that was not declared; where there is no incident, nothing
+    fires at all.
+    """
+    while step.forever:
+        context.history()
+        pass_time(context, start)
+    results = await_checks(context, context.runbook.expect.checks)
     end = stretch(context, start, step.seconds or context.runbook.windows.hold)
     history = context.history()
     injected = context.injected_at() or start
-    expect = context.runbook.expect
-    return alerts.held(history, expect, end) + alerts.forbidden(history, expect, injected, end)
+    expect, outcome = context.runbook.expect, context.runbook.outcome
+    findings = [_unexpected(r) for r in results if r.answer != "True"]
+    if outcome == "NoIncident":
+        return [*findings, *alerts.nothing(history, expect, injected, end)], results
+    findings += alerts.held(history, expect, end) if outcome == "Incident" else []
+    return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
 
 
-def expect_still_firing(context: Context, step: Step, start: float, code: str) -> list[Finding]:
-    """After a decoy the symptoms are back, or never went, once every window that could show it has passed."""
-    end = stretch(context, start, step.seconds or context.runbook.windows.still_firing)
-    return alerts.still_firing(context.history(), context.runbook.expect, end, code=code, procedure=step.name)
+def pass_time(context: Context, start: float) -> None:
+    """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
+    if not context.virtual:
+        context.wait(next_look(context, start))
+        return
+    before = context.clock.now()
+    while context.clock.now() == before:
+        context.idle(0.3)
+        context.settle()
+
+
+def _unexpected(result: CheckResult) -> Finding:
+    return Finding(
+        code="SK328",
+        severity=Severity.ERROR,
+        message=f"an expected check does not hold: {result.describe}",
+        observed=result.observed,
+        expected=result.expected,
+        why="the scenario promises it while the fault is in force",
+        fix="correct the check under expect.checks, or give it more time (withinSeconds)",
+    )
+
+
+#: The finding for a procedure after which nothing fires any more, by its use.
+_STILL: Final = {"Decoy": "SK431", "Fix": "SK402"}
+
+
+def expect_still_firing(context: Context, step: Step, start: float) -> list[Finding]:
+    """After a decoy the symptoms are back, or never went, once every window that could show it has passed.
+
+    With ``faults``, the question is about the alerts that these explain: their cause was left alone.
+    """
+    runbook = context.runbook
+    end = stretch(context, start, step.seconds or runbook.windows.still_firing)
+    expect = runbook.expect
+    if step.faults:
+        left = [runbook.fault(name) for name in step.faults]
+        expect = of_faults(expect, left, runbook.ground_truth.propagation)
+    code = "SK403" if step.faults else _STILL[step.use]
+    return alerts.still_firing(context.history(), expect, end, code=code, procedure=step.name)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from scenario_kit.campaign import QUICK, TRY, named, trials
+from scenario_kit.campaign import QUICK, TRY, causes, named, trials
 from scenario_kit.campaign.plans import namespace, trial_name
-from scenario_kit.campaign.programs import labelled
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario
@@ -44,9 +43,9 @@ def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
 
 
 def test_the_labelled_fix_is_the_causes_own(runbook):
-    ours, others = labelled(runbook)
-    assert [p.use for p in ours] == ["Fix"]
-    assert others == []
+    (repair,) = causes.repairs(runbook)
+    assert [c.fix.use for c in repair] == ["Fix"]
+    assert causes.unlabelled(runbook) == []
 
 
 def test_try_is_one_repeat(runbook):

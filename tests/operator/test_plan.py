@@ -74,3 +74,32 @@ def test_a_broken_step_shows_in_the_summary():
     status = TrialStatus().with_condition("AppReady", "False", "SK301", "not available")
     ready = of(conditions((), 1, None, WANTED, status), "Ready")
     assert (ready.status, ready.reason, ready.message) == ("False", "SK301", "not available")
+
+
+def held(*conditions):
+    status = TrialStatus(started_at=0.0)
+    for each in conditions:
+        status = status.with_condition(each, "True", "Held", "")
+    return status
+
+
+BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reached", "reason", "symptoms", "resolved"),
+    [
+        ("Incident", BROKEN, "IncidentActive", "True", "Unknown"),
+        ("Incident", (*BROKEN, "Resolved"), "IncidentResolved", "True", "True"),
+        ("Benign", BROKEN, "BenignActive", "True", "Unknown"),
+        ("Benign", (*BROKEN, "Resolved"), "BenignPassed", "True", "True"),
+        ("NoIncident", BROKEN[:3], "NoIncident", "False", "False"),
+        ("NoIncident", BROKEN[:2], "Injecting", "False", "False"),
+    ],
+)
+def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resolved):
+    wanted = Wanted(digest="d1", suspended=False, outcome=outcome)
+    result = conditions((), 1, None, wanted, held(*reached))
+    assert of(result, "Ready").reason == reason
+    assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")
+    assert (of(result, "SymptomsPresent").status, of(result, "Resolved").status) == (symptoms, resolved)

@@ -81,14 +81,24 @@ TWO = [
 ]
 
 
-def test_several_faults_are_repaired_together(runbook):
+def test_each_fault_brings_its_own_solutions(runbook):
     result = runbook(faults=TWO, groundTruth={"rootCauses": [{"fault": "no-cart"}]})
-    assert names(result, "Solution") == ["repair-all"]
-    together = result.procedure("Solution", "repair-all").solution
-    assert together.fixes == ("catalog-port", "no-cart")
-    assert [c.operation for c in together.changes] == ["patch", "delete"]
+    assert [p.solution.fixes for p in result.procedures if p.use == "Solution"] == [("catalog-port",), ("no-cart",)]
     assert names(result, "Fix") == ["catalog-port:0", "no-cart:0", "no-cart:1"]
     assert result.ground_truth.root_causes[0].entity.startswith("ResourceQuota/set-")
+
+
+def test_procedures_of_two_faults_of_one_type_keep_apart(runbook):
+    other = {**TWO[0], "name": "currency-port", "target": "Service/currency", "parameters": {"port": 8080}}
+    result = runbook(faults=[TWO[0], other])
+    assert names(result, "Solution") == ["restore-port", "currency-port-restore-port"]
+    assert len(set(names(result, "Decoy"))) == len(names(result, "Decoy")) >= 1
+
+
+@pytest.mark.parametrize("outcome", ["Benign", "NoIncident"])
+def test_only_an_incident_is_repaired(runbook, outcome):
+    result = runbook(groundTruth={"outcome": outcome})
+    assert names(result, "Solution") == names(result, "Decoy") == []
 
 
 def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, monkeypatch):
@@ -102,8 +112,9 @@ def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, mo
 
 
 def test_a_distractor_is_not_repaired(runbook):
-    faults = [TWO[0], {**TWO[1], "role": "Distractor"}]
-    assert names(runbook(faults=faults), "Solution") == ["restore-port"]
+    for role in ("Distractor", "Trigger"):
+        faults = [TWO[0], {**TWO[1], "role": role}]
+        assert names(runbook(faults=faults), "Solution") == ["restore-port"]
 
 
 @pytest.mark.parametrize(

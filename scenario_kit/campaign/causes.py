@@ -1,0 +1,99 @@
+"""Which repairs of labelled causes end an incident, and which must not (validation.md §7). Pure.
+
+Causes join twice: those of one fault as the fault says, the labelled faults as the ground truth says. *Independent*
+causes each keep the incident going, so all of them have to be repaired; of *Conjunctive* ones any single repair is
+enough. Every claim that follows is one trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from scenario_kit.judge.expectations import same_entity
+from scenario_kit.model import Entity, Fault, Procedure, Runbook
+from scenario_kit.model.scenario import LABELLED
+
+
+class Cause(NamedTuple):
+    """An object that a fault writes as a cause, and the procedure that repairs exactly it."""
+
+    fault: str
+    entity: str
+    fix: Procedure
+
+
+class LeftOut(NamedTuple):
+    """All but one of the causes that have to be repaired together: the alerts of the one that is left keep firing."""
+
+    repaired: tuple[Cause, ...]
+    left: Cause
+
+
+def labelled(runbook: Runbook) -> list[Cause]:
+    """The causes that the ground truth names, fault by fault."""
+    return [c for f in runbook.faults for c in _causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
+
+
+def unlabelled(runbook: Runbook) -> list[Cause]:
+    """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names.
+
+    What joins conjunctively with a label is left out: repairing it ends the incident just as well, and naming either
+    is an answer.
+    """
+    named = {c.fault for c in labelled(runbook)}
+    together = runbook.ground_truth.causes_join == "Conjunctive"
+    others = []
+    for fault in runbook.faults:
+        alternative = fault.role in LABELLED and (
+            (fault.name in named and fault.causes_join == "Conjunctive") or (bool(named) and together)
+        )
+        if not alternative:
+            others += [c for c in _causes(runbook, fault) if not _is_labelled(runbook, fault, c.entity)]
+    return others
+
+
+def repairs(runbook: Runbook) -> list[tuple[Cause, ...]]:
+    """Sets of labelled causes, each of which ends the incident when it is repaired, and has nothing to spare.
+
+    Every labelled cause is in one of them. With independent causes there is one set, with conjunctive ones one for each
+    cause; where both meet, alternatives are taken side by side, not every combination of them.
+    """
+    faults = []
+    for fault in runbook.faults:
+        causes = [c for c in labelled(runbook) if c.fault == fault.name]
+        if causes:
+            faults.append(_joined(fault.causes_join, [[(c,)] for c in causes]))
+    return _joined(runbook.ground_truth.causes_join, faults)
+
+
+def left_out(sets: Iterable[Sequence[Cause]]) -> list[LeftOut]:
+    """Each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
+    found: dict[tuple[frozenset[Cause], str], LeftOut] = {}
+    for causes in sets:
+        for left in causes:
+            rest = tuple(c for c in causes if c is not left)
+            if rest:
+                found.setdefault((frozenset(rest), left.fault), LeftOut(rest, left))
+    return list(found.values())
+
+
+def _joined(join: str, parts: Sequence[list[tuple[Cause, ...]]]) -> list[tuple[Cause, ...]]:
+    if join == "Conjunctive":
+        return [one for part in parts for one in part]
+    most = max((len(part) for part in parts), default=0)
+    return [tuple(c for part in parts for c in part[i % len(part)]) for i in range(most)]
+
+
+def _causes(runbook: Runbook, fault: Fault) -> list[Cause]:
+    """A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
+    fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
+    named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
+    return [Cause(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
+
+
+def _is_labelled(runbook: Runbook, fault: Fault, entity: str) -> bool:
+    return any(
+        cause.fault == fault.name and (not cause.entity or same_entity(cause.entity, entity))
+        for cause in runbook.ground_truth.root_causes
+    )

@@ -1,0 +1,131 @@
+"""Which repairs end an incident, and which must not: by the causes, their roles and how they join."""
+
+import pytest
+
+from scenario_kit.campaign import QUICK, causes, trials
+
+
+def names(sets):
+    return [[c.fix.name for c in one] for one in sets]
+
+
+def left(runbook):
+    return [([c.fix.name for c in x.repaired], x.left.fix.name) for x in causes.left_out(causes.repairs(runbook))]
+
+
+@pytest.mark.parametrize(
+    ("faults", "join", "repairs", "leave_one_out"),
+    [
+        ([("a", 1, "Independent")], "Independent", [["a:0"]], []),
+        ([("a", 2, "Independent")], "Independent", [["a:0", "a:1"]], [(["a:1"], "a:0"), (["a:0"], "a:1")]),
+        ([("a", 2, "Conjunctive")], "Independent", [["a:0"], ["a:1"]], []),
+        (
+            [("a", 1, "Independent"), ("b", 1, "Independent")],
+            "Independent",
+            [["a:0", "b:0"]],
+            [(["b:0"], "a:0"), (["a:0"], "b:0")],
+        ),
+        ([("a", 1, "Independent"), ("b", 1, "Independent")], "Conjunctive", [["a:0"], ["b:0"]], []),
+        (
+            [("a", 2, "Conjunctive"), ("b", 1, "Independent")],
+            "Independent",
+            [["a:0", "b:0"], ["a:1", "b:0"]],
+            [(["b:0"], "a:0"), (["a:0"], "b:0"), (["a:1"], "b:0")],
+        ),
+        (
+            [("a", 2, "Independent"), ("b", 1, "Independent")],
+            "Conjunctive",
+            [["a:0", "a:1"], ["b:0"]],
+            [(["a:1"], "a:0"), (["a:0"], "a:1")],
+        ),
+    ],
+    ids=["one", "independent in a fault", "conjunctive in a fault", "two", "two together", "mixed", "and of or"],
+)  # fmt: skip
+def test_repairs_that_suffice_and_repairs_that_leave_a_cause(fault, runbook_of, faults, join, repairs, leave_one_out):
+    runbook = runbook_of(*(fault(n, causes=k, join=j) for n, k, j in faults), join=join)
+    assert names(causes.repairs(runbook)) == repairs
+    assert left(runbook) == leave_one_out
+
+
+def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fault, runbook_of):
+    runbook = runbook_of(
+        fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), fault("noise", role="Distractor"),
+        fault("two", causes=2), labels=["ConfigMap/fuel", "ConfigMap/two-0"],
+    )  # fmt: skip
+    assert names([causes.labelled(runbook), causes.unlabelled(runbook)]) == [
+        ["fuel:0", "two:0"],
+        ["spark:0", "noise:0", "two:1"],
+    ]
+
+
+def test_what_joins_conjunctively_with_a_label_is_an_answer_as_good(fault, runbook_of):
+    inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-0"])
+    across = runbook_of(fault("a"), fault("b"), labels=["ConfigMap/a"], join="Conjunctive")
+    assert causes.unlabelled(inside) == causes.unlabelled(across) == []
+
+
+def steps(runbook, purpose):
+    (planned,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == purpose]
+    return [(s.kind, s.name, s.faults) for s in planned.steps if s.kind not in ("teardown", "expectClean")][4:]
+
+
+def test_two_independent_causes_make_four_interventions_less_the_one_that_does_nothing(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]})
+    purposes = [t.purpose for t in trials(QUICK, runbook, 1)]
+    assert purposes == ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]
+    assert steps(runbook, "label") == [
+        ("change", "a:0", ()), ("change", "b:0", ()), ("expectCleared", "a:0, b:0", ()),
+    ]  # fmt: skip
+    assert steps(runbook, "leave-out-1") == [("change", "b:0", ()), ("expectStillFiring", "b:0", ("a",))]
+
+
+def test_each_of_two_conjunctive_causes_ends_it(fault, runbook_of):
+    runbook = runbook_of(fault("a", causes=2, join="Conjunctive"), solutions={"one": ["a"]})
+    assert [t.purpose for t in trials(QUICK, runbook, 1)] == ["repeat-1", "control", "label-1", "label-2"]
+    assert steps(runbook, "label-2") == [("change", "a:1", ()), ("expectCleared", "a:1", ())]
+
+
+def test_removing_the_trigger_must_not_help_and_removing_what_sustains_must(fault, runbook_of):
+    runbook = runbook_of(fault("spark", role="Trigger"), fault("fuel", role="Sustaining"), solutions={"s": ["fuel"]})
+    assert steps(runbook, "label") == [("change", "fuel:0", ()), ("expectCleared", "fuel:0", ())]
+    assert steps(runbook, "label-rest") == [("change", "spark:0", ()), ("expectStillFiring", "spark:0", ())]
+
+
+def test_distractors_are_tried_alone_and_taken_back(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("noise", role="Distractor"), solutions={"s": ["a"]})
+    (alone,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == "distractors"]
+    assert [(s.kind, s.faults) for s in alone.steps[:4]] == [
+        ("deploy", ()), ("expectQuiet", ()), ("inject", ("noise",)), ("expectQuiet", ()),
+    ]  # fmt: skip
+    assert steps(runbook, "label-rest") == [("change", "noise:0", ()), ("expectStillFiring", "noise:0", ())]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "roles", "purposes", "kinds"),
+    [
+        ("Benign", ["Cause"], ["repeat-1", "control"], ["inject", "expectAlerts", "hold", "expectCleared"]),
+        (
+            "Benign",
+            ["Cause", "Distractor"],
+            ["repeat-1", "control", "distractors"],
+            ["inject", "expectAlerts", "hold", "expectCleared"],
+        ),
+        ("NoIncident", ["Distractor"], ["repeat-1", "control"], ["inject", "hold"]),
+        ("NoIncident", [], ["repeat-1"], ["inject", "hold"]),
+        ("Incident", [], ["repeat-1"], ["inject", "hold"]),
+    ],
+)
+def test_without_an_incident_nobody_acts(fault, runbook_of, outcome, roles, purposes, kinds):
+    faults = [fault(f"f{i}", role=role) for i, role in enumerate(roles)]
+    planned = trials(QUICK, runbook_of(*faults, outcome=outcome), 1)
+    assert [t.purpose for t in planned] == purposes
+    assert [s.kind for s in planned[0].steps] == ["deploy", "expectQuiet", *kinds, "teardown", "expectClean"]
+
+
+def test_names_of_steps_and_trials_fit_the_api(fault, runbook_of):
+    many = [fault(f"a-fault-with-a-long-name-{i}") for i in range(16)]
+    planned = trials(QUICK, runbook_of(*many, solutions={"all": [f.name for f in many]}), 1)
+    assert len(planned) == 3 + 16
+    assert max(len(s.name) for t in planned for s in t.steps) <= 128
+    assert max(len(t.purpose) for t in planned) <= 12
+    assert len({t.seed for t in planned}) == len(planned)

@@ -1,0 +1,213 @@
+"""Steps that look at alerts, on the fake cluster: what each outcome, role and control asks of them."""
+
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.model import (
+    AlertExpectation,
+    AlertHistory,
+    AlertRule,
+    AlertTimeline,
+    App,
+    Change,
+    Check,
+    Fault,
+    Interval,
+    Runbook,
+    Step,
+    TrialSpec,
+    Windows,
+)  # fmt: skip
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect, GroundTruth, RootCause
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import Stopped
+from scenario_kit.trial.context import Baseline, Context
+from scenario_kit.trial.inject import inject
+from scenario_kit.trial.watch import expect_alerts, expect_quiet, expect_still_firing, hold
+
+WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
+INJECTED = 1000.0
+ERRORS = AlertExpectation(name="Errors", on="Deployment/web")
+PROGRAM = (Step(kind="deploy"), Step(kind="expectQuiet"), Step(kind="inject"), Step(kind="hold"))
+
+
+def config(name):
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "good"}}
+
+
+def fault(name, role="Cause"):
+    ref = f"ConfigMap/{name}"
+    return Fault(
+        name=name, type="key-wrong", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
+    )  # fmt: skip
+
+
+class Evaluator:
+    """Alerts with the intervals in which they fire, whatever happens; what lies ahead is not told."""
+
+    def __init__(self, firing):
+        self.firing = firing
+
+    def advance(self, now):
+        timelines = tuple(
+            AlertTimeline(name=n, entity=e, firing=tuple(Interval(start=a, end=b) for a, b in spans if a <= now))
+            for (n, e), spans in self.firing.items()
+        )
+        return AlertHistory(start=0.0, end=now, timelines=timelines)
+
+
+class Trial:
+    """A trial whose faults were injected at 1000 s, with the alerts of the test."""
+
+    def __init__(
+        self, *faults, firing=(), outcome="Incident", alerts=(), checks=(), background=(), edges=(), steps=PROGRAM
+    ):
+        self.cluster = FakeCluster([config(f.name) for f in faults])
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
+        self.clock = FakeClock(INJECTED)
+        app = App(name="shop", version="1", namespace="shop", entry="web", components=())
+        labels = [f for f in faults if f.role == "Cause" and outcome == "Incident"]
+        truth = GroundTruth(
+            outcome=outcome,
+            root_causes=tuple(RootCause(fault=f.name, entity=f.target) for f in labels),
+            propagation=tuple(Edge(from_=a, to=b) for a, b in edges),
+        )
+        expect = Expect(alerts=alerts, background=background, checks=tuple(Check.from_json(c) for c in checks))
+        rules = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)
+        self.runbook = Runbook(
+            scenario="s", digest="d", app=app, namespace="shop", users=1, objects=(), rules=rules, windows=WINDOWS,
+            faults=faults, expect=expect, ground_truth=truth,
+        )  # fmt: skip
+        spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=steps, resolved="")
+        scene = Scene(cluster=self.cluster, namespace="shop", app=app, now=self.clock.now)
+        engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
+        self.stops = False
+        self.context = Context(
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            clock=self.clock, engine=engine, evaluator=Evaluator(dict(firing)), management="kit", health=list,
+            stopping=lambda: self.stops, idle=self.idle, tell=lambda *_: None,
+        )  # fmt: skip
+        if faults:
+            inject(self.context, Step(kind="inject"), 2, INJECTED)
+
+    def idle(self, seconds):
+        self.stops = True
+
+
+def codes(findings):
+    return [f.code for f in findings]
+
+
+ALWAYS = {("Errors", "Deployment/web"): [(1100.0, None)]}
+PASSING = {("Errors", "Deployment/web"): [(1100.0, 1150.0)]}
+OTHER = {("Latency", "Deployment/ad"): [(1100.0, 1150.0)]}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "role", "alerts", "firing", "expected"),
+    [
+        ("Incident", "Cause", [ERRORS], ALWAYS, []),
+        ("Incident", "Cause", [ERRORS], PASSING, ["SK305"]),
+        ("Incident", "Cause", [ERRORS], {**ALWAYS, **OTHER}, ["SK325"]),
+        ("Benign", "Cause", [ERRORS], PASSING, []),
+        ("Benign", "Cause", [ERRORS], {**PASSING, **OTHER}, ["SK327"]),
+        ("Benign", "Cause", [], {}, []),
+        ("NoIncident", "Distractor", [], {}, []),
+        ("NoIncident", "Distractor", [], OTHER, ["SK307"]),
+        ("NoIncident", "Distractor", [AlertExpectation(name="Latency", alert_class="MayFire")], OTHER, []),
+        ("NoIncident", "Distractor", [AlertExpectation(name="Latency", alert_class="MustNotFire")], OTHER, ["SK307"]),
+    ],
+)
+def test_what_may_fire_while_nobody_acts(outcome, role, alerts, firing, expected):
+    trial = Trial(fault("a", role), outcome=outcome, alerts=tuple(alerts), firing=firing)
+    findings, _ = hold(trial.context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+
+
+def test_an_app_without_faults_is_held_like_one_without_an_incident():
+    findings, _ = hold(Trial(firing=OTHER).context, Step(kind="hold", seconds=600), INJECTED)
+    assert codes(findings) == ["SK307"]
+    assert "there is no incident" in findings[0].message
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [("bad", []), ("good", ["SK328"])])
+def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expected):
+    check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 60}
+    trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])
+    findings, answers = hold(trial.context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+    assert [a.answer for a in answers] == ["True" if wanted == "bad" else "False"]
+
+
+def test_holding_for_ever_ends_with_the_trial():
+    trial = Trial(outcome="NoIncident")
+    with pytest.raises(Stopped):
+        hold(trial.context, Step(kind="hold", forever=True), INJECTED)
+
+
+@pytest.mark.parametrize(
+    ("steps", "index", "expected"),
+    [
+        ((Step(kind="deploy"), Step(kind="expectQuiet")), 1, ["SK307"]),
+        (PROGRAM, 1, ["SK303"]),
+        ((*PROGRAM[:3], Step(kind="expectQuiet")), 3, ["SK307"]),
+    ],
+    ids=["control", "before injection", "with the distractors alone"],
+)
+def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
+    trial = Trial(fault("d", "Distractor"), firing=OTHER, steps=steps)
+    findings = expect_quiet(trial.context, Step(kind="expectQuiet", seconds=600), index, INJECTED)
+    assert codes(findings) == expected
+    assert ("nothing but d was injected" in findings[0].message) == (index == 3)
+
+
+def test_a_control_with_distractors_leaves_the_baseline_alone():
+    trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], Step(kind="expectQuiet")))
+    trial.context.save_baseline(Baseline(namespace_uid="u"))
+    expect_quiet(trial.context, Step(kind="expectQuiet"), 3, INJECTED)
+    assert trial.context.baseline() == Baseline(namespace_uid="u")
+
+
+def test_only_declared_alerts_fire_while_something_benign_begins():
+    trial = Trial(
+        fault("a"),
+        outcome="Benign",
+        alerts=(ERRORS,),
+        firing={**ALWAYS, ("Latency", "Deployment/ad"): [(1050.0, None)]},
+    )
+    assert codes(expect_alerts(trial.context, INJECTED)) == ["SK327"]
+
+
+BOTH = (ERRORS, AlertExpectation(name="Latency", on="Deployment/ad"))
+EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), ("Deployment/cart", "Deployment/ad")]
+
+
+@pytest.mark.parametrize(
+    ("left", "firing", "expected"),
+    [
+        ("a", ALWAYS, []),
+        ("a", {("Latency", "Deployment/ad"): [(1100.0, None)]}, ["SK403"]),
+        ("b", {("Latency", "Deployment/ad"): [(1100.0, None)]}, []),
+        ("b", ALWAYS, ["SK403"]),
+    ],
+)
+def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, expected):
+    trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
+    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
+@pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])
+def test_without_a_name_any_alert_will_do(use, code):
+    step = Step(kind="expectStillFiring", use=use, name="x")
+    assert expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=ALWAYS).context, step, INJECTED) == []
+    assert codes(expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=PASSING).context, step, INJECTED)) == [code]
+
+
+def test_chronic_alerts_are_nobody_s_fault():
+    chronic = (BackgroundAlert(name="Latency", reason="always on"),)
+    trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)
+    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []

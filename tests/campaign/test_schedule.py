@@ -39,7 +39,7 @@ def planned(ended):
         (trials("HHHHB" + "HHHHI", control="H"), ["repeat-11"]),
         (trials("HHHHB" + "HHHHH", control="H"), []),
         (trials("HHHHH", control="I"), ["control-again"]),
-        (trials("HHHHHH", control="I", control_again="I"), []),
+        (trials("HHHHH", control="I", control_again="I"), []),
         (trials("HHIII", control="H"), []),
     ],
 )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from scenario_kit.lab.twin.environment import environment
+from scenario_kit.lab.twin.files import configuration, mounted
 from scenario_kit.lab.twin.parameters import ComponentModel, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey, containers, identify, listeners
 from scenario_kit.lab.twin.view import View
@@ -47,7 +48,8 @@ class Census:
         """A container's process starts now: it reads its environment, and what it finds in the volumes of its pod."""
         uid = str(pod["metadata"]["uid"])
         env = environment(view, pod, spec)
-        identity = identify(self._parameters, spec["image"])
+        identity = identify(self._parameters, spec)
+        config = _config(view, identity.model, pod, spec)
         process = Process(
             key=ProcessKey(uid, spec["name"], ""),
             pod=pod,
@@ -61,7 +63,8 @@ class Census:
             ready_at=now + (identity.model.ready_seconds if identity.model else 0.0),
             logins=_logins(view, identity.model, env),
             files=self.files(view, pod),
-            listeners=listeners(identity, spec, env),
+            listeners=listeners(identity, spec, env, config),
+            config=config,
         )
         self._born[uid, spec["name"]] = process
         return process
@@ -124,6 +127,11 @@ class Census:
         for group in self.by_component.values():
             for ordinal, process in enumerate(group):
                 process.ordinal = ordinal
+
+
+def _config(view: View, model: ComponentModel | None, pod: Object, spec: Object) -> Mapping[str, str] | None:
+    text = mounted(view, pod, spec, model.config) if model and model.config else None
+    return None if text is None else configuration(text)
 
 
 def _age(process: Process) -> tuple[str, str, str]:

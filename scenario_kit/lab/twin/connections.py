@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.network import Network, Wire
+from scenario_kit.lab.twin.network import Destination, Network, Wire
 from scenario_kit.lab.twin.parameters import AddressSource, Edge, Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.streams import Streams, identity, mix
 
 _NEVER = float("inf")
@@ -22,7 +23,8 @@ _NEVER = float("inf")
 class Lane(NamedTuple):
     """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
 
-    ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens).
+    ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
+    ``unlisted`` (the registry knows no address), ``full`` (no more connections).
     """
 
     outcome: str
@@ -63,7 +65,8 @@ class Link(NamedTuple):
     @property
     def hangs(self) -> bool:
         """Whether calls hang for an unknown time."""
-        return any(lane.outcome == "dropped" for lane in (*self.lanes, *self.old))
+        lanes = (*self.lanes, *self.old)
+        return any(lane.outcome == "dropped" or (lane.target and lane.target.holdings.locked) for lane in lanes)
 
 
 @dataclass(slots=True)
@@ -84,11 +87,12 @@ class _State:
 class Connections:
     """The connections of all running processes, by caller and edge."""
 
-    def __init__(self, edges: tuple[Edge, ...], physics: Physics, streams: Streams) -> None:
+    def __init__(self, edges: tuple[Edge, ...], physics: Physics, streams: Streams, registries: Registries) -> None:
         self._edges = edges
         self._physics = physics
         self._streams = streams
-        self._states: dict[LinkKey, _State] = {}
+        self._registries = registries
+        self._states: dict[tuple[LinkKey, Destination | None], _State] = {}
         self._network: Network | None = None
         self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[Lane, ...], str]] = {}
 
@@ -98,7 +102,7 @@ class Connections:
 
     def forget(self, census: Census) -> None:
         """Drop the state of callers that are gone."""
-        self._states = {key: state for key, state in self._states.items() if census.get(key.process) is not None}
+        self._states = {key: state for key, state in self._states.items() if census.get(key[0].process) is not None}
 
     def link(
         self,
@@ -120,13 +124,42 @@ class Connections:
             address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
             self._dialled[key, redirect] = (address, *dial(edge, address, caller, network))
         address, dialled, ip = self._dialled[key, redirect]
-        if redirect or not edge.shared:
+        if edge.registry:
+            return Link(key, address, ip, self._registered(key, caller, dialled, network, census, start, end))
+        if redirect or not edge.shared or edge.protocol == "udp":
             return Link(key, address, ip, dialled)
-        state = self._states.setdefault(key, _State())
+        state = self._states.setdefault((key, None), _State())
         if edge.protocol == "http":
             return self._pool(Link(key, address, ip, dialled), state, caller, edge, network, census, start)
         lane = self._live(state, caller, edge, network, census, start, end)
         return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
+
+    def _registered(
+        self,
+        key: LinkKey,
+        caller: Process,
+        dialled: tuple[Lane, ...],
+        network: Network,
+        census: Census,
+        start: float,
+        end: float,
+    ) -> tuple[Lane, ...]:
+        """One connection to each registered address; calls take turns over those that stand."""
+        edge = self._edges[key.edge]
+        registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
+        lanes = []
+        for place in self._registries.watch(caller, edge.registry, edge.name, registry, start):
+            state = self._states.setdefault((key, place), _State())
+            lane = self._live(state, caller, edge, network, census, start, end)
+            if lane is None:
+                one = _reach(edge, Address(place.ip, place.port), caller, network, place)
+                lane = self._dial(state, caller, key.edge, (one,), start, end)
+            lanes.append((lane, state.peer is not None))
+        stand = tuple(lane for lane, connected in lanes if connected and lane.ready_at <= start)
+        if stand:
+            return stand
+        soon = tuple(lane for lane, connected in lanes if connected)
+        return soon or tuple(lane for lane, _ in lanes)[:1] or (Lane("unlisted"),)
 
     def _live(
         self, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float, end: float
@@ -216,39 +249,52 @@ def read(source: AddressSource, process: Process) -> Address:
         host = process.env.get(source.host_env, "")
         return parse(f"{host}:{port}" if port else host, source.default_port)
     text = process.env.get(source.env, "") if source.env else source.text
+    if source.key and process.config is not None:
+        text = process.config.get(source.key, "")
     return parse(text, source.default_port)
 
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[Lane, ...], str]:
     """The ways that a new connection could take now, and the address that the host's name stands for."""
-    found = network.lookup(caller.pod, address.host, address.port)
+    found = network.lookup(caller.pod, address.host, address.port, _transport(edge))
     if found.outcome != "ok":
         return (Lane(found.outcome),), found.ip
-    lanes = []
-    for destination in found.destinations:
-        pod = network.pod_at(destination.ip)
-        if pod is None:
-            lanes.append(Lane("refused"))
-            continue
-        wire = network.wire(caller, pod, destination.port)
-        target = network.listener(destination)
-        if wire.cut:
-            lanes.append(Lane("dropped", None, wire, port=destination.port))
-        elif target is None or target.ended:
-            lanes.append(Lane("refused"))
-        else:
-            outcome = _greeting(edge, target, destination.port)
-            if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
-                outcome = "denied"
-            lanes.append(Lane(outcome, target, wire, target.ready_at, port=destination.port))
-    return tuple(lanes), found.ip
+    return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
+
+
+def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> Lane:
+    """What a new connection to one place meets."""
+    pod = network.pod_at(place.ip)
+    if pod is None:
+        return Lane("refused")
+    wire = network.wire(caller, pod, place.port, _transport(edge))
+    target = network.listener(place)
+    if wire.cut:
+        return Lane("dropped", None, wire, port=place.port)
+    if target is None or target.ended:
+        return Lane("refused")
+    outcome = _greeting(edge, target, place.port)
+    if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
+        outcome = "denied"
+    elif outcome == "ok" and target.holdings.full:
+        outcome = "full"
+    return Lane(outcome, target, wire, target.ready_at, port=place.port)
+
+
+def _transport(edge: Edge) -> str:
+    return "UDP" if edge.protocol == "udp" else "TCP"
 
 
 def _greeting(edge: Edge, target: Process, port: int) -> str:
-    """Whether the callee is who the caller takes it for."""
+    """Whether the callee is who the caller takes it for, or as good.
+
+    A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
+    """
     listener = target.listener(port)
-    same = target.component == edge.callee and listener is not None and listener.protocol in (edge.protocol, "tcp")
-    return "ok" if same else "foreign"
+    if edge.registry and target.component == edge.registry:
+        return "ok"
+    same = target.component == edge.callee or (target.program and target.program == edge.program)
+    return "ok" if same and listener is not None and listener.protocol in (edge.protocol, "tcp") else "foreign"
 
 
 def _connects(edge: Edge, lane: Lane) -> bool:

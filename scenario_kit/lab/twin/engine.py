@@ -8,7 +8,8 @@ import msgspec
 
 from scenario_kit.lab.twin import exporters
 from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.connections import Connections, Link, LinkKey
+from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
+from scenario_kit.lab.twin.connections import read as read_address
 from scenario_kit.lab.twin.flags import Active, Flags
 from scenario_kit.lab.twin.flow import Flow, Moment
 from scenario_kit.lab.twin.hangs import HangBook
@@ -18,7 +19,9 @@ from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Edge, Parameters, read
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.queues import Queues
+from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.resources import Resources
+from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.startup import Startup
 from scenario_kit.lab.twin.streams import Streams
@@ -27,7 +30,7 @@ from scenario_kit.lab.twin.view import Telemetry, View
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
-from scenario_kit.model.process import InitState, LogRecord, SeriesId, Start
+from scenario_kit.model.process import Exit, InitState, LogRecord, SeriesId, Start
 
 _NOTHING = View("", {}, Ledger(), -1)
 
@@ -48,9 +51,13 @@ class Twin:
         self._parameters = _with_telemetry(read(app.twin, assumptions))
         self._streams = Streams(seed)
         self._census = Census(self._parameters)
-        self._connections = Connections(self._parameters.edges, self._parameters.physics, self._streams)
+        self._registries = Registries(self._parameters)
+        self._connections = Connections(
+            self._parameters.edges, self._parameters.physics, self._streams, self._registries
+        )
         self._flags = Flags(self._parameters.flags)
-        self._startup = Startup(self._parameters, app.images, self._census)
+        self._sessions = Sessions(app.clients)
+        self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
         self._resources = Resources(self._parameters.physics, self._streams)
         planter = Planter(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
@@ -77,6 +84,7 @@ class Twin:
             self._network = Network(view, self._census)
             self._connections.forget(self._census)
             self._queues.forget(self._census)
+            self._registries.forget(self._census)
 
     def step(self, view: View, t: float, dt: float) -> Telemetry:
         """Let the ``dt`` seconds up to ``t`` pass with the namespace as ``view`` shows it."""
@@ -84,14 +92,23 @@ class Twin:
         self._tick += 1
         self._streams.at(self._tick)
         self.observe(view)
+        failed = self._startup.run(self._network, t)
+        changed, ended = self._sessions.advance(view, self._network, self._census, t, dt)
+        if changed:
+            self._connections.redial()
+        self._announce(t)
         links = self._links(start, t)
+        self._spare(links, start)
         self._hangs.release(links, self._census.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
         self._queues.run(self._census, links, self._flow, start, t)
         processes = [p for group in self._census.by_component.values() for p in group]
         connected = self._connected(links)
+        for process in processes:
+            process.holdings.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, dt)
+        exits = [*failed, *ended, *exits, *self._crashed(processes, t)]
         if exits:
             self._connections.redial()
         samples = self._collect(view, connected, t)
@@ -101,6 +118,10 @@ class Twin:
     def image_exists(self, image: str) -> bool:
         """Whether some registry serves this image."""
         return self._startup.image_exists(image)
+
+    def has_program(self, image: str, program: str) -> bool:
+        """Whether the image is known to hold this program."""
+        return self._sessions.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> Start:
         """How the process of a container comes up that is started now."""
@@ -142,6 +163,38 @@ class Twin:
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
         return self._connections.link(process, number, self._network, self._census, start, end, redirect)
+
+    def _announce(self, t: float) -> None:
+        """Processes that have come up announce themselves, once, in the registries that they reach."""
+        for process in self._census.processes.values():
+            if process.model is None or process.registered or process.ready_at > t:
+                continue
+            process.registered = True
+            for entry in process.model.registers:
+                edge = self._startup.edge(process.component, entry.registry)
+                lanes, _ = dial(edge, read_address(edge.address, process), process, self._network)
+                registry = next((lane.target for lane in lanes if lane.outcome == "ok"), None)
+                if registry is not None:
+                    self._registries.announce(registry, entry.name, process)
+
+    def _spare(self, links: Mapping[LinkKey, Link], start: float) -> None:
+        """A process that was about to end for want of a callee goes on if that is back in time."""
+        for process in self._census.processes.values():
+            crash = process.crash
+            if crash is not None and crash.at > start and not process.ended:
+                link = links.get(LinkKey(process.key, crash.edge))
+                if link is not None and link.works:
+                    process.crash = None
+
+    @staticmethod
+    def _crashed(processes: Sequence[Process], t: float) -> list[Exit]:
+        """Processes that ended by themselves."""
+        result = []
+        for process in processes:
+            if process.crash is not None and process.crash_at <= t and not process.ended:
+                process.ended = True
+                result.append(Exit(process.key.pod_uid, process.key.container, process.crash.code, "Error"))
+        return result
 
     def _is_collector(self, component: str) -> bool:
         return self._parameters.collector is not None and component == self._parameters.collector.component
@@ -213,7 +266,7 @@ def _with_telemetry(parameters: Parameters) -> Parameters:
         return parameters
     callee = parameters.collector.component
     extra = tuple(
-        Edge(caller=name, callee=callee, protocol="tcp", address=model.telemetry)
+        Edge(caller=name, callee=callee, protocol=model.telemetry_protocol, address=model.telemetry)
         for name, model in parameters.components.items()
         if model.telemetry is not None
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenario_kit.lab.twin.parameters import Exporter, Signal
+from scenario_kit.lab.twin.beside import Exporter, Signal
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.model.process import SeriesId
 

@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scenario_kit.lab.twin import ailments
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.batches import Draws, Result, stream, subset
+from scenario_kit.lab.twin.caches import misses
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hangs import HangBook
@@ -25,17 +28,8 @@ from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
-Draws = Mapping[str, Floats]
-
-_HOP, _LANE, _SHAPE, _STALL, _SHARE, _FLAG = range(0x51, 0x57)
-_PART = 0x1000
-
-
-class Result(NamedTuple):
-    """Of each request: how long it took, and whether it failed."""
-
-    took: Floats
-    failed: Flags
+_HOP, _LANE, _SHAPE, _STALL, _SHARE = range(0x51, 0x56)
+_MISS = 0x57
 
 
 class Moment(NamedTuple):
@@ -82,7 +76,7 @@ class Flow:
             again = np.flatnonzero(failed & np.isfinite(took))
             if not again.size:
                 break
-            more = self._attempt(caller, node, link, mix(salt, attempt + 77), (at + took)[again], _subset(draws, again))
+            more = self._attempt(caller, node, link, mix(salt, attempt + 77), (at + took)[again], subset(draws, again))
             took[again] += more.took
             failed[again] = more.failed
         return Result(took, failed)
@@ -93,12 +87,15 @@ class Flow:
         """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
         n = at.size
         physics = self._physics
-        z = self._streams.normal(_key(node.key, salt), 1, n, process.ordinal)[0]
+        z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow)
         failed: Flags = np.zeros(n, dtype=bool)
-        self._impair(process, node, salt, at, took, failed)
+        effects = self._moment.effects.get(process.key, ())
+        ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self._logs)
         if node.steps:
             self._steps(process, node.steps, salt, at, took, failed, draws)
+        if process.crash is not None:
+            ailments.cut_short(process, at, took, failed)
         errors = int(np.count_nonzero(failed))
         process.tally(node.name, n, errors)
         process.cpu_seconds += n * node.cpu_seconds
@@ -111,35 +108,6 @@ class Flow:
         elif node.log:
             self._logs.chatter(process, node.name, at, node.log)
         return Result(took, failed)
-
-    def _impair(
-        self, process: Process, node: OperationNode, salt: int, at: Floats, took: Floats, failed: Flags
-    ) -> None:
-        """What goes wrong in the callee itself: background errors, a poisoned process, flags."""
-        model = process.model
-        if node.model.needs_flags and not process.flags_reached:
-            failed[:] = True
-        if model is not None and model.background_error:
-            failed |= (
-                self._streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
-            )
-        for number, effect in enumerate(self._moment.effects.get(process.key, ())):
-            if effect.operation not in ("", node.name):
-                continue
-            concerned = np.ones(at.size, dtype=bool)
-            if effect.share < 1.0:
-                draw = self._streams.uniform(mix(node.key, salt + _PART + number), at.size, process.ordinal)
-                concerned = draw < effect.share
-            took[concerned] += effect.delay_seconds
-            process.leak = effect.leaked(process.leak, int(np.count_nonzero(concerned)))
-            if effect.error_share:
-                hit = (
-                    self._streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
-                    < effect.error_share
-                ) & concerned
-                failed |= hit
-                if effect.log and hit.any():
-                    self._logs.error(process, effect.log, (at + took)[hit], effect.log)
 
     def _steps(
         self,
@@ -205,16 +173,53 @@ class Flow:
             if who is None:
                 result = self.call(process, node, deeper, at + took, draws)
             else:
-                result = self.call(process, node, deeper, (at + took)[who], _subset(draws, who))
+                result = self.call(process, node, deeper, (at + took)[who], subset(draws, who))
             _add(
                 result,
                 who,
                 took if slowest is None else None,
                 slowest,
-                failed if node.step.on_error == "Fail" else None,
+                failed if node.step.on_error != "Ignore" else None,
             )
         if slowest is not None:
             took += slowest
+        if node.step.on_error == "Crash":
+            ailments.crash(process, node, at, took, failed, chosen)
+        if node.missing:
+            self._fill(process, node, salt, at, took, failed, draws, chosen)
+
+    def _fill(
+        self,
+        process: Process,
+        node: CallNode,
+        salt: int,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        draws: Draws,
+        chosen: Ints | None,
+    ) -> None:
+        """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
+        link = self._moment.links.get(LinkKey(process.key, node.edge))
+        cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
+        who = np.arange(took.size) if chosen is None else chosen
+        who = who[~failed[who] & np.isfinite(took[who])]
+        if cache is None or not who.size:
+            return
+        each, times = node.step.keys_per_call, node.step.times
+        asked = draws[each][who] if isinstance(each, str) else np.full(who.size, float(each))
+        asked = asked * (draws[times][who] > 0) if isinstance(times, str) else asked
+        chance = self._streams.uniform(mix(node.key, salt + _MISS), who.size, process.ordinal)
+        name = node.operation.name
+        held = cache.held.get(name, 0.0)
+        missed, full = misses(held, node.step.keys, asked, (at + took)[who], chance)
+        who = who[missed]
+        if not who.size:
+            return
+        inner_took, inner_failed = took[who], failed[who]
+        self._steps(process, node.missing, mix(salt, 0x200), at[who], inner_took, inner_failed, subset(draws, who))
+        took[who], failed[who] = inner_took, inner_failed
+        cache.held[name] = held + (full - held) * (1.0 - float(inner_failed.mean()))
 
     def _loop(
         self,
@@ -236,7 +241,7 @@ class Flow:
                 return
             inner_took, inner_failed = took[who], failed[who]
             self._steps(
-                process, node.steps, mix(salt, number + 0x100), at[who], inner_took, inner_failed, _subset(draws, who)
+                process, node.steps, mix(salt, number + 0x100), at[who], inner_took, inner_failed, subset(draws, who)
             )
             took[who] = inner_took
             failed[who] = inner_failed
@@ -268,7 +273,7 @@ class Flow:
         for number, lane in enumerate(lanes):
             who = np.flatnonzero(choice == number)
             if who.size:
-                result = self._lane(caller, node, link, lane, salt, at[who], _subset(draws, who))
+                result = self._lane(caller, node, link, lane, salt, at[who], subset(draws, who))
                 took[who], failed[who] = result.took, result.failed
         return Result(took, failed)
 
@@ -282,8 +287,14 @@ class Flow:
             early = at < lane.ready_at
             if early.any():
                 return self._split(caller, node, link, lane, salt, at, draws, early)
+        if lane.target.crash is not None:
+            gone = at >= lane.target.crash_at
+            if gone.any():
+                return self._split(caller, node, link, lane, salt, at, draws, gone)
+        if barred := ailments.barred(lane.target, node.operation.model.table, link.address.user):
+            return self._broken(caller, node, link, lane._replace(outcome=barred), salt, at)
         hop = np.exp(
-            self._physics.sigma * self._streams.normal(_key(node.key + _HOP, salt), 1, at.size, caller.ordinal)[0]
+            self._physics.sigma * self._streams.normal(stream(node.key + _HOP, salt), 1, at.size, caller.ordinal)[0]
         )
         took: Floats = hop * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
         back: Floats | None = None
@@ -293,7 +304,8 @@ class Flow:
             if not edge.shared:  # a handshake of its own: one more message each way
                 took += self._shaped(lane.wire.out, node, salt, 2, at.size, caller)
                 took += self._shaped(lane.wire.back, node, salt, 3, at.size, caller)
-        cut = at + edge.timeout_seconds if edge.timeout_seconds else None
+        limit = self._timeout(edge, caller)
+        cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         took = took + answer.took if back is None else took + answer.took + back
         failed = answer.failed
@@ -306,13 +318,16 @@ class Flow:
     def _split(
         self, caller: Process, node: CallNode, link: Link, lane: Lane, salt: int, at: Floats, draws: Draws, early: Flags
     ) -> Result:
-        """Some calls come before the callee listens."""
+        """Some calls come before the callee listens, or after it ended; who is patient waits for one that comes up."""
         took, failed = np.zeros(at.size), np.zeros(at.size, dtype=bool)
-        for mask, one in ((early, lane._replace(outcome="refused")), (~early, lane._replace(ready_at=0.0))):
+        patient = (at < lane.ready_at) & (at + self._edges[node.edge].unreachable_seconds >= lane.ready_at)
+        wait = np.where(patient, lane.ready_at - at, 0.0)
+        refused = early & ~patient
+        for mask, one in ((refused, lane._replace(outcome="refused")), (~refused, lane._replace(ready_at=0.0))):
             who = np.flatnonzero(mask)
             if who.size:
-                result = self._lane(caller, node, link, one, salt, at[who], _subset(draws, who))
-                took[who], failed[who] = result.took, result.failed
+                result = self._lane(caller, node, link, one, salt, (at + wait)[who], subset(draws, who))
+                took[who], failed[who] = result.took + wait[who], result.failed
         return Result(took, failed)
 
     def _broken(self, caller: Process, node: CallNode, link: Link, lane: Lane, salt: int, at: Floats) -> Result:
@@ -320,12 +335,12 @@ class Flow:
         edge = self._edges[node.edge]
         n = at.size
         failed: Flags = np.ones(n, dtype=bool)
-        if lane.outcome == "dropped" and not edge.unreachable_seconds:
+        if lane.outcome == "locked" or (lane.outcome == "dropped" and not edge.unreachable_seconds):
             self.hanging = link.key
             took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
             failed = np.isfinite(took)
             return self._give_up(caller, node, link, edge, at, took, failed)
-        noise = self._streams.normal(_key(node.key + _HOP, salt), 1, n, caller.ordinal)[0]
+        noise = self._streams.normal(stream(node.key + _HOP, salt), 1, n, caller.ordinal)[0]
         took = np.exp(self._physics.sigma * noise) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.stall_share:
             stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share
@@ -336,13 +351,19 @@ class Flow:
     def _give_up(
         self, caller: Process, node: CallNode, link: Link, edge: Edge, at: Floats, took: Floats, failed: Flags
     ) -> Result:
-        if edge.timeout_seconds:
-            late = took > edge.timeout_seconds
+        limit = self._timeout(edge, caller)
+        if limit:
+            late = took > limit
             if late.any():
-                took = np.where(late, edge.timeout_seconds, took)
+                took = np.where(late, limit, took)
                 failed = failed | late
                 self._recorder.complain(caller, node, link, "late", (at + took)[late])
         return Result(took, failed)
+
+    @staticmethod
+    def _timeout(edge: Edge, caller: Process) -> float:
+        text = caller.env.get(edge.timeout_env, "") if edge.timeout_env else ""
+        return float(text) if text.replace(".", "", 1).isdigit() else edge.timeout_seconds
 
     def _publish(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
         copies = sum(e.copies for e in self._moment.effects.get(caller.key, ()))
@@ -354,14 +375,6 @@ class Flow:
             return np.zeros(n)
         draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
         return delays(shape, draws, self._physics)
-
-
-def _key(key: int, salt: int) -> int:
-    return mix(key, salt) if salt else key
-
-
-def _subset(draws: Draws, who: Ints) -> Draws:
-    return {name: array[who] for name, array in draws.items()} if draws else draws
 
 
 def _add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:

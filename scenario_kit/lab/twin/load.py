@@ -1,7 +1,8 @@
-"""Closed-loop users: how many requests a tick offers (behaviour.md §1.6).
+"""Users: how many requests a tick offers (behaviour.md §1.6).
 
 iterations per second = users that are free / (mean think time + time that an iteration spends waiting). A user whose
-request outlasts a tick is not free until it ends. So hangs and slow pages lower the rate; failures do not.
+request outlasts a tick is not free until it ends. So hangs and slow pages lower the rate; failures do not. In an open
+loop the rate is given, and only the number of connections bounds it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class Load:
             }
             took, _ = flow.call(process, route.call, 0, at, draws)
             finish = at + took
-            spent += float(np.minimum(took, end - at).sum())
+            # An open loop is bounded by what requests take in all, a closed one by what they take of the tick.
+            known = np.where(np.isfinite(took), took, end - begin)
+            spent += float((known if self._model.connections else np.minimum(took, end - at)).sum())
             ends.append(finish[(finish > end) & np.isfinite(finish)])
             forever = int(np.count_nonzero(~np.isfinite(finish)))
             if forever and flow.hanging is not None:
@@ -102,10 +105,13 @@ class Load:
             total *= share(stages, (begin + end) / 2.0 - process.ready_at)
         else:
             total = max((e.users for e in effects if e.users), default=total)
-        spawned = setting(self._model.spawn_rate, process) * ((begin + end) / 2.0 - process.ready_at)
-        active = max(0.0, min(total, spawned))
         blocked = float(np.clip(users.until - begin, 0.0, end - begin).sum()) / (end - begin)
         blocked += sum(n for _, n in users.hanging)
+        if self._model.connections is not None:
+            free = setting(self._model.connections, process) - blocked
+            return min(total, max(free, 0.0) / max(users.waiting, 1e-6))
+        spawned = setting(self._model.spawn_rate, process) * ((begin + end) / 2.0 - process.ready_at)
+        active = max(0.0, min(total, spawned))
         think = sum(self._model.think_seconds) / 2.0
         return max(active - blocked, 0.0) / (think + users.waiting)
 

@@ -66,27 +66,27 @@ class Network:
         self._effects: dict[str, list[NetworkEffect]] = {}
         for effect in view.ledger.network:
             self._effects.setdefault(effect.pod_uid, []).append(effect)
-        self._wires: dict[tuple[str, str, int], Wire] = {}
+        self._wires: dict[tuple[str, str, int, str], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.kind("Pod").values()}
 
-    def lookup(self, pod: Object, host: str, port: int) -> Lookup:
+    def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> Lookup:
         """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
         if not host or not port:
             return Lookup("noname")
         if _is_ip(host):
-            return self._address(pod, host, port)
+            return self._address(pod, host, port, protocol)
         if host == "localhost":
             return Lookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
         if not self._resolver_works(pod):
             return Lookup("noname")
-        return self._name(pod, host, port, depth=0)
+        return self._name(pod, host, port, protocol, depth=0)
 
-    def wire(self, source: Process | Object, target: Object, port: int) -> Wire:
+    def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
         """What packets between two pods meet, for connections to ``port`` of the target."""
         pod = source.pod if isinstance(source, Process) else source
-        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port)
+        key = (pod["metadata"]["uid"], target["metadata"]["uid"], port, protocol)
         if key not in self._wires:
-            self._wires[key] = self._compute(pod, target, port)
+            self._wires[key] = self._compute(pod, target, port, protocol)
         return self._wires[key]
 
     def pod_at(self, ip: str) -> Object | None:
@@ -97,14 +97,14 @@ class Network:
         """The process that listens there, up or still starting."""
         return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
 
-    def _address(self, pod: Object, host: str, port: int) -> Lookup:
+    def _address(self, pod: Object, host: str, port: int, protocol: str) -> Lookup:
         if host.startswith("127."):
             return Lookup("ok", (Destination(_ip(pod), port),), host)
         if host in self._pods:
             return Lookup("ok", (Destination(host, port),), host)
         for service in self._view.kind("Service").values():
             if service["spec"].get("clusterIP") == host:
-                return self._service(pod, service, port)
+                return self._service(pod, service, port, protocol)
         return Lookup("refused", (), host)
 
     def _resolver_works(self, pod: Object) -> bool:
@@ -116,7 +116,7 @@ class Network:
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
         return leaves(self._policies, self._party(pod), server, 53, "UDP")
 
-    def _name(self, pod: Object, host: str, port: int, depth: int) -> Lookup:
+    def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> Lookup:
         labels = host.rstrip(".").lower().split(".")
         name, namespace, rest = labels[0], labels[1:2], tuple(labels[2:])
         if depth > 4 or (namespace and namespace != [self._view.namespace]) or rest != _DOMAIN[: len(rest)]:
@@ -125,17 +125,17 @@ class Network:
         if service is None:
             return Lookup("noname")
         if service["spec"].get("type") == "ExternalName":
-            return self._name(pod, str(service["spec"].get("externalName") or ""), port, depth + 1)
-        return self._service(pod, service, port)
+            return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
+        return self._service(pod, service, port, protocol)
 
-    def _service(self, pod: Object, service: Object, port: int) -> Lookup:
+    def _service(self, pod: Object, service: Object, port: int, protocol: str) -> Lookup:
         spec = service["spec"]
         ip = str(spec.get("clusterIP") or "")
         if ip == "None":
             found = self._backends(service, None, port)
             return Lookup("ok", found, found[0].ip) if found else Lookup("noname")
         entry = next(
-            (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == "TCP"), None
+            (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
         )
         if entry is None:
             return Lookup("refused", (), ip)
@@ -179,11 +179,11 @@ class Network:
         }
         return Party(pod["metadata"].get("labels") or {}, self._namespace, _ip(pod), ports)
 
-    def _compute(self, source: Object, target: Object, port: int) -> Wire:
+    def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:
             return Wire(cut=False)
         here, there = self._party(source), self._party(target)
-        cut = bool(self._policies) and not allowed(self._policies, here, there, port)
+        cut = bool(self._policies) and not allowed(self._policies, here, there, port, protocol)
         out = self._shape(source, target)
         back = self._shape(target, source)
         cut = cut or out is _CUT or back is _CUT

@@ -10,9 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from msgspec import structs
+
+from scenario_kit.lab.twin.beside import CollectorModel, Exporter, FlagModel, QueueModel, RegistryModel
 from scenario_kit.model.base import Value
 
-Protocol = Literal["http", "grpc", "redis", "sql", "kafka", "tcp"]
+Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
 SpanKind = Literal["SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER"]
 
 _NAME = re.compile(r"\$([A-Za-z]\w*)")
@@ -35,9 +38,14 @@ class Setting(Value, frozen=True, kw_only=True):
 
 
 class AddressSource(Value, frozen=True, kw_only=True):
-    """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text."""
+    """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text.
+
+    ``key`` is one of the component's configuration file; ``text`` then stands for the file in the image, which counts
+    where none is mounted.
+    """
 
     env: str = ""
+    key: str = ""
     host_env: str = ""
     port_env: str = ""
     text: str = ""
@@ -45,9 +53,10 @@ class AddressSource(Value, frozen=True, kw_only=True):
 
 
 class Port(Value, frozen=True, kw_only=True):
-    """A port that a process listens on: taken from a variable, else fixed."""
+    """A port that a process listens on: taken from a variable or its configuration file, else fixed."""
 
     env: str = ""
+    key: str = ""
     number: int = 0
     protocol: Protocol = "tcp"
     paths: tuple[str, ...] = ("*",)
@@ -58,7 +67,10 @@ class Edge(Value, frozen=True, kw_only=True):
 
     ``timeout_seconds`` 0 means that the caller waits for ever. ``refused_ms`` is how long a refused call takes. When
     the callee cannot be reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for
-    ``stall_seconds`` instead. ``shared`` false dials anew for every call.
+    ``stall_seconds`` instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false
+    dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a
+    ``registry`` the address is the registry's, and calls take turns over what is registered there as ``name``.
+    ``program`` is the callee's, filled in when the document is read.
     """
 
     caller: str
@@ -66,6 +78,10 @@ class Edge(Value, frozen=True, kw_only=True):
     protocol: Protocol
     address: AddressSource
     timeout_seconds: float = 0.0
+    timeout_env: str = ""
+    registry: str = ""
+    name: str = ""
+    program: str = ""
     retries: int = 0
     shared: bool = True
     refused_ms: float = 1.0
@@ -78,8 +94,12 @@ class Step(Value, frozen=True, kw_only=True):
     """A part of an operation: a call ``component/operation``, or a loop over ``steps``.
 
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
-    still blocks. ``sticky``: once it failed, the process gets an error from every later call. ``log`` is what the
-    caller prints when the call fails: ``{cause}``, ``{host}``, ``{port}`` are known.
+    still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``sticky``: once it failed, the process
+    gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``,
+    ``{port}`` are known.
+
+    With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
+    them, and ``steps`` run if one is missing. They fill it unless they fail; a new process of the callee holds none.
     """
 
     call: str = ""
@@ -87,7 +107,10 @@ class Step(Value, frozen=True, kw_only=True):
     times: float | str = 1.0
     parallel: bool = False
     share: float = 1.0
-    on_error: Literal["Fail", "Ignore"] = "Fail"
+    on_error: Literal["Fail", "Ignore", "Crash"] = "Fail"
+    code: int = 2
+    keys: float = 0.0
+    keys_per_call: float | str = 1.0
     span: str = ""
     kind: SpanKind = "CLIENT"
     sticky: bool = False
@@ -98,7 +121,7 @@ class Operation(Value, frozen=True, kw_only=True):
     """Something a component does on request. ``own_ms`` is the median of its own time.
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside. ``topic``
-    appends a record to a queue for each call. ``needs_flags``: it fails as long as the process never reached the flag
+    appends a record to a queue for each call; ``table`` is the one that it uses. ``needs_flags``: it fails as long as the process never reached the flag
     service. ``failure`` is what callers get to read when it fails, ``error_log`` what the component then prints itself.
     """
 
@@ -110,24 +133,40 @@ class Operation(Value, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     needs_flags: bool = False
     topic: str = ""
+    table: str = ""
     failure: str = ""
     log: str = ""
     error_log: str = ""
 
 
+class Need(Value, frozen=True, kw_only=True):
+    """A callee that a process must reach to come up, with the address that it read itself.
+
+    It waits for ``wait_seconds``, then prints ``text`` and ends with ``code``. ``name_only``: that the name resolves is
+    enough.
+    """
+
+    callee: str
+    text: str = "{cause}"
+    code: int = 1
+    wait_seconds: float = 0.0
+    name_only: bool = False
+
+
 class Start(Value, frozen=True, kw_only=True):
-    """What a process needs to come up; without it, it prints ``text`` and ends with ``code``.
+    """What a process needs to come up; without it, it prints ``text`` and ends with ``code`` ``after_seconds``.
 
     ``env`` are glob patterns of variables: each one in the container's definition that matches must not be empty, and
-    a pattern without wildcard must be there at all. ``callees`` must be reachable with the process's own address.
+    a pattern without wildcard must be there at all. ``keys`` of the configuration file must not be empty, with what is
+    printed otherwise. ``needs`` are met one after another.
     """
 
     env: tuple[str, ...] = ()
     env_text: str = "required environment variable {variable} is not set"
     env_code: int = 1
-    callees: tuple[str, ...] = ()
-    callee_text: str = "{cause}"
-    callee_code: int = 1
+    keys: dict[str, str] = {}
+    keys_code: int = 1
+    needs: tuple[Need, ...] = ()
     after_seconds: float = 1.0
 
 
@@ -146,6 +185,13 @@ class Login(Value, frozen=True, kw_only=True):
     pattern: str = ""
 
 
+class Registration(Value, frozen=True, kw_only=True):
+    """A process announces its address and first port as ``name``; the registry's address is that of the edge to it."""
+
+    registry: str
+    name: str
+
+
 class Consumer(Value, frozen=True, kw_only=True):
     """A member of a consumer group: for each record of ``topic`` it runs ``operation``, one record at a time."""
 
@@ -160,9 +206,20 @@ class Consumer(Value, frozen=True, kw_only=True):
 
 
 class ComponentModel(Value, frozen=True, kw_only=True):
-    """How one component behaves. ``image`` is a glob of the image that implements it."""
+    """How one component behaves. ``image`` is a glob of the image that implements it.
+
+    Where several components share an image, ``commands`` are names of the program and ``container`` a glob of the
+    container's name that tell them apart. ``program`` is what runs: components of the same program can stand in for
+    each other; empty means that there is no other. ``config`` is the path of a JSON file with texts, read when the
+    process starts. ``registers`` announces the process in registries, once, when it has come up.
+    """
 
     image: str
+    commands: tuple[str, ...] = ()
+    container: str = "*"
+    program: str = ""
+    config: str = ""
+    registers: tuple[Registration, ...] = ()
     ports: tuple[Port, ...] = ()
     ready_seconds: float = 5.0
     dialect: str = "go"
@@ -170,10 +227,12 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     cpu_ms: float = 1.0
     memory_mib: float = 20.0
     connection_mib: float = 0.0
+    max_connections: int = 0
     background_error: float = 0.0
     operations: dict[str, Operation] = {}
     start: Start = Start()
     telemetry: AddressSource | None = None
+    telemetry_protocol: Protocol = "tcp"
     consumes: tuple[Consumer, ...] = ()
     logins: tuple[Login, ...] = ()
     banner: tuple[str, ...] = ()
@@ -193,93 +252,20 @@ class Route(Value, frozen=True, kw_only=True):
 class LoadModel(Value, frozen=True, kw_only=True):
     """Closed-loop users (behaviour of Locust and k6): think, send an iteration's requests in sequence, think again.
 
-    ``stages_env`` is a variable with stages of the number of users (``stages.py``).
+    ``stages_env`` is a variable with stages of the number of users (``stages.py``). With ``connections`` the loop is
+    open (k6's arrival rates, wrk2): ``users`` is a number of iterations per second, which begin however long others
+    take; what would need more connections is dropped.
     """
 
     component: str
     entry: str
     users: Setting
+    connections: Setting | None = None
     spawn_rate: Setting = Setting(default=1.0)
     stages_env: str = ""
     think_seconds: tuple[float, float] = (1.0, 10.0)
     routes: dict[str, Route]
     log: str = ""
-
-
-class FlagEffect(Value, frozen=True, kw_only=True):
-    """What a feature flag does to a component while its value is not zero or false; ``while_off``: while it is.
-
-    With ``times_value`` the amounts are multiplied by the flag's value. ``share`` of the calls are concerned, or the
-    flag's value of them with ``share_is_value``. What leaked so far grows by ``leak_growth`` of it with each of them.
-    ``redirect`` sends calls to the callee named there to the address ``redirect_to``. ``flood`` adds requests of that
-    route per iteration. ``copies`` are how many more records each publish of the component brings. ``users`` replaces
-    the number of users that a load generator without stages brings, ``paused`` lets it make no requests.
-    """
-
-    component: str
-    operation: str = ""
-    share: float = 1.0
-    share_is_value: bool = False
-    error_share: float = 0.0
-    delay_seconds: float = 0.0
-    busy_cores: float = 0.0
-    leak_bytes: float = 0.0
-    leak_growth: float = 0.0
-    copies: float = 0.0
-    redirect: str = ""
-    redirect_to: str = ""
-    flood: str = ""
-    flood_per_iteration: float = 0.0
-    users: float = 0.0
-    paused: bool = False
-    unhealthy: bool = False
-    while_off: bool = False
-    times_value: bool = False
-    log: str = ""
-
-
-class FlagModel(Value, frozen=True, kw_only=True):
-    """Feature flags: the component that serves them, its document, and the effects by flag."""
-
-    component: str
-    config_map: str
-    key: str
-    hang_seconds: float = 0.5
-    effects: dict[str, tuple[FlagEffect, ...]] = {}
-
-
-class Signal(Value, frozen=True, kw_only=True):
-    """One exported series: a source, times ``times``, plus ``plus``. ``operations`` narrows what calls count."""
-
-    of: Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Constant"]
-    operations: tuple[str, ...] = ()
-    times: float = 1.0
-    plus: float = 0.0
-
-
-class Exporter(Value, frozen=True, kw_only=True):
-    """Series that the collector reads from a component itself, while it reaches it."""
-
-    component: str
-    port: int
-    labels: dict[str, str] = {}
-    series: dict[str, Signal] = {}
-
-
-class QueueModel(Value, frozen=True, kw_only=True):
-    """A broker with the topics of the application."""
-
-    component: str
-    port: int
-    topics: tuple[str, ...]
-    rejoin_seconds: float = 10.0
-    session_seconds: float = 45.0
-
-
-class CollectorModel(Value, frozen=True, kw_only=True):
-    """Where spans become metrics. Counters live in it and are lost with it."""
-
-    component: str
 
 
 class Physics(Value, frozen=True, kw_only=True):
@@ -310,6 +296,7 @@ class Parameters(Value, frozen=True, kw_only=True):
     load: LoadModel
     flags: FlagModel | None = None
     queues: tuple[QueueModel, ...] = ()
+    registries: tuple[RegistryModel, ...] = ()
     exporters: tuple[Exporter, ...] = ()
     collector: CollectorModel | None = None
 
@@ -327,7 +314,10 @@ def read(document: Mapping[str, Any], overrides: Mapping[str, float] | None = No
                 f"assumptions: '{name}' is not one of this app's; it has {', '.join(sorted(known)) or 'none'}"
             )
         known[name] = value
-    return Parameters.from_json(_resolve(dict(document), known))
+    found = Parameters.from_json(_resolve(dict(document), known))
+    programs = {name: model.program for name, model in found.components.items()}
+    edges = tuple(structs.replace(edge, program=programs.get(edge.callee, "")) for edge in found.edges)
+    return structs.replace(found, edges=edges)
 
 
 def _resolve(node: Any, known: Mapping[str, float]) -> Any:

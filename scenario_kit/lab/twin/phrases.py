@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from scenario_kit.lab.twin.utterances import STORES
+
 _GO = {
     "refused": "dial tcp {ip}:{port}: connect: connection refused",
     "noname": "dial tcp: lookup {host} on {resolver}:53: no such host",
     "dropped": "dial tcp {ip}:{port}: i/o timeout",
     "denied": 'pq: password authentication failed for user "{user}"',
     "foreign": "rpc error: code = Unimplemented desc = unknown service",
+    "unlisted": "rpc error: code = Unavailable desc = name resolver error: produced zero addresses",
     "late": "context deadline exceeded",
 }
 _NODE = {
@@ -62,6 +65,13 @@ _ENVOY = {
     "late": "504 UT response_timeout",
 }
 
+#: Clients that say more than the transport does, in front of or around its words.
+_PROTOCOLS: Mapping[tuple[str, str], str] = {
+    ("go", "mongodb"): "server selection error: server selection timeout, current topology: {{ Type: Unknown, Servers: "
+    "[{{ Addr: {host}:{port}, Type: Unknown, Last error: connection() error occurred during connection handshake: "
+    "{words} }}, ] }}",
+}
+
 #: Words by dialect. A dialect that is not listed speaks like Go.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "go": _GO,
@@ -85,8 +95,12 @@ _WRAPPED: Mapping[str, str] = {
 
 def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
     """The cause of a failed call in the words of a language and protocol."""
-    template = DIALECTS.get(dialect, _GO).get(outcome, "unexpected answer from {host}:{port}")
+    template = STORES.get((protocol, outcome), {}).get(dialect) or DIALECTS.get(dialect, _GO).get(
+        outcome, "unexpected answer from {host}:{port}"
+    )
     words = template.format(**{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, **known})
     if protocol == "grpc" and outcome in ("refused", "noname", "dropped"):
         return _WRAPPED.get(dialect, "{words}").format(words=words)
+    if outcome in ("refused", "noname", "dropped") and (dialect, protocol) in _PROTOCOLS:
+        return _PROTOCOLS[dialect, protocol].format(words=words, host=known.get("host", ""), port=known.get("port", 0))
     return words

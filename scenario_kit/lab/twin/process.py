@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.parameters import ComponentModel, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.model.base import Object
@@ -29,11 +30,21 @@ class Listener(NamedTuple):
     paths: tuple[str, ...] = ("*",)
 
 
+class Crash(NamedTuple):
+    """A process will end at that time with that exit code, unless edge number ``edge`` works again before."""
+
+    at: float
+    edge: int
+    code: int
+
+
 @dataclass(slots=True, eq=False)
 class Process:
     """One run of a container. ``component`` is empty for programs that the application's definition does not know.
 
-    ``idle`` programs (pause images) run and do nothing. Fields below ``listeners`` change while it runs.
+    ``idle`` programs (pause images) run and do nothing. ``config`` is its configuration file, None where none is
+    mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
+    ``holdings`` is what clients have done to a store.
     """
 
     key: ProcessKey
@@ -49,6 +60,7 @@ class Process:
     logins: tuple[tuple[str, str], ...]
     files: Mapping[str, str]
     listeners: tuple[Listener, ...]
+    config: Mapping[str, str] | None = None
     ordinal: int = 0
     calls: float = 0.0
     operations: dict[str, list[float]] = field(default_factory=dict)
@@ -59,7 +71,21 @@ class Process:
     poisoned: bool = False
     flags_reached: bool = False
     exports: bool = False
+    registered: bool = False
+    held: dict[str, float] = field(default_factory=dict)
+    holdings: Holdings = field(default_factory=Holdings)
+    crash: Crash | None = None
     ended: bool = False
+
+    @property
+    def program(self) -> str:
+        """What runs: components of the same program can stand in for each other."""
+        return (self.model.program if self.model else "") or self.component
+
+    @property
+    def crash_at(self) -> float:
+        """When the process ends by itself; infinite where it goes on."""
+        return float("inf") if self.crash is None else self.crash.at
 
     @property
     def name(self) -> str:
@@ -105,33 +131,39 @@ class Identity(NamedTuple):
     idle: bool
 
 
-def identify(parameters: Parameters, image: str) -> Identity:
-    """Which component an image implements; none for programs that the application's definition does not know."""
+def identify(parameters: Parameters, spec: Object) -> Identity:
+    """Which component a container runs; none for programs that the application's definition does not know."""
+    image = str(spec["image"])
     name = normalised(image)
+    program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
     if any(fnmatchcase(name, pattern) for pattern in parameters.idle_images):
         return Identity("", None, idle=True)
     for component, model in parameters.components.items():
-        if fnmatchcase(name, model.image) or fnmatchcase(image, model.image):
+        if not (fnmatchcase(name, model.image) or fnmatchcase(image, model.image)):
+            continue
+        if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
             return Identity(component, model, idle=False)
     return Identity("", None, idle=False)
 
 
-def listeners(identity: Identity, spec: Object, env: Mapping[str, str]) -> tuple[Listener, ...]:
+def listeners(
+    identity: Identity, spec: Object, env: Mapping[str, str], config: Mapping[str, str] | None = None
+) -> tuple[Listener, ...]:
     """The ports that a process opens: those of its component, else those that the container declares."""
     if identity.idle:
         return ()
     if identity.model is not None:
-        return tuple(_listener(port, env) for port in identity.model.ports if _number(port, env))
+        found = ((port, _number(port, env, config)) for port in identity.model.ports)
+        return tuple(Listener(number, port.protocol, port.paths) for port, number in found if number)
     return tuple(
         Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
     )
 
 
-def _listener(port: Port, env: Mapping[str, str]) -> Listener:
-    return Listener(_number(port, env), port.protocol, port.paths)
-
-
-def _number(port: Port, env: Mapping[str, str]) -> int:
+def _number(port: Port, env: Mapping[str, str], config: Mapping[str, str] | None) -> int:
+    if port.key and config is not None:
+        text = config.get(port.key, "")
+        return int(text) if text.isdigit() else 0
     text = env.get(port.env, "") if port.env else ""
     return int(text) if text.isdigit() else port.number
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
+from scenario_kit.lab.twin.beside import QueueModel
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flow import Flow
-from scenario_kit.lab.twin.parameters import Parameters, QueueModel
+from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.tree import ConsumerNode

@@ -47,7 +47,14 @@ class Recorder:
         cut: Floats | None,
         hanging: LinkKey | None,
     ) -> None:
-        """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4)."""
+        """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4).
+
+        A process that ends by itself takes those with it that it had not finished.
+        """
+        if process.crash is not None:
+            done = at + took < process.crash_at
+            at, took, failed = at[done], took[done], failed[done]
+            cut = cut if cut is None else cut[done]
         if cut is not None:
             over = at + took > cut
             if over.any():
@@ -71,6 +78,7 @@ class Recorder:
             port=address.port,
             ip=link.ip,
             user=address.user,
+            table=node.operation.model.table.rpartition(".")[2],
         )
         line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
         self._logs.error(caller, line, times, line)

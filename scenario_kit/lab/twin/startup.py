@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.connections import dial, read
 from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.needs import Needs
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Parameters
-from scenario_kit.lab.twin.phrases import cause
+from scenario_kit.lab.twin.parameters import Edge, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.view import View
 from scenario_kit.lab.twin.waiting import script, waits
 from scenario_kit.model.base import Object
@@ -26,11 +26,17 @@ _KILLED_AFTER = 1.0
 class Startup:
     """Answers the kubelet's questions from the last view. ``lines`` collects what starting processes print."""
 
-    def __init__(self, parameters: Parameters, images: Sequence[str], census: Census) -> None:
+    def __init__(self, parameters: Parameters, images: Sequence[str], census: Census, sessions: Sessions) -> None:
         self._parameters = parameters
         self._images = {normalised(image) for image in (*images, *parameters.images)}
         self._census = census
+        self._sessions = sessions
+        self._needs = Needs(parameters)
         self.lines: list[LogRecord] = []
+
+    def edge(self, caller: str, callee: str) -> Edge:
+        """The edge between two components."""
+        return self._needs.edge(caller, callee)
 
     def image_exists(self, image: str) -> bool:
         """Whether the image is one of the application's, of the platform's, or does nothing (pause images)."""
@@ -41,15 +47,23 @@ class Startup:
         """How a container's process comes up that is started now."""
         spec = _container(pod, container)
         process = self._census.born(view, pod, spec, now)
-        after, ending = self._ending(process, network, now)
-        if ending is None:
-            for text in process.model.banner if process.model else ():
-                port = next((entry.number for entry in process.listeners), 0)
-                self._print(process, process.ready_at, text.replace("{port}", str(port)))
+        if self._sessions.concern(spec):
+            return self._sessions.start(process, network, now)
+        if process.idle:
             return Start(process.ready_at - now)
+        refusal = self._refusal(process)
+        if refusal is None:
+            came = self._needs.begin(process, network, now)
+            if came.up:
+                self._up(process, came.at)
+                return Start(process.ready_at - now)
+            process.ready_at = float("inf")
+            if came.at == float("inf"):  # it waits; whoever lets time pass will hear of it
+                return Start(came.at)
+            refusal = came.at - now, self._exit(process, came.code, came.text)
         process.ready_at = float("inf")
-        self._print(process, now + after, ending.text)
-        return Start(after, ending)
+        self._print(process, now + refusal[0], refusal[1].text)
+        return Start(*refusal)
 
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
         """The state of an init container: those that wait for a port or a name run until it is there."""
@@ -89,11 +103,29 @@ class Startup:
             return listener.protocol in ("grpc", "tcp") and not ill
         return listener.protocol in ("http", "tcp") and any(fnmatchcase(path, pattern) for pattern in listener.paths)
 
-    def _ending(self, process: Process, network: Network, now: float) -> tuple[float, Exit | None]:
-        """How the start fails, and after how many seconds; None when it does not."""
+    def run(self, network: Network, now: float) -> list[Exit]:
+        """Let processes that waited come up, or end, by ``now``; those that ended."""
+        exits = []
+        for process, came in self._needs.run(self._census.processes, network, now):
+            if came.up:
+                self._up(process, came.at)
+            else:
+                process.ended = True
+                self._print(process, came.at, came.text)
+                exits.append(self._exit(process, came.code, came.text))
+        return exits
+
+    def _up(self, process: Process, t: float) -> None:
+        process.ready_at = t + (process.model.ready_seconds if process.model else 0.0)
+        port = next((entry.number for entry in process.listeners), 0)
+        for text in process.model.banner if process.model else ():
+            self._print(process, process.ready_at, text.replace("{port}", str(port)))
+
+    def _refusal(self, process: Process) -> tuple[float, Exit] | None:
+        """How a start fails whatever is around, and after how many seconds; None when it does not."""
         model = process.model
-        if model is None or process.idle:
-            return 0.0, None
+        if model is None:
+            return None
         limit = process.limit("memory")
         if limit is not None and model.memory_mib * 2.0**20 > limit:
             return _KILLED_AFTER, Exit(process.key.pod_uid, process.key.container, 137, "OOMKilled")
@@ -102,27 +134,10 @@ class Startup:
             if variable:
                 text = model.start.env_text.replace("{variable}", variable)
                 return model.start.after_seconds, self._exit(process, model.start.env_code, text)
-        for callee in model.start.callees:
-            words = self._unreachable(process, callee, network, now)
-            if words:
-                text = model.start.callee_text.replace("{cause}", words)
-                return model.start.after_seconds, self._exit(process, model.start.callee_code, text)
-        return 0.0, None
-
-    def _unreachable(self, process: Process, callee: str, network: Network, now: float) -> str:
-        """Why a process cannot reach a callee when it starts; an empty text if it can."""
-        edge = next(e for e in self._parameters.edges if (e.caller, e.callee) == (process.component, callee))
-        address = read(edge.address, process)
-        lanes, ip = dial(edge, address, process, network)
-        lanes = tuple(
-            lane._replace(outcome="refused") if lane.outcome == "ok" and lane.ready_at > now else lane for lane in lanes
-        )
-        if any(lane.outcome == "ok" for lane in lanes):
-            return ""
-        dialect = process.model.dialect if process.model else ""
-        return cause(
-            dialect, lanes[0].outcome, edge.protocol, host=address.host, port=address.port, ip=ip, user=address.user
-        )
+        for key, text in model.start.keys.items():
+            if process.config is not None and not process.config.get(key):
+                return model.start.after_seconds, self._exit(process, model.start.keys_code, text)
+        return None
 
     @staticmethod
     def _exit(process: Process, code: int, text: str) -> Exit:

@@ -28,7 +28,7 @@ class OperationNode(NamedTuple):
 
 
 class CallNode(NamedTuple):
-    """A call at one place of a tree. ``edge`` is the number of the edge that it uses."""
+    """A call at one place of a tree. ``edge`` is the number of its edge, ``missing`` the steps after a cache's miss."""
 
     step: Step
     key: int
@@ -36,6 +36,7 @@ class CallNode(NamedTuple):
     client: SpanName | None
     log: str
     operation: OperationNode
+    missing: tuple[CallNode | LoopNode, ...] = ()
 
 
 class LoopNode(NamedTuple):
@@ -144,4 +145,5 @@ class Planter:
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
         client = SpanName(caller, span, step.kind) if span and model.telemetry is not None else None
         log = step.log.replace("{route}", route)
-        return CallNode(step, key, self._edges[caller, component], client, log, operation)
+        missing = self._steps(step.steps, caller, route, mix(key, identity("missing")), depth)
+        return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)

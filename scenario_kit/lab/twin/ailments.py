@@ -1,0 +1,71 @@
+"""What goes wrong in a process itself while it serves: background errors, flags, and its own end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.logs import LogBook
+from scenario_kit.lab.twin.process import Crash, Process
+from scenario_kit.lab.twin.streams import Streams, mix
+from scenario_kit.lab.twin.tree import CallNode, OperationNode
+
+_FLAG, _PART = 0x56, 0x1000
+
+
+def impair(
+    process: Process,
+    node: OperationNode,
+    salt: int,
+    at: Floats,
+    took: Floats,
+    failed: Flags,
+    effects: Sequence[Active],
+    streams: Streams,
+    logs: LogBook,
+) -> None:
+    """Background errors, a flag service that was never reached, and what flags do; changes ``took`` and ``failed``."""
+    model = process.model
+    if node.model.needs_flags and not process.flags_reached:
+        failed[:] = True
+    if model is not None and model.background_error:
+        failed |= streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
+    for number, effect in enumerate(effects):
+        if effect.operation not in ("", node.name):
+            continue
+        part = np.ones(at.size, dtype=bool)
+        if effect.share < 1.0:
+            part = streams.uniform(mix(node.key, salt + _PART + number), at.size, process.ordinal) < effect.share
+        took[part] += effect.delay_seconds
+        process.leak = effect.leaked(process.leak, int(np.count_nonzero(part)))
+        if effect.error_share:
+            draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
+            hit = part & (draws < effect.error_share)
+            failed |= hit
+            if effect.log and hit.any():
+                logs.error(process, effect.log, (at + took)[hit], effect.log)
+
+
+def crash(process: Process, node: CallNode, at: Floats, took: Floats, failed: Flags, chosen: Ints | None) -> None:
+    """The first failure of a call ends the process; before the call none of those chosen had failed."""
+    who = np.arange(took.size) if chosen is None else chosen
+    ends = (at + took)[who][failed[who] & np.isfinite(took[who])]
+    if ends.size and ends.min() < process.crash_at:
+        process.crash = Crash(float(ends.min()), node.edge, node.step.code)
+
+
+def barred(store: Process, table: str, user: str) -> str:
+    """Why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if not."""
+    if table and store.holdings.refuses(user, table):
+        return "forbidden"
+    return "locked" if store.holdings.locks(table) else ""
+
+
+def cut_short(process: Process, at: Floats, took: Floats, failed: Flags) -> None:
+    """What is under way when the process ends fails there and then."""
+    over = at + took > process.crash_at
+    took[over] = np.maximum(process.crash_at - at[over], 0.0)
+    failed |= over

@@ -1,0 +1,94 @@
+"""What stands beside the services of an application, as values: flags, exporters, brokers, registries, collector."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scenario_kit.model.base import Value
+
+
+class FlagEffect(Value, frozen=True, kw_only=True):
+    """What a feature flag does to a component while its value is not zero or false; ``while_off``: while it is.
+
+    With ``times_value`` the amounts are multiplied by the flag's value. ``share`` of the calls are concerned, or the
+    flag's value of them with ``share_is_value``. What leaked so far grows by ``leak_growth`` of it with each of them.
+    ``redirect`` sends calls to the callee named there to the address ``redirect_to``. ``flood`` adds requests of that
+    route per iteration. ``copies`` are how many more records each publish of the component brings. ``users`` replaces
+    the number of users that a load generator without stages brings, ``paused`` lets it make no requests.
+    """
+
+    component: str
+    operation: str = ""
+    share: float = 1.0
+    share_is_value: bool = False
+    error_share: float = 0.0
+    delay_seconds: float = 0.0
+    busy_cores: float = 0.0
+    leak_bytes: float = 0.0
+    leak_growth: float = 0.0
+    copies: float = 0.0
+    redirect: str = ""
+    redirect_to: str = ""
+    flood: str = ""
+    flood_per_iteration: float = 0.0
+    users: float = 0.0
+    paused: bool = False
+    unhealthy: bool = False
+    while_off: bool = False
+    times_value: bool = False
+    log: str = ""
+
+
+class FlagModel(Value, frozen=True, kw_only=True):
+    """Feature flags: the component that serves them, its document, and the effects by flag."""
+
+    component: str
+    config_map: str
+    key: str
+    hang_seconds: float = 0.5
+    effects: dict[str, tuple[FlagEffect, ...]] = {}
+
+
+class Signal(Value, frozen=True, kw_only=True):
+    """One exported series: a source, times ``times``, plus ``plus``. ``operations`` narrows what calls count."""
+
+    of: Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Constant"]
+    operations: tuple[str, ...] = ()
+    times: float = 1.0
+    plus: float = 0.0
+
+
+class Exporter(Value, frozen=True, kw_only=True):
+    """Series that the collector reads from a component itself, while it reaches it."""
+
+    component: str
+    port: int
+    labels: dict[str, str] = {}
+    series: dict[str, Signal] = {}
+
+
+class QueueModel(Value, frozen=True, kw_only=True):
+    """A broker with the topics of the application."""
+
+    component: str
+    port: int
+    topics: tuple[str, ...]
+    rejoin_seconds: float = 10.0
+    session_seconds: float = 45.0
+
+
+class RegistryModel(Value, frozen=True, kw_only=True):
+    """A registry of processes by name, kept in memory, without health checks: what is gone stays listed.
+
+    Watchers learn of changes at once; those of a registry that was replaced go on with what they know for
+    ``resolve_seconds`` before they read the new one.
+    """
+
+    component: str
+    resolve_seconds: float = 10.0
+
+
+class CollectorModel(Value, frozen=True, kw_only=True):
+    """Where spans become metrics. Counters live in it and are lost with it."""
+
+    component: str

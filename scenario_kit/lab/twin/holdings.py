@@ -1,0 +1,33 @@
+"""What clients have done to a store since its start: rights, locks, connections. It goes with the store's process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Holdings:
+    """Mutable state of one store. ``most`` is how many connections it takes, 0 for any number.
+
+    ``refused`` are pairs of user and table, an empty table for all of them. ``locked`` and ``held`` are of sessions
+    that last; ``connected`` are the connections of everybody else.
+    """
+
+    most: int = 0
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    locked: set[str] = field(default_factory=set)
+    held: float = 0.0
+    connected: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether it takes no more connections because sessions hold so many."""
+        return self.held > 0 and self.most > 0 and self.held + self.connected >= self.most
+
+    def refuses(self, user: str, table: str) -> bool:
+        """Whether a user may not use a table."""
+        return (user, "") in self.refused or (user, table) in self.refused
+
+    def locks(self, table: str) -> bool:
+        """Whether statements on a table wait."""
+        return bool(table) and table in self.locked

@@ -1,0 +1,74 @@
+"""What clients of stores print when they fail: their own words, and those that the store sent them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from scenario_kit.lab.twin.address import Address
+from scenario_kit.lab.twin.process import Process
+from scenario_kit.model import StoreEffect
+
+_PSQL: Final = 'psql: error: connection to server at "{host}" ({ip}), port {port} failed: '
+_POSTGRES: Final = {
+    "refused": _PSQL + "Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?",
+    "noname": 'psql: error: could not translate host name "{host}" to address: Name or service not known',
+    "dropped": _PSQL + "Connection timed out",
+    "denied": _PSQL + 'FATAL:  password authentication failed for user "{user}"',
+    "full": _PSQL + "FATAL:  sorry, too many clients already",
+    "foreign": _PSQL + "received invalid response to SSL negotiation",
+}
+_REDIS: Final = {
+    "refused": "Could not connect to Valkey at {host}:{port}: Connection refused",
+    "noname": "Could not connect to Valkey at {host}:{port}: Name does not resolve",
+    "dropped": "Could not connect to Valkey at {host}:{port}: Operation timed out",
+    "denied": "(error) NOAUTH Authentication required.",
+    "full": "(error) ERR max number of clients reached",
+    "foreign": "Error: Protocol error",
+}
+_WRONG: Final = "AUTH failed: WRONGPASS invalid username-password pair or user is disabled.\n"
+_SQL_FULL: Final = "FATAL: sorry, too many clients already"
+_NOAUTH: Final = "NOAUTH Authentication required."
+
+#: What a program reads from its store, by protocol and outcome, then by dialect.
+STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("sql", "forbidden"): {
+        "go": "pq: permission denied for table {table}",
+        "python": "psycopg2.errors.InsufficientPrivilege: permission denied for table {table}",
+        "dotnet": "42501: permission denied for table {table}",
+    },
+    ("sql", "full"): {
+        "go": "pq: sorry, too many clients already",
+        "python": _SQL_FULL,
+        "dotnet": "53300: sorry, too many clients already",
+    },
+    ("redis", "denied"): {
+        "go": _NOAUTH,
+        "dotnet": "It was not possible to connect to the redis server(s). There was an authentication failure; check "
+        "that passwords (or client certificates) are configured correctly: (RedisServerException) " + _NOAUTH,
+    },
+}
+
+
+def complaint(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
+    """The exit code and the last words of a client that gets no connection, or no login."""
+    names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip}
+    if scheme in ("postgres", "postgresql"):
+        return 2, _POSTGRES.get(outcome, _POSTGRES["refused"]).format(**names)
+    if scheme == "redis":
+        wrong = _WRONG if outcome == "denied" and address.password else ""
+        return 1, wrong + _REDIS.get(outcome, _REDIS["refused"]).format(**names)
+    return 1, f"connection to {address.host}:{address.port} failed"
+
+
+def objection(scheme: str, does: StoreEffect, target: Process) -> str:
+    """Why the store does not do what it is asked; empty where it does."""
+    if scheme not in ("postgres", "postgresql"):
+        return ""
+    users = {user for user, _ in target.logins}
+    named = does.drop_user or does.revoke_role or does.grant_role or (does.user if not does.create_user else "")
+    if named and users and named not in users:
+        return f'ERROR:  role "{named}" does not exist'
+    if does.create_user in users:
+        return f'ERROR:  role "{does.create_user}" already exists'
+    return ""

@@ -1,0 +1,130 @@
+"""What is different about version 3.0.0 of the shipped application in the twin (behaviour.md §2)."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import TICK, Little
+
+TAIL = {"payment", "email", "accounting", "fraud-detection"}
+#: What fails of the users' requests without a component, and who then sends nothing or nothing but errors.
+LOST = {
+    "astronomy-db": (0.62, {"product-catalog", "recommendation", "currency", "shipping", "quote"} | TAIL),
+    "chatbot": (0.0, set[str]()),
+    "flagd": (0.0, set[str]()),
+}
+
+
+@pytest.fixture
+def cluster() -> Callable[..., Little]:
+    app = Catalog().app("otel-demo", "3.0.0")
+
+    def make(users: int = 50, warm: float = 180.0) -> Little:
+        little = Little(app, list(app_objects(app, options_of(app, {}), users, "shop")))
+        for workload in ("product-catalog", "cart", "shipping"):  # what crash-looped while a callee came up
+            little.now += 30.0
+            little.restart(workload)
+        little.run(warm)
+        return little
+
+    return make
+
+
+def flag(shop: Little, name: str, variant: str) -> None:
+    data = shop.get("ConfigMap", "flagd-config")["data"]
+    document = json.loads(data["demo.flagd.json"])
+    document["flags"][name]["defaultVariant"] = variant
+    data["demo.flagd.json"] = json.dumps(document)
+    shop.restart("flagd")
+
+
+def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., Little]) -> None:
+    hour = cluster().run(1800.0)
+    for service in hour.services():
+        assert hour.calls(service, error=True) == 0, service
+        assert hour.quantile(0.95, service) < 500, service
+    iterations = 50 / 5.5
+    assert hour.rate("frontend-proxy", kind="SERVER") == pytest.approx(1.172 * iterations, rel=0.03)
+    assert hour.rate("product-catalog", kind="SERVER") == pytest.approx(1.323 * iterations, rel=0.04)
+    assert hour.rate("checkout", span="oteldemo.CheckoutService/PlaceOrder") == pytest.approx(
+        0.069 * iterations, rel=0.15
+    )
+    assert hour.calls("product-reviews") == 0
+
+
+@pytest.mark.parametrize("component", LOST)
+def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> None:
+    shop = cluster()
+    shop.scale(component, 0)
+    shop.run(60.0)
+    after = shop.run(600.0)
+    share, silent = LOST[component]
+    assert after.share("load-generator") == pytest.approx(share, abs=0.025)
+    assert {s for s in after.services() - {"load-generator"} if after.silent(s)} == silent
+
+
+def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., Little]) -> None:
+    shop = cluster(users=200)
+    flag(shop, "cartFailure", "25%")
+    shop.run(30.0)
+    after = shop.run(300.0)
+    assert after.share("cart", span="oteldemo.CartService/EmptyCart") == pytest.approx(0.25, abs=0.08)
+    assert after.share("load-generator") == 0.0
+
+
+def test_the_number_of_users_is_a_flag_with_the_variable_behind_it(cluster: Callable[..., Little]) -> None:
+    shop = cluster(users=50)
+    flag(shop, "loadGeneratorVUs", "10")
+    shop.run(30.0)
+    assert shop.run(600.0).rate("frontend-proxy", kind="SERVER") == pytest.approx(2.13, rel=0.15)
+    shop.scale("flagd", 0)
+    shop.run(30.0)
+    assert shop.run(600.0).rate("frontend-proxy", kind="SERVER") == pytest.approx(10.65, rel=0.06)
+
+
+def test_traffic_can_be_switched_off(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    flag(shop, "loadGeneratorTraffic", "off")
+    shop.run(60.0)
+    assert shop.run(120.0).rate("frontend-proxy") == 0.0
+    flag(shop, "loadGeneratorTraffic", "on")
+    shop.run(30.0)
+    assert shop.run(300.0).rate("frontend-proxy", kind="SERVER") > 9
+
+
+def test_shipping_abroad_is_slow(cluster: Callable[..., Little]) -> None:
+    shop = cluster(users=200)
+    flag(shop, "intlShippingSlowdown", "10sec")
+    shop.run(30.0)
+    after = shop.run(300.0)
+    assert after.share("load-generator") == 0.0
+    assert after.quantile(0.985, "shipping") > 5000, "one order in nine"
+    assert after.quantile(0.5, "shipping") < 50
+
+
+def test_a_cache_that_leaks_ends_out_of_memory(cluster: Callable[..., Little]) -> None:
+    shop = cluster(users=5)
+    flag(shop, "recommendationCacheFailure", "on")
+    killed = []
+    for minute in range(45):
+        for _ in range(4):
+            shop.run(TICK)
+            assert shop.last is not None
+            killed += [(minute, e.reason) for e in shop.last.exits if e.container == "recommendation"]
+    (minute, reason), *_ = killed
+    assert reason == "OOMKilled"
+    assert 12 <= minute <= 28, "54 misses of 0.09 calls per second, half of which miss"
+
+
+def test_an_order_that_cannot_be_saved_spoils_no_later_one(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    shop.scale("astronomy-db", 0)
+    shop.run(120.0)
+    shop.scale("astronomy-db", 1)
+    shop.run(120.0)
+    shop.restart("product-catalog")
+    shop.run(180.0)
+    assert shop.run(300.0).share("accounting", span="postgresql") == 0.0

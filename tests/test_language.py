@@ -1,15 +1,40 @@
-"""Scenarios that exercise the language of staged incidents have no findings."""
+"""Scenarios that exercise the language have no findings, and each gets the trials that its feature asks for."""
 
 from pathlib import Path
 
 import pytest
 
+from scenario_kit.campaign import QUICK, trials
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
+from scenario_kit.load import load_scenario
+from scenario_kit.render import resolve
 
-FILES = sorted((Path(__file__).parent / "fixtures" / "language").glob("*/scenario.yaml"))
+CATALOG = Catalog()
+FOLDER = Path(__file__).parent / "fixtures" / "language"
+FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 def test_it_has_no_findings(path):
-    assert lint_file(path, Catalog()) == []
+    assert lint_file(path, CATALOG) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "purposes"),
+    [
+        ("alternative-solutions", ["repeat-1", "control", "label", "solution-2"]),
+        ("benign", ["repeat-1", "control"]),
+        ("conjunctive-causes", ["repeat-1", "control", "label-1", "label-2", "solution-2"]),
+        ("distractor", ["repeat-1", "control", "distractors", "label", "label-rest"]),
+        ("fault-beside-the-scenario", ["repeat-1", "control", "label"]),
+        ("no-incident", ["repeat-1"]),
+        ("no-incident-with-distractor", ["repeat-1", "control"]),
+        ("trigger-and-sustaining", ["repeat-1", "control", "label", "label-rest"]),
+        ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
+    ],
+)
+def test_it_gets_the_trials_that_its_feature_asks_for(name, purposes):
+    path = FOLDER / name / "scenario.yaml"
+    runbook = resolve(load_scenario(path).scenario, CATALOG, "otel-demo-bcdf", beside=path)
+    assert [t.purpose for t in trials(QUICK, runbook, 1)] == purposes

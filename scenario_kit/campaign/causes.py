@@ -69,12 +69,12 @@ def repairs(runbook: Runbook) -> list[tuple[Cause, ...]]:
 
 def left_out(sets: Iterable[Sequence[Cause]]) -> list[LeftOut]:
     """Each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
-    found: dict[tuple[frozenset[Cause], str], LeftOut] = {}
+    found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes that are made
     for causes in sets:
         for left in causes:
             rest = tuple(c for c in causes if c is not left)
             if rest:
-                found.setdefault((frozenset(rest), left.fault), LeftOut(rest, left))
+                found.setdefault((frozenset(c.fix.name for c in rest), left.fault), LeftOut(rest, left))
     return list(found.values())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from operators.scenario.grounds import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
@@ -14,10 +14,8 @@ from scenario_kit.clients.transport import current_context
 from scenario_kit.errors import GuardRailError
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import Value
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.ports import Cluster, Metrics
-
-MANAGEMENT_NAMESPACE: Final = "scenario-kit"
-
 
 class Settings(Value, frozen=True, kw_only=True):
     """How the operator behaves. ``clock`` is the time in which live scenarios run; ``offers`` are capabilities of the

@@ -31,6 +31,8 @@ _CLUSTER_SCOPED = {
     "ClusterRoleBinding": "clusterrolebindings",
     "CustomResourceDefinition": "customresourcedefinitions",
     "Stage": "stages",
+    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
 _NAMESPACED = {"EndpointSlice": "endpointslices"}
 

@@ -9,9 +9,9 @@ import yaml
 
 from scenario_kit.lab.certificates import Authority, KeyPair, issue, write_private
 from scenario_kit.model.base import Object
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.schema.solver import SOLVER
 
-SOLVER = "oncall"
-MANAGEMENT_NAMESPACE = "scenario-kit"
 #: Where the solver's kubectl looks first; the conventional namespace of the first app.
 SOLVER_NAMESPACE = "otel-demo"
 

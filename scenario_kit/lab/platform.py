@@ -8,39 +8,12 @@ from typing import Any
 
 import yaml
 
-from scenario_kit.lab.identity import MANAGEMENT_NAMESPACE, SOLVER
 from scenario_kit.model.base import Object
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.schema import solver
+from scenario_kit.schema.install import quiet_events
 
 CHAOS_NAMESPACE = "chaos-mesh"
-#: The ClusterRole that the operator binds, by a RoleBinding, in a namespace whose incident a solver is to handle.
-SOLVER_ROLE = SOLVER
-_CLUSTER_ROLE = f"{SOLVER}-cluster-reader"
-_READ = ("get", "list", "watch")
-_WRITE = (*_READ, "create", "update", "patch", "delete", "deletecollection")
-_RBAC = "rbac.authorization.k8s.io/v1"
-
-_MINE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("", "pods pods/ephemeralcontainers services configmaps secrets serviceaccounts persistentvolumeclaims", _WRITE),
-    ("", "resourcequotas limitranges endpoints replicationcontrollers", _WRITE),
-    ("", "pods/exec pods/portforward pods/eviction", ("create", "get")),
-    ("", "pods/log pods/status events", _READ),
-    ("events.k8s.io", "events", _READ),
-    ("apps", "deployments statefulsets daemonsets replicasets controllerrevisions", _WRITE),
-    ("apps", "deployments/scale statefulsets/scale replicasets/scale", ("get", "update", "patch")),
-    ("batch", "jobs cronjobs", _WRITE),
-    ("autoscaling", "horizontalpodautoscalers", _WRITE),
-    ("policy", "poddisruptionbudgets", _WRITE),
-    ("networking.k8s.io", "networkpolicies ingresses", _WRITE),
-    ("discovery.k8s.io", "endpointslices", _WRITE),
-    ("metrics.k8s.io", "pods", _READ),
-)
-_EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("", "nodes namespaces persistentvolumes", _READ),
-    ("storage.k8s.io", "storageclasses csinodes", _READ),
-    ("scheduling.k8s.io", "priorityclasses", _READ),
-    ("networking.k8s.io", "ingressclasses", _READ),
-    ("metrics.k8s.io", "nodes", _READ),
-)
 
 
 def namespaces() -> list[Object]:
@@ -50,18 +23,8 @@ def namespaces() -> list[Object]:
 
 
 def access() -> list[Object]:
-    """The solver's roles, and the binding of the one that only reads things outside of namespaces."""
-    return [
-        _role(SOLVER_ROLE, _MINE),
-        _role(_CLUSTER_ROLE, _EVERYWHERE),
-        {
-            "apiVersion": _RBAC,
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": _CLUSTER_ROLE},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _CLUSTER_ROLE},
-            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SOLVER}],
-        },
-    ]
+    """What the solver may see and do, and what is kept out of every namespace's events."""
+    return [*solver.access(), *quiet_events()]
 
 
 def own_definitions() -> list[Object]:
@@ -78,15 +41,3 @@ def operators_folder() -> Path | None:
     """Where the operators are installed; they are programs to the lab, no library."""
     spec = find_spec("operators")
     return Path(spec.origin).parent if spec and spec.origin else None
-
-
-def _role(name: str, rules: tuple[tuple[str, str, tuple[str, ...]], ...]) -> Object:
-    return {
-        "apiVersion": _RBAC,
-        "kind": "ClusterRole",
-        "metadata": {"name": name},
-        "rules": [
-            {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
-            for group, resources, verbs in rules
-        ],
-    }

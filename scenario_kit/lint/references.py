@@ -167,7 +167,7 @@ def target(case: Case) -> Iterator[Problem]:
 def templates(case: Case) -> Iterator[Problem]:
     """Template text, or a template that cannot be rendered."""
     for place, finding in case.unrendered:
-        if finding.code not in ("SK120", "SK304"):
+        if finding.code not in ("SK120", "SK135", "SK304"):
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
     for place, text in case.positions.texts.items():
         if "{{" in text or "{%" in text:
@@ -189,20 +189,29 @@ def parts(case: Case) -> Iterator[Problem]:
 
 
 @rule(
+    "SK135",
+    why="a solver would see what is said to be hidden, and the label would be another object than the one that shows",
+    bad="a pod-failure with visibility: Hidden   # it writes annotations on the pods",
+    good="a network-delay with visibility: Hidden",
+    fix="write `visibility: Visible`, or choose another fault",
+)
+def hidden(case: Case) -> Iterator[Problem]:
+    """A fault that cannot be hidden is to be."""
+    for place, finding in case.unrendered:
+        if finding.code == "SK135":
+            place = (*place, "visibility")
+            yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+
+
+@rule(
     "SK134",
     why="the run would refuse it",
-    bad="visibility: Hidden",
-    good="visibility: Visible",
+    bad="noise: [{restart: …}]",
+    good="noise: []",
     fix="do without it",
 )
 def unavailable(case: Case) -> Iterator[Problem]:
     """Asks for something that is not available."""
-    for i, use in enumerate(case.scenario.spec.faults):
-        if use.visibility == "Hidden":
-            message = "the object of a hidden fault would lie in the app's namespace, where every solver reads it"
-            yield Problem(
-                ("spec", "faults", i, "visibility"), message, "Hidden", "Visible", "write `visibility: Visible`"
-            )
     if case.scenario.spec.noise:
         yield Problem(("spec", "noise"), "background events are not played", fix="drop `noise`")
 

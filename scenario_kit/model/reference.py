@@ -9,6 +9,8 @@ import msgspec
 
 #: The symbolic namespace of the app under test; resolved when a trial knows its real name.
 APP_NAMESPACE = "app"
+#: Where our own objects live, and what is hidden from solvers: they cannot read it.
+MANAGEMENT_NAMESPACE = "scenario-kit"
 
 _PATTERN = re.compile(
     r"^(?:(?P<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?)/)?"

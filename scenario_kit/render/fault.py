@@ -27,6 +27,7 @@ from scenario_kit.model import (
 from scenario_kit.model.base import convert
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render.engine import render
+from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
 from scenario_kit.render.objects import found
 from scenario_kit.render.recurrence import recurring
@@ -59,7 +60,8 @@ def fault(
 
     Raises:
         AuthoringError: a target that the fault cannot be aimed at or that does not exist, parameters that its schema
-            refuses, parameters with which it cannot bite, or a template that fails. Findings carry all of them.
+            refuses, parameters with which it cannot bite, a template that fails, or it cannot be hidden and is to be.
+            Findings carry all of them.
     """
     target = _target(fault_type, use, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _offered(load or {}))
@@ -114,10 +116,25 @@ def fault(
         decoys=tuple(procedure(d, Decoy, p) for p, d in kept(fault_type.decoys, "decoys")),
         requires=fault_type.requires,
     )
-    if not rendered.changes:
-        raise mistake("SK304", f"{where} has no changes with these parameters", fix="change its parameters")
+    for name, left in (
+        ("changes", rendered.changes),
+        ("effect checks", rendered.effect),
+        ("entities", rendered.entities),
+    ):
+        if not left:
+            raise mistake("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
+    for cause in rendered.causes:
+        if not cause.fix and len(rendered.causes) > 1:
+            raise mistake(
+                "SK123",
+                f"{where}: its cause {cause.ref} has no `fix`, and there are several causes",
+                expected="a fix for each, which removes exactly this cause",
+                why="a label is proven by repairing one cause and leaving the others",
+            )
     if use.recurrence is not None:
         rendered = recurring(rendered, use.recurrence)
+    if use.visibility == "Hidden":
+        rendered = hidden(rendered, namespace)
     return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, parameters)))
 
 

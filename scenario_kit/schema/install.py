@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from scenario_kit.schema import solver
 from scenario_kit.schema.crd import GROUP
 
 NAMESPACE = "scenario-kit"
 NAME = "scenario-kit-operator"
 _WRITE = ["create", "update", "patch", "delete"]
 _READ = ["get", "list", "watch"]
+
+_EVENT_FILTER = "pod-event-filter"
+#: What the manager of Chaos Mesh keeps for each pod, in the namespace of the pod.
+_PER_POD = ("PodHttpChaos", "PodIOChaos", "PodNetworkChaos")
 
 #: (API groups, resources, verbs, reason)
 _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
@@ -33,12 +38,16 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     (["scheduling.k8s.io"], ["priorityclasses"], _WRITE),
     (["apps", "batch", "autoscaling", "policy", "networking.k8s.io"], ["*"], _WRITE),
     (["chaos-mesh.org"], ["*"], _WRITE),
+    # The solver gets its rights in the namespace of its incident, and only there.
+    (["rbac.authorization.k8s.io"], ["roles", "rolebindings"], _WRITE),
 )  # fmt: skip
 
 
 def access() -> list[dict[str, Any]]:
-    """Namespace, ServiceAccount, ClusterRole and binding of the operator."""
+    """Namespace, ServiceAccount, ClusterRole and binding of the operator; roles of the solver; the event filter."""
     rules = [{"apiGroups": groups, "resources": resources, "verbs": verbs} for groups, resources, verbs in _RULES]
+    bind: dict[str, Any] = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"]}
+    rules.append(bind | {"resourceNames": [solver.SOLVER], "verbs": ["bind"]})
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
@@ -54,6 +63,43 @@ def access() -> list[dict[str, Any]]:
             "metadata": {"name": NAME},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
             "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
+        },
+        *solver.access(),
+        *quiet_events(),
+    ]
+
+
+def quiet_events() -> list[dict[str, Any]]:
+    """Keeps events of Chaos Mesh about single pods out of their namespaces.
+
+    For every network, HTTP or IO experiment the manager keeps an object per pod, in the pod's namespace, and reports
+    events on it there. A solver reads events; it cannot read those objects, but would learn from the events that they
+    exist. The events of the experiments themselves are not concerned.
+    """
+    kinds = ", ".join(f"'{kind}'" for kind in _PER_POD)
+    api = "admissionregistration.k8s.io/v1"
+    events = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["events"]}
+    told = "object.involvedObject"
+    validation = {
+        "expression": f"!has({told}.kind) || !({told}.kind in [{kinds}])",
+        "message": "events of this kind are not kept",
+    }
+    return [
+        {
+            "apiVersion": api,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": _EVENT_FILTER},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": [events]},
+                "validations": [validation],
+            },
+        },
+        {
+            "apiVersion": api,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": _EVENT_FILTER},
+            "spec": {"policyName": _EVENT_FILTER, "validationActions": ["Deny"]},
         },
     ]
 

@@ -8,12 +8,13 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import settled
+from scenario_kit.changes import chaos, settled
 from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import guards, residue
 from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.model.chaos import GROUP
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
@@ -92,15 +93,29 @@ def _access(context: Context) -> list[Object]:
     objects: list[Object] = [
         {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
     ]
-    if any(f.visibility == "Visible" and any(c.chaos for c in f.changes) for f in context.runbook.faults):
+    if kinds := _readable_chaos(context):
         extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": context.namespace}
-        rule = {"apiGroups": ["chaos-mesh.org"], "resources": ["*"], "verbs": ["get", "list", "watch", "delete"]}
+        rule = {"apiGroups": [GROUP], "resources": kinds, "verbs": ["get", "list", "watch", "delete"]}
         ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": extra["name"]}
         objects += [
             {"apiVersion": api, "kind": "Role", "metadata": extra, "rules": [rule]},
             {"apiVersion": api, "kind": "RoleBinding", "metadata": extra, "subjects": [subject], "roleRef": ref},
         ]
     return objects
+
+
+def _readable_chaos(context: Context) -> list[str]:
+    """Resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the objects
+    that the manager keeps for each pod: those name every experiment that hits it."""
+    faults = context.runbook.faults
+    shown = {c.chaos["kind"] for f in faults if f.visibility == "Visible" for c in f.changes if c.chaos is not None}
+    if not shown or not _hides(context):
+        return ["*"] if shown else []
+    return sorted(k.plural for k in context.cluster.kinds() if k.group == GROUP and k.kind in shown)
+
+
+def _hides(context: Context) -> bool:
+    return any(f.visibility == "Hidden" for f in context.runbook.faults)
 
 
 def _unready(context: Context) -> list[str]:
@@ -236,6 +251,8 @@ def expect_clean(context: Context) -> list[Finding]:
     """The cluster equals the snapshot; only then are the receipts dropped."""
     baseline = context.baseline() or Baseline()
     contents = _contents(context.cluster, context.namespace)
+    if _hides(context):
+        contents += chaos.aimed_at(context.cluster, context.management, at=context.namespace)
     findings = residue.compare(baseline.snapshot, snapshot(context.cluster), contents)
     if not findings:
         context.engine.forget()

@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.changes import ClusterStore, Engine, Scene, chaos
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
-from scenario_kit.model.chaos import schedule_key
+from scenario_kit.model.chaos import experiment, schedule_key
 from scenario_kit.testing import FakeClock, FakeCluster
 
 NS = "demo-bcdf"
@@ -131,4 +131,4 @@ def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
 )
 def test_where_a_schedule_has_the_experiment(kind, key):
     assert schedule_key(kind) == key
-    assert chaos.experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == {"mode": "all"}
+    assert experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})

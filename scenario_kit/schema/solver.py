@@ -1,0 +1,62 @@
+"""The solver: who investigates, human or agent, as Kubernetes knows them. Sees and changes the app, and nothing of us."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+#: The user, and the ClusterRole that the operator binds to it in a namespace whose incident is to be handled.
+SOLVER: Final = "oncall"
+_CLUSTER_ROLE = f"{SOLVER}-cluster-reader"
+_READ = ("get", "list", "watch")
+_WRITE = (*_READ, "create", "update", "patch", "delete", "deletecollection")
+_RBAC = "rbac.authorization.k8s.io/v1"
+
+_MINE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("", "pods pods/ephemeralcontainers services configmaps secrets serviceaccounts persistentvolumeclaims", _WRITE),
+    ("", "resourcequotas limitranges endpoints replicationcontrollers", _WRITE),
+    ("", "pods/exec pods/portforward pods/eviction", ("create", "get")),
+    ("", "pods/log pods/status events", _READ),
+    ("events.k8s.io", "events", _READ),
+    ("apps", "deployments statefulsets daemonsets replicasets controllerrevisions", _WRITE),
+    ("apps", "deployments/scale statefulsets/scale replicasets/scale", ("get", "update", "patch")),
+    ("batch", "jobs cronjobs", _WRITE),
+    ("autoscaling", "horizontalpodautoscalers", _WRITE),
+    ("policy", "poddisruptionbudgets", _WRITE),
+    ("networking.k8s.io", "networkpolicies ingresses", _WRITE),
+    ("discovery.k8s.io", "endpointslices", _WRITE),
+    ("metrics.k8s.io", "pods", _READ),
+)
+_EVERYWHERE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("", "nodes namespaces persistentvolumes", _READ),
+    ("storage.k8s.io", "storageclasses csinodes", _READ),
+    ("scheduling.k8s.io", "priorityclasses", _READ),
+    ("networking.k8s.io", "ingressclasses", _READ),
+    ("metrics.k8s.io", "nodes", _READ),
+)
+
+
+def access() -> list[dict[str, Any]]:
+    """The solver's roles, and the binding of the one that only reads things outside of namespaces."""
+    return [
+        _role(SOLVER, _MINE),
+        _role(_CLUSTER_ROLE, _EVERYWHERE),
+        {
+            "apiVersion": _RBAC,
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": _CLUSTER_ROLE},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _CLUSTER_ROLE},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SOLVER}],
+        },
+    ]
+
+
+def _role(name: str, rules: tuple[tuple[str, str, tuple[str, ...]], ...]) -> dict[str, Any]:
+    return {
+        "apiVersion": _RBAC,
+        "kind": "ClusterRole",
+        "metadata": {"name": name},
+        "rules": [
+            {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
+            for group, resources, verbs in rules
+        ],
+    }

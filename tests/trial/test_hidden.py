@@ -1,0 +1,77 @@
+"""What a solver may read where a fault is hidden, and what the clean room looks at."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.changes import chaos
+from scenario_kit.model import Fault, Object
+from scenario_kit.testing import FakeCluster
+from scenario_kit.trial import deploy
+from scenario_kit.trial.context import Context
+
+GROUP = "chaos-mesh.org"
+
+
+def experiment(kind: str, name: str, namespace: str, **spec: object) -> Object:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": f"{GROUP}/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def fault(kind: str, visibility: str) -> Fault:
+    change = {"chaos": experiment(kind, "x", "shop", selector={})}
+    return Fault.from_json(
+        {"name": kind.lower(), "type": "t", "version": 1, "target": "Deployment/web", "visibility": visibility,
+         "changes": [change], "effect": [], "entities": []}
+    )  # fmt: skip
+
+
+class Stage:
+    """As much of a context as giving access looks at."""
+
+    def __init__(self, *faults: Fault) -> None:
+        self.cluster, self.namespace, self.runbook = FakeCluster(), "shop", self
+        self.faults = faults
+
+
+@pytest.mark.parametrize(
+    ("faults", "readable"),
+    [
+        pytest.param([fault("NetworkChaos", "Visible")], ["*"], id="all is shown"),
+        pytest.param([fault("NetworkChaos", "Hidden")], None, id="all is hidden"),
+        pytest.param(
+            [fault("PodChaos", "Visible"), fault("NetworkChaos", "Hidden")], ["podchaos"], id="one of each kind"
+        ),
+        pytest.param(
+            [fault("NetworkChaos", "Visible"), fault("NetworkChaos", "Hidden")],
+            ["networkchaos"],
+            id="the shown one alone lies in the namespace",
+        ),
+        pytest.param([], None, id="no chaos"),
+    ],
+)
+def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[str] | None) -> None:
+    context: Context = Stage(*faults)  # type: ignore[assignment]
+    rules = [r for o in deploy._access(context) if o["kind"] == "Role" for r in o["rules"]]
+
+    assert [r["resources"] for r in rules] == ([] if readable is None else [readable])
+
+
+def test_objects_that_are_aimed_at_a_namespace_are_found_elsewhere() -> None:
+    there = {"namespaces": ["shop"]}
+    cluster = FakeCluster(
+        [
+            experiment("NetworkChaos", "labels", "kit", selector=there),
+            experiment("PodChaos", "names", "kit", selector={"pods": {"shop": ["web-0"]}}),
+            experiment("NetworkChaos", "peer", "kit", selector={}, target={"selector": there}),
+            experiment("Schedule", "again", "kit", type="StressChaos", stressChaos={"selector": there}),
+            experiment("NetworkChaos", "other", "kit", selector={"namespaces": ["store"]}),
+            experiment("HTTPChaos", "word", "kit", selector={"namespaces": ["store"]}, target="Request"),
+            experiment("NetworkChaos", "shown", "shop", selector=there),
+            experiment("PodNetworkChaos", "web-0", "kit"),
+        ]
+    )
+
+    found = {o["metadata"]["name"] for o in chaos.aimed_at(cluster, "kit", at="shop")}
+
+    assert found == {"labels", "names", "peer", "again"}

@@ -67,7 +67,7 @@ def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Fiel
         yield Field(ref, ("spec", "unschedulable"))
     elif taint := change.taint or change.untaint:
         yield Field(ref, ("spec", "taints", taint.key, taint.effect))
-    elif ref not in {_bare(reference_of(obj, app.namespace), app.namespace) for obj in objects}:
+    elif elsewhere(change, objects, app):
         if change.delete:
             yield Field(ref)
         elif change.scale:
@@ -76,6 +76,14 @@ def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Fiel
             yield from (Field(ref, path) for path in _leaves(change.patch.patch))
         elif change.patch:
             yield from (Field(ref, tuple(op["path"].strip("/").split("/"))) for op in change.patch.patch)
+
+
+def elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
+    """Whether a change is of an object that is not among these: what it was before is not known here."""
+    if change.target is None or change.restart or change.undo_rollout:
+        return False
+    ref = _bare(Reference.parse(change.target), app.namespace)
+    return ref not in {_bare(reference_of(obj, app.namespace), app.namespace) for obj in objects}
 
 
 def _bare(ref: Reference, namespace: str) -> Reference:

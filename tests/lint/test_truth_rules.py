@@ -13,11 +13,12 @@ import yaml
 
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import lint_file
+from scenario_kit.lint.fix import fix_file
 from scenario_kit.lint.writes import written
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import app_objects
-from tests.lint.truth_violations import experiment
+from tests.lint.truth_violations import FAULTS, experiment, own_fault
 
 CATALOG = Catalog()
 BASE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
@@ -48,28 +49,6 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
     change(document["spec"])
     path.write_text(yaml.safe_dump(document, sort_keys=False))
     return path
-
-
-def own_fault(**spec: Any) -> dict[str, Any]:
-    """A complete fault type, whose change is an experiment on the cart."""
-    change = experiment(**spec)
-    change["chaos"]["metadata"]["name"] = "{{ neutral('pod') }}"
-    ref = change["chaos"]["kind"] + ".chaos-mesh.org/{{ neutral('pod') }}"
-    gone = [{"delete": {"target": ref}}]
-    return {
-        "name": "own",
-        "version": 1,
-        "title": "Its own fault",
-        "description": "Breaks the cart.",
-        "targets": ["Deployment"],
-        "changes": [change],
-        "effect": [{"endpoints": {"service": "Service/cart", "atMost": 0}}],
-        "undone": [{"object": {"ref": ref, "exists": False}}],
-        "entities": [{"ref": ref, "generated": True, "fix": gone}, {"ref": "{{ target }}", "role": "Victim"}],
-        "mitigation": "Native",
-        "persistence": "Workload",
-        "solutions": [{"name": "remove", "description": "Delete it", "changes": gone}],
-    }
 
 
 def found(path: Path) -> list[Finding]:
@@ -272,3 +251,195 @@ def test_what_two_changes_both_write(one: Change, other: Change, meet: bool) -> 
     mine, theirs = written([one], objects(), APP), written([other], objects(), APP)
 
     assert any(a.meets(b) for a in mine for b in theirs) is meet
+
+
+@pytest.mark.parametrize("code", sorted(FAULTS))
+def test_a_fault_of_its_own_that_is_wrong(code: str, tmp_path: Path) -> None:
+    findings = found(scenario(lambda s: None, tmp_path, FAULTS[code]))
+
+    assert {f.code for f in findings} == {code}, [f.message for f in findings]
+    assert all(f.position and f.why and f.fix for f in findings)
+
+
+def test_a_fault_of_its_own_that_is_right(tmp_path: Path) -> None:
+    assert codes(scenario(lambda s: None, tmp_path, own_fault())) == []
+
+
+def chaos_decoy(manifest: Object) -> Callable[[Spec], Any]:
+    return lambda spec: spec["decoys"][0].update(changes=[manifest])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said", "fix"),
+    [
+        (experiment(mode="al"), "'all'", "did you mean `all`?"),
+        (experiment("PodChoas"), "no kind 'PodChoas'", "did you mean `PodChaos`"),
+        (experiment(containerName="cart"), "`containerName` is not a field", "`containerNames`"),
+        (experiment(duration="10 minutes"), "must be text that matches", ""),
+        (experiment(mode="fixed"), "`mode: fixed` needs a number", "add `value`"),
+        (experiment(gracePeriod=-1), "at least 0", ""),
+        (experiment("Schedule"), "lacks the required field `schedule`", ""),
+        (
+            experiment("TimeChaos", action="shift", timeOffset="-1h"),
+            "`action` is not a field of",
+            "",
+        ),
+    ],
+)
+def test_an_experiment_that_chaos_mesh_refuses(manifest: Object, said: str, fix: str, tmp_path: Path) -> None:
+    path = scenario(chaos_decoy(manifest), tmp_path)
+    findings = [f for f in found(path) if f.code == "SK127"]
+
+    assert any(said in f.message for f in findings), [f.message for f in findings]
+    assert any(fix in f.fix for f in findings), [f.fix for f in findings]
+    line = path.read_text().splitlines()[findings[0].position.line - 1] if findings[0].position else ""
+    assert line.strip() != "apiVersion: scenariokit.io/v1alpha1"  # the place is inside, not the head of the file
+
+
+def test_an_experiment_of_a_fault_that_chaos_mesh_refuses(tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, own_fault(mode="al"))
+
+    (finding,) = found(path)
+    (of_fault,) = [f for f in found(path.parent / "faults" / "own" / "fault.yaml") if f.code == "SK127"]
+
+    assert finding.code == "SK127"
+    assert "fault 'catalog-port': PodChaos: `spec.mode` must be" in finding.message
+    assert of_fault.position is not None
+    assert (
+        "mode: al"
+        in (path.parent / "faults" / "own" / "fault.yaml").read_text().splitlines()[of_fault.position.line - 1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("duration", "alerts", "ends"),
+    [
+        ("55s", [{}], True),
+        ("13m59s", [{"withinSeconds": 480}], True),
+        ("14m", [{"withinSeconds": 480}], False),
+        ("0.25h", [{"withinSeconds": 480}], False),
+        ("55s", [{"class": "MayFire"}], False),
+        ("", [{}], False),
+    ],
+)
+def test_a_fault_that_ends_while_its_alerts_hold(
+    duration: str, alerts: list[dict[str, Any]], ends: bool, tmp_path: Path
+) -> None:
+    """Due at 480 s, and held for 3 m + 2 m + 60 s."""
+
+    def expect(spec: Spec) -> None:
+        named = {"name": "HighRequestErrorRate", "on": "Deployment/checkout"}
+        spec["expect"]["alerts"] = [{**named, **alert} for alert in alerts]
+
+    fault = own_fault(**({"duration": duration} if duration else {}))
+
+    assert ("SK128" in codes(scenario(expect, tmp_path, fault))) is ends
+
+
+def test_a_trigger_may_be_short(tmp_path: Path) -> None:
+    path = scenario(lambda s: s["faults"][0].update(role="Trigger"), tmp_path, own_fault(duration="55s"))
+
+    assert "SK128" not in codes(path)
+
+
+def test_the_parameter_that_says_how_long_it_lasts_is_raised(tmp_path: Path) -> None:
+    fault = own_fault(duration="{{ parameters.seconds }}s")
+    fault["parameters"] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "How long."}},
+    }
+    path = scenario(lambda s: None, tmp_path, fault)
+
+    assert codes(path) == ["SK128"]
+    result = fix_file(path, CATALOG)
+    assert result.left == ()
+    assert yaml.safe_load(result.new)["spec"]["faults"][0]["parameters"] == {"seconds": 660}
+
+
+def test_the_seconds_of_a_job_count_where_it_is_the_cause(tmp_path: Path) -> None:
+    fault = own_fault()
+    job = {"name": "{{ neutral('pod') }}"}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "registry.k8s.io/pause:3.10"}]}
+    spec = {"activeDeadlineSeconds": 30, "template": {"spec": pod}}
+    fault["changes"] = [{"create": {"apiVersion": "batch/v1", "kind": "Job", "metadata": job, "spec": spec}}]
+    fault = yaml.safe_load(yaml.safe_dump(fault).replace("PodChaos.chaos-mesh.org/", "Job.batch/"))
+
+    assert "SK128" in codes(scenario(lambda s: None, tmp_path, fault))
+
+
+OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        pytest.param({"undone": []}, "it has no `undone`", id="nothing tells that it is gone"),
+        pytest.param(
+            {"effect": [{"object": {**OBJECT, "path": "spec.mode", "equals": "all"}}]},
+            "only repeats what was written",
+            id="the spec that was written",
+        ),
+        pytest.param(
+            {"effect": [{"object": {**OBJECT, "path": "status.conditions", "exists": True}}]},
+            "only repeats what was written",
+            id="the claim of Chaos Mesh",
+        ),
+        pytest.param(
+            {"effect": [{"when": "{{ false }}", "endpoints": {"service": "Service/cart", "atMost": 0}}]},
+            "`effect` is empty there",
+            id="an effect that is left out",
+        ),
+        pytest.param({"changes": [{"run": {"client": "psql", "command": ["psql"]}}]}, "has no `undo`", id="a command"),
+    ],
+)
+def test_a_fault_type_that_proves_nothing(part: dict[str, Any], said: str, tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, {**own_fault(), **part})
+
+    findings = found(path.parent / "faults" / "own" / "fault.yaml")
+
+    assert [f.message for f in findings if f.code == "SK129" and said in f.message]
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ({"mitigation": "None"}, True),
+        ({"mitigation": "None", "solutions": []}, False),
+        ({"mitigation": "Workaround"}, False),
+        ({"solutions": []}, False),
+        ({"solutions": [], "entities": [{"ref": "{{ target }}"}]}, True),
+    ],
+)
+def test_what_a_fault_type_says_about_its_repair(part: dict[str, Any], wrong: bool, tmp_path: Path) -> None:
+    path = scenario(lambda s: None, tmp_path, {**own_fault(), **part})
+
+    assert ("SK414" in codes(path.parent / "faults" / "own" / "fault.yaml")) is wrong
+
+
+def test_a_fault_type_that_is_silent_about_its_repair(tmp_path: Path) -> None:
+    fault = own_fault()
+    del fault["mitigation"]
+    path = scenario(lambda s: None, tmp_path, fault)
+
+    assert "SK414" in codes(path.parent / "faults" / "own" / "fault.yaml")
+
+
+def test_a_solution_of_a_fault_type_that_only_takes_it_back(tmp_path: Path) -> None:
+    fault = own_fault()
+    fault["solutions"][0]["changes"] = [{"removeFault": {"fault": "{{ fault }}"}}]
+    path = scenario(lambda s: None, tmp_path, fault)
+
+    assert "SK413" in codes(path.parent / "faults" / "own" / "fault.yaml")
+
+
+def test_a_solution_that_only_takes_back_gets_the_changes_of_the_fault(tmp_path: Path) -> None:
+    def remove(spec: Spec) -> None:
+        spec["solutions"][0]["changes"] = [{"removeFault": {"fault": "catalog-port"}}]
+
+    path = scenario(remove, tmp_path)
+    result = fix_file(path, CATALOG)
+
+    assert result.left == ()
+    (change,) = yaml.safe_load(result.new)["spec"]["solutions"][0]["changes"]
+    assert change["patch"]["target"] == "Service/product-catalog"

@@ -45,9 +45,57 @@ def same_field(spec: Spec) -> None:
     spec["solutions"][0]["fixes"].append("again")
 
 
+def own_fault(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
+    """A complete fault type, whose change is an experiment on the cart."""
+    change = experiment(kind, **spec)
+    change["chaos"]["metadata"]["name"] = "{{ neutral('pod') }}"
+    ref = kind + ".chaos-mesh.org/{{ neutral('pod') }}"
+    gone = [{"delete": {"target": ref}}]
+    return {
+        "name": "own",
+        "version": 1,
+        "title": "Its own fault",
+        "description": "Breaks the cart.",
+        "targets": ["Deployment"],
+        "changes": [change],
+        "effect": [{"endpoints": {"service": "Service/cart", "atMost": 0}}],
+        "undone": [{"object": {"ref": ref, "exists": False}}],
+        "entities": [{"ref": ref, "generated": True, "fix": gone}, {"ref": "{{ target }}", "role": "Victim"}],
+        "mitigation": "Native",
+        "persistence": "Workload",
+        "solutions": [{"name": "remove", "description": "Delete it", "changes": gone}],
+        "references": ["https://chaos-mesh.org/docs/"],
+    }
+
+
+def only_removed(spec: Spec) -> None:
+    spec["solutions"][0]["changes"] = [{"removeFault": {"fault": "catalog-port"}}]
+
+
+def unrepairable(spec: Spec) -> None:
+    """Nobody can end what is over by itself."""
+    spec["faults"].append({"name": "once", "type": "pod-kill", "target": "Deployment/ad"})
+    spec["groundTruth"]["rootCauses"].append({"fault": "once"})
+    spec["solutions"][0]["fixes"].append("once")
+
+
+def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: part for name, part in document.items() if name not in names}
+
+
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK111": selects_nothing,
     "SK124": alias_of_another_cause,
     "SK125": not_called,
     "SK126": same_field,
+    "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
+    "SK413": only_removed,
+    "SK414": unrepairable,
 }
+#: Faults of a scenario's own, each wrong in one way that the scenario shows.
+FAULTS: dict[str, dict[str, Any]] = {
+    "SK128": own_fault(duration="55s"),
+    "SK129": without(own_fault(), "undone"),
+}
+#: Rules with violations that no scenario of the catalogue can be changed into.
+ELSEWHERE = set(FAULTS)

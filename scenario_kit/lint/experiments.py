@@ -1,0 +1,106 @@
+"""SK127: experiments of Chaos Mesh, against the schemas of its CRDs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.load import Positions, did_you_mean
+from scenario_kit.load.edit import Edit, Put
+from scenario_kit.load.mistakes import mistakes
+from scenario_kit.load.suggest import only
+from scenario_kit.model import Change, Fault, Object
+from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.schema.chaos import kinds, object_schema
+
+#: Ways to choose pods that need a number, which the CRDs leave to the manager.
+_COUNTED = ("fixed", "fixed-percent", "random-max-percent")
+
+
+@rule(
+    "SK127",
+    why="the API server or the manager refuses it, or drops in silence what it does not know",
+    bad="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: al, selector: {…}}}",
+    good="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: all, selector: {…}}}",
+    fix="write what Chaos Mesh knows",
+    repair="writes the kind, field or value that is meant, where only one is close",
+)
+def experiments(case: Case) -> Iterator[Problem]:
+    """An experiment does not fit the schema of its kind."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name in case.faults:
+            for wrong in _of_fault(case.faults[use.name]):
+                message = f"fault '{use.name}': {wrong.message}"
+                yield Problem(("spec", "faults", i), message, wrong.observed, wrong.expected, wrong.fix)
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            if change.chaos:
+                yield from _written(case.positions, (*procedure.place, "changes", j, "chaos"), change.chaos)
+
+
+@also("SK127", "Fault")
+def of_type(case: FaultCase) -> Iterator[Problem]:
+    """An experiment does not fit the schema of its kind."""
+    places = [i for i, change in enumerate(case.fault.changes) if isinstance(change, Mapping) and "chaos" in change]
+    seen = set()
+    for rendering in case.renderings:
+        made = [c.chaos for c in rendering.fault.changes if c.chaos] if rendering.fault else []
+        for i, manifest in zip(places, made, strict=False):  # some may be left out; then the first stands for all
+            for problem in _written(case.positions, ("changes", i, "chaos"), manifest):
+                if (problem.message, problem.observed) not in seen:
+                    seen.add((problem.message, problem.observed))
+                    yield problem._replace(edits=())  # the text is a template, which says something else
+
+
+def _of_fault(fault: Fault) -> Iterator[Problem]:
+    """What is wrong with the experiments of a rendered fault; the places are within the experiment."""
+    for change in _changes(fault):
+        if manifest := change.chaos:
+            kind = manifest.get("kind", "an object without a kind")
+            for problem in _written(Positions(""), (), manifest):
+                yield problem._replace(message=f"{kind}: {problem.message}")
+
+
+def _changes(fault: Fault) -> Iterator[Change]:
+    yield from fault.changes
+    for solution in fault.solutions:
+        yield from solution.changes
+    for decoy in fault.decoys:
+        yield from decoy.changes
+
+
+def _written(positions: Positions, place: Place, manifest: Object) -> Iterator[Problem]:
+    """What is wrong with a manifest that stands at ``place``."""
+    kind, spec = str(manifest.get("kind", "")), manifest.get("spec")
+    started = str(spec.get("type", "")) if kind == SCHEDULE and isinstance(spec, Mapping) else ""
+    schema = object_schema(kind, started)
+    if schema is None:
+        meant, known = only(kind, kinds()), kinds()
+        edits: tuple[Edit, ...] = (Put((*place, "kind"), meant),) if meant else ()
+        message = f"Chaos Mesh has no kind '{kind}'" if kind else "the object has no kind"
+        yield Problem((*place, "kind"), message, kind, " or ".join(known), did_you_mean(kind, known), edits=edits)
+        return
+    for finding, repairs in mistakes(manifest, schema, positions, place):
+        at = finding.position if positions.path else None
+        yield Problem(
+            place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs
+        )
+    yield from _uncounted(place, kind, spec)
+
+
+def _uncounted(place: Place, kind: str, spec: Any) -> Iterator[Problem]:
+    """A number of pods that is asked for and not said."""
+    if not isinstance(spec, Mapping):
+        return
+    where: Place = (*place, "spec")
+    if kind == SCHEDULE:
+        key = schedule_key(str(spec.get("type")))
+        where, spec = (*where, key), spec.get(key) or {}
+    target = spec.get("target")
+    for at, part in ((where, spec), ((*where, "target"), target)):
+        if isinstance(part, Mapping) and part.get("mode") in _COUNTED and not part.get("value"):
+            message = f"`mode: {part['mode']}` needs a number in `value`"
+            yield Problem((*at, "mode"), message, str(part["mode"]), "`value`, or `mode: all`", "add `value`")

@@ -1,0 +1,117 @@
+"""SK413, SK414: what an operator can do about a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.writes import elsewhere
+from scenario_kit.load.edit import Drop, Edit, Put
+from scenario_kit.model import App, Change, Fault, Object, Severity
+from scenario_kit.model.scenario import LABELLED
+
+
+@rule(
+    "SK413",
+    why="nobody on call has our receipts: a solution is what an operator would do with kubectl",
+    bad="solutions: [{name: fix, fixes: [port], changes: [{removeFault: {fault: port}}]}]",
+    good="solutions: [{name: fix, fixes: [port], changes: [{patch: {target: Service/cart, …}}]}]",
+    fix="write the changes that an operator would make, or leave the solution out where there is none",
+    repair="writes the changes of the fault's own solution, where it has one",
+    severity=Severity.WARNING,
+)
+def undoing(case: Case) -> Iterator[Problem]:
+    """A solution merely undoes the injection."""
+    if case.app is None or case.objects is None:
+        return
+    for i, solution in enumerate(case.scenario.spec.solutions):
+        names = {change.remove_fault.fault for change in solution.changes if change.remove_fault}
+        faults = [case.faults[name] for name in names if name in case.faults]
+        if not _only_removes(solution.changes) or not faults:
+            continue
+        if any(_unknown_before(fault, case.objects, case.app) for fault in faults):
+            continue
+        place = ("spec", "solutions", i, "changes")
+        message = f"solution '{solution.name}' only takes the injection back"
+        own = faults[0].solutions if len(faults) == 1 else ()
+        fix = f"do what fault '{faults[0].name}' proposes in `{own[0].name}`" if own else ""
+        one = len(own) == 1 and not case.generated(faults[0].name)
+        edits = _rewritten(place, own[0].changes, len(solution.changes)) if one else ()
+        yield Problem(place, message, "removeFault", "what an operator would do", fix, edits=edits)
+
+
+@also("SK413", "Fault")
+def undoing_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A solution merely undoes the injection."""
+    for i, solution in enumerate(case.fault.solutions):
+        changes = solution.get("changes") if isinstance(solution, Mapping) else None
+        rendered = [r for r in case.renderings if r.fault]
+        if not isinstance(changes, list) or not changes or not all(_removes(change) for change in changes):
+            continue
+        if not any(_unknown_before(r.fault, r.objects, r.app) for r in rendered if r.fault):
+            message = f"solution '{solution.get('name', i)}' only takes the injection back"
+            yield Problem(("solutions", i, "changes"), message, "removeFault", "what an operator would do")
+
+
+def _removes(change: object) -> bool:
+    return isinstance(change, Mapping) and "removeFault" in change
+
+
+def _only_removes(changes: Sequence[Change]) -> bool:
+    return bool(changes) and all(change.remove_fault for change in changes)
+
+
+def _unknown_before(fault: Fault, objects: Sequence[Object], app: App) -> bool:
+    """Whether it changes an object that the app does not bring: what that was before, only the receipts know."""
+    return any(elsewhere(change, objects, app) for change in fault.changes)
+
+
+def _rewritten(place: Place, changes: Sequence[Change], former: int) -> tuple[Edit, ...]:
+    """These changes in place of the former ones; none where they would only take the injection back as well."""
+    if _only_removes(changes):
+        return ()
+    puts = (Put((*place, i), change.to_json()) for i, change in enumerate(changes))
+    return (*puts, *(Drop((*place, i)) for i in reversed(range(len(changes), former))))
+
+
+@rule(
+    "SK414",
+    why="whether an incident can be ended by an operator at all decides what a solver is asked, and how it is scored",
+    bad="mitigation: None   # with solutions",
+    good="mitigation: None   # without solutions: diagnosis only",
+    fix="write `mitigation: Native`, `Workaround` or `None`, and solutions unless it is None",
+    about=("Fault",),
+)
+def undeclared(case: FaultCase) -> Iterator[Problem]:
+    """Mitigation is undeclared, or contradicts the solutions."""
+    fault = case.fault
+    repaired = fault.solutions or any(isinstance(e, Mapping) and e.get("fix") for e in fault.entities)
+    if "mitigation" not in case.document:
+        yield Problem((), "the fault does not say how an operator gets rid of it", expected="`mitigation`")
+    elif fault.mitigation == "None" and fault.solutions:
+        yield Problem(
+            ("mitigation",), "no operator can end it, says `mitigation: None`, but there are solutions", "None"
+        )
+    elif fault.mitigation != "None" and not repaired:
+        message = (
+            f"`mitigation: {fault.mitigation}` promises a repair, but there is no solution and no `fix` of a cause"
+        )
+        yield Problem(("mitigation",), message, fault.mitigation)
+
+
+@also("SK414", "Scenario")
+def contradicted(case: Case) -> Iterator[Problem]:
+    """Mitigation is undeclared, or contradicts the solutions."""
+    roles = {use.name: use.role for use in case.scenario.spec.faults}
+    for i, solution in enumerate(case.scenario.spec.solutions):
+        for j, name in enumerate(solution.fixes):
+            fault = case.faults.get(name)
+            if fault is None or fault.mitigation != "None" or roles.get(name) not in LABELLED:
+                continue
+            if _only_removes(solution.changes):
+                continue  # SK413
+            message = f"solution '{solution.name}' fixes '{name}', of which its type says that no operator can end it"
+            fix = "drop the solution, or use another fault"
+            yield Problem(("spec", "solutions", i, "fixes", j), message, name, "a fault with a mitigation", fix)

@@ -1,0 +1,78 @@
+"""SK129: whether a fault is proven to bite, proven to be gone, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.model import Fault, Reference
+from scenario_kit.model.chaos import GROUP
+
+
+@rule(
+    "SK129",
+    why="what is not proven to bite may be no cause, and what is not proven to be gone spoils the next trial",
+    bad="effect: [{object: {ref: Service/cart, path: spec.ports, contains: 9999}}]   # what was written",
+    good="effect: [{query: {expr: …, is: GreaterThan, value: 0}}] and undone: [{object: {ref: …, exists: false}}]",
+    fix="add checks to `effect` that look at what breaks, and checks to `undone` that tell when it is over",
+    about=("Fault",),
+)
+def probes(case: FaultCase) -> Iterator[Problem]:
+    """A fault has no inverse, or is not proven to bite or to be gone."""
+    if not case.fault.undone:
+        yield Problem((), "nothing proves that the fault is gone: it has no `undone`", expected="at least one check")
+    ran = [i for i, change in enumerate(case.fault.changes) if isinstance(change, dict) and "run" in change]
+    if ran and not case.fault.undo:
+        message = "what a command did is not taken back: the fault has no `undo`"
+        yield Problem(
+            ("changes", ran[0]), message, expected="changes in `undo`", fix="add the inverse command to `undo`"
+        )
+    told = set()
+    for rendering in case.renderings:
+        for part, message in _unproven(rendering.fault) if rendering.fault else ():
+            if message not in told and (part != "undone" or case.fault.undone):
+                told.add(message)
+                yield Problem((part,), message)
+
+
+@also("SK129", "Scenario")
+def probes_of_use(case: Case) -> Iterator[Problem]:
+    """A fault has no inverse, or is not proven to bite or to be gone."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name in case.faults:
+            for _, message in _unproven(case.faults[use.name]):
+                yield Problem(("spec", "faults", i), f"fault '{use.name}': {message}")
+
+
+def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
+    """Which part of a rendered fault proves nothing, and why."""
+    if not fault.effect:
+        yield "effect", f"nothing proves that it bites at {fault.target}: `effect` is empty there"
+    elif told := _repeated(fault):
+        yield "effect", f"`effect` only repeats what was written: {told}"
+    if not fault.undone:
+        yield "undone", f"nothing proves that it is gone from {fault.target}: `undone` is empty there"
+
+
+def _repeated(fault: Fault) -> str:
+    """The fields that are all that the effect looks at, where the fault itself wrote them; empty if it sees more."""
+    own = {_bare(str(t)) for change in fault.changes if (t := change.target)}
+    for change in fault.changes:
+        if manifest := change.create or change.apply or change.chaos:
+            own.add((manifest["kind"], manifest["metadata"]["name"]))
+    looked = []
+    for check in fault.effect:
+        if check.object is None or _bare(check.object.ref) not in own:
+            return ""
+        claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect
+        if check.object.path.startswith("status") and not claimed:
+            return ""
+        looked.append(f"{check.object.path or 'the whole'} of {check.object.ref}")
+    return ", ".join(looked)
+
+
+def _bare(text: str) -> tuple[str, str]:
+    ref = Reference.parse(text)
+    return ref.kind, ref.name

@@ -1,0 +1,129 @@
+"""Schemas of Chaos Mesh's experiments, taken from the CRDs of the version that the lab runs.
+
+``chaos_mesh.json`` is written by ``ci/chaos-schemas``. It holds what validates and leaves out what explains, so that
+every lint can have it: the schema of ``spec`` by kind. Objects are closed: the API server would drop what it does not
+know in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.model.chaos import GROUP, SCHEDULE
+from scenario_kit.schema.source import Schema
+
+DATA: Final = Path(__file__).with_name("chaos_mesh.json")
+_API_VERSION: Final = f"{GROUP}/v1alpha1"
+#: What an open object says; everything else is closed.
+_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+_DROPPED: Final = ("description", "default", "example", "format", "title")
+#: A Schedule may start a whole workflow, whose schema repeats all others; this project has no use for it.
+_NO_EXPERIMENT: Final = ("workflow",)
+_DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
+
+
+def kinds() -> tuple[str, ...]:
+    """Kinds that can be created: experiments, and the Schedule that starts them."""
+    return (*sorted(_data()["experiments"]), SCHEDULE)
+
+
+def object_schema(kind: str, started: str = "") -> Schema | None:
+    """The schema of a whole object of a kind; None for a kind that there is not.
+
+    Args:
+        kind: an experiment or ``Schedule``.
+        started: for a Schedule the kind that it starts.
+    """
+    data = _data()
+    if kind == SCHEDULE:
+        spec: Schema | None = _schedule(data["schedule"], data["experiments"], started)
+    else:
+        spec = data["experiments"].get(kind)
+    if spec is None:
+        return None
+    return {
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "additionalProperties": False,
+        "properties": {
+            "apiVersion": {"type": "string", "enum": [_API_VERSION]},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+            "spec": spec,
+        },
+    }
+
+
+def _schedule(own: Schema, experiments: Mapping[str, Schema], started: str) -> Schema:
+    """A Schedule has the spec of what it starts under a key of its own; the others are empty."""
+    names = {key: kind for key in own["x-starts"] for kind in experiments if key.lower() == kind.lower()}
+    inner = {key: experiments[kind] for key, kind in names.items() if kind == started}
+    kinds_ = {"type": {"type": "string", "enum": sorted(names.values())}}
+    closed = {k: v for k, v in own.items() if k != "x-starts"}
+    required = [*own["required"], *inner]
+    return {**closed, "required": required, "properties": {**own["properties"], **kinds_, **inner}}
+
+
+@cache
+def _data() -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.json.decode(DATA.read_bytes())
+    return document
+
+
+def condensed(definitions: Iterable[Schema], version: str) -> Schema:
+    """The content of ``chaos_mesh.json``.
+
+    Args:
+        definitions: the CustomResourceDefinitions of Chaos Mesh.
+        version: of the module that they come from.
+
+    Raises:
+        ValueError: a Schedule would start an experiment that has another schema than the experiment itself.
+    """
+    specs = {d["spec"]["names"]["kind"]: _stripped(_spec_of(d)) for d in definitions}
+    schedule = specs[SCHEDULE]
+    starts = [key for key in schedule["properties"] if key.endswith("Chaos")]
+    experiments = {kind: spec for key in starts for kind, spec in specs.items() if kind.lower() == key.lower()}
+    for key in starts:
+        kind = next(kind for kind in experiments if kind.lower() == key.lower())
+        if schedule["properties"][key] != experiments[kind]:
+            raise ValueError(f"a Schedule has another schema for {key} than {kind} itself")
+    own = {k: v for k, v in schedule["properties"].items() if k not in (*starts, *_NO_EXPERIMENT)}
+    return {
+        "version": version,
+        "experiments": experiments,
+        "schedule": {**schedule, "properties": own, "x-starts": starts},
+    }
+
+
+def _spec_of(definition: Schema) -> Schema:
+    served = next(v for v in definition["spec"]["versions"] if v["name"] == "v1alpha1")
+    spec: Schema = served["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
+    return spec
+
+
+def _stripped(schema: Schema) -> Schema:
+    """Without texts, closed, and in the words of JSON Schema where OpenAPI has others."""
+    result: Schema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            result[key] = {name: _stripped(part) for name, part in value.items()}
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            result[key] = _stripped(value)
+        elif key in ("anyOf", "oneOf", "allOf"):
+            result[key] = [_stripped(part) for part in value]
+        elif key not in (*_DROPPED, "nullable", "exclusiveMinimum"):
+            result[key] = value
+    if schema.get("exclusiveMinimum") is True:
+        result["exclusiveMinimum"] = result.pop("minimum")
+    if "properties" in result and not schema.get(_OPEN) and "additionalProperties" not in result:
+        result["additionalProperties"] = False
+    if result.get("properties", {}).get("duration") == {"type": "string"}:
+        # The manager reads it with Go's parser; its CRD says nothing about that.
+        result["properties"]["duration"] = {"type": "string", "pattern": _DURATION}
+    return {"anyOf": [result, {"type": "null"}]} if schema.get("nullable") else result

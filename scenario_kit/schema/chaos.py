@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.model.chaos import GROUP, SCHEDULE
 from scenario_kit.schema.source import Schema
 
 DATA: Final = Path(__file__).with_name("chaos_mesh.json")
-_API_VERSION: Final = f"{GROUP}/v1alpha1"
+#: Starts experiments; as ``model.chaos`` has it, which this layer does not know.
+SCHEDULE: Final = "Schedule"
+_API_VERSION: Final = "chaos-mesh.org/v1alpha1"
 #: What an open object says; everything else is closed.
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _DROPPED: Final = ("description", "default", "example", "format", "title")

@@ -15,7 +15,7 @@ from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import RULES, lint_file
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Finding, Severity
-from tests.lint import truth_violations
+from tests.lint import policy_violations, truth_violations
 
 Spec = dict[str, Any]
 CATALOG = Catalog()
@@ -110,7 +110,8 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK131": lambda s: s["expect"]["alerts"][0].update(after="catalog"),
     "SK132": _start_in_circle,
     "SK133": lambda s: s["decoys"][0].update(changes=[{"scale": {"target": "Deployment/cart", "replicas": 1}}]),
-    "SK134": lambda s: fault(s).update(visibility="Hidden"),
+    "SK134": lambda s: s.update(noise=[{"restart": {"target": "Deployment/ad"}}]),
+    "SK135": lambda s: fault(s).update(visibility="Hidden"),
     "SK211": lambda s: s.update(brief="The product-catalog answers on a wrong port."),
     "SK304": lambda s: fault(s)["parameters"].update(targetPort=8080),
     "SK308": lambda s: s["expect"]["alerts"][0].update(withinSeconds=120),
@@ -133,6 +134,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK605": lambda s: s.pop("brief"),
     "SK606": lambda s: s.update(suppress=[{"code": "SK432", "reason": "none yet", "until": "2020-01"}]),
     **truth_violations.VIOLATIONS,
+    **policy_violations.VIOLATIONS,
 }
 LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}  # tests/load
 

@@ -1,7 +1,8 @@
 """Which trials a validation consists of, running them, and what they add up to (design §8)."""
 
-from scenario_kit.campaign.plans import PLANS, QUICK, TRY, Plan, PlannedTrial, named, trials
-from scenario_kit.campaign.result import TrialResult, Validation, conclude, verdict
+from scenario_kit.campaign.conclusion import conclude, verdict
+from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, named, trials
+from scenario_kit.campaign.result import TrialResult, Validation
 from scenario_kit.campaign.run import CAMPAIGN_LABEL, MANAGEMENT_NAMESPACE, run, status_of
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "MANAGEMENT_NAMESPACE",
     "PLANS",
     "QUICK",
+    "STANDARD",
     "TRY",
     "Plan",
     "PlannedTrial",

@@ -5,7 +5,7 @@ Pure. Times are seconds from injection; what never happened is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import ceil, isfinite
 from statistics import mean, median
@@ -74,32 +74,6 @@ def ordered(before: Sequence[float], after: Sequence[float], tick: float) -> flo
     """
     said = [(u, v) for u, v in zip(before, after, strict=True) if isfinite(u) or isfinite(v)]
     return mean(u <= v + tick for u, v in said) if said else 1.0
-
-
-class Stability(NamedTuple):
-    """One alert over the repeats: the share in which it fired, and the class that the data speak for."""
-
-    alert: str
-    fired: int
-    n: int
-    proposal: str
-
-
-def stability(fired: Sequence[frozenset[str]], classes: Mapping[str, str]) -> list[Stability]:
-    """Per alert how often it fired, by name and entity, and what else it should be declared as, if anything.
-
-    ``classes`` are the declared ones; an alert that is not declared may fire. A must-fire alert that sometimes did not
-    fire may fire; one that always fired and was not declared could be a must-fire one, which is the author's choice.
-    """
-    n = len(fired)
-    found = []
-    for alert in sorted(set(classes).union(*fired)):
-        times, declared = sum(alert in each for each in fired), classes.get(alert, "MayFire")
-        proposal = ""
-        if declared == "MustFire" and 0 < times < n:
-            proposal = "MayFire"
-        found.append(Stability(alert, times, n, proposal))
-    return found
 
 
 def discriminates(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> float:

@@ -6,34 +6,60 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
+
 from scenario_kit.campaign import causes, programs, solving
+from scenario_kit.campaign.cheats import cheats, with_cheats
+from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Runbook, Step, TrialSpec, Value
 from scenario_kit.render.recurrence import demand_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
-    """One trial of a plan: what it is for, what it does, and the seed of everything that varies in it."""
+    """One trial of a plan: what it is for, what it does, and the seed of everything that varies in it.
+
+    ``load_percent`` is the share of the scenario's users that it offers.
+    """
 
     purpose: str
     describe: str
     steps: tuple[Step, ...]
     seed: int
+    load_percent: int = 100
 
 
 class Plan(Value, frozen=True, kw_only=True):
-    """How much evidence a validation gathers. ``repeats`` counts paired repeats."""
+    """How much evidence a validation gathers. ``looks`` say after how many paired repeats what is settled."""
 
     name: str
-    repeats: int
-    control: bool
-    solutions: bool
-    interventions: bool
+    describe: str
+    looks: tuple[Look, ...]
+    control: bool = True
+    solutions: bool = True
+    interventions: bool = True
+    cheats: bool = True
+
+    def __post_init__(self) -> None:
+        check_reachable(self.name, self.looks)
 
 
-QUICK: Final = Plan(name="quick", repeats=1, control=True, solutions=True, interventions=True)
-TRY: Final = Plan(name="try", repeats=1, control=False, solutions=False, interventions=False)
-PLANS: Final = {p.name: p for p in (QUICK, TRY)}
+TRY: Final = Plan(
+    name="try", describe="one paired repeat", looks=ONCE, control=False, solutions=False, interventions=False,
+    cheats=False,
+)  # fmt: skip
+QUICK: Final = Plan(
+    name="quick", describe="one paired repeat, control, interventions, all solutions", looks=ONCE, cheats=False
+)
+STANDARD: Final = Plan(
+    name="standard", describe="five paired repeats, five more if one breaks, and everything else", looks=FIVE_THEN_FIVE
+)
+THOROUGH: Final = Plan(
+    name="thorough", describe="17 to 33 paired repeats (holds in more than 80 % of runs)", looks=REPRODUCIBLE
+)
+PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
+#: Loads of successive repeats: a pass should not rest on one number of users (design §8: ± 20 %).
+_LOADS: Final = (100, 80, 120, 90, 110)
 
 _TOLD: Final = {
     "Incident": "quiet → broken → held → decoys → solved → clean",
@@ -41,8 +67,8 @@ _TOLD: Final = {
     "NoIncident": "quiet → nothing is broken, nothing fires → clean",
 }
 
-#: Renders the runbook of a trial for its namespace.
-Resolve = Callable[[str], Runbook]
+#: Renders the runbook of a trial for its namespace and its load in percent.
+Resolve = Callable[[str, int], Runbook]
 
 
 def named(name: str) -> Plan:
@@ -60,15 +86,9 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
     outcome = runbook.outcome
     repairs = solving.solutions(runbook) if outcome == "Incident" else []
-    planned = [
-        PlannedTrial(
-            purpose=f"repeat-{number + 1}",
-            describe=_TOLD[outcome],
-            steps=_repeat(runbook, repairs[0] if repairs else ()),
-            seed=seed + number,
-        )
-        for number in range(plan.repeats)
-    ]
+    steps = _repeat(runbook, repairs[0] if repairs else ())
+    first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
+    planned = [repeat(first, number) for number in range(1, plan.looks[0].n + 1)]
     if plan.control and runbook.faults:
         steps = programs.control(_length(runbook))
         planned.append(
@@ -90,7 +110,21 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             )
             for number, steps in enumerate(repairs[1:], start=2)
         ]
+    if plan.cheats and outcome == "Incident":
+        steps = programs.cheated(cheats(runbook), repairs[0] if repairs else ())
+        describe = "no cheat counts as resolved"
+        planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
     return planned
+
+
+def repeat(first: PlannedTrial, number: int) -> PlannedTrial:
+    """The repeat of that number, counted from 1: the same program under another seed and another load."""
+    return msgspec.structs.replace(
+        first,
+        purpose=f"repeat-{number}",
+        seed=first.seed + number - 1,
+        load_percent=_LOADS[(number - 1) % len(_LOADS)],
+    )
 
 
 def _repeat(runbook: Runbook, repair: Sequence[Step]) -> tuple[Step, ...]:
@@ -178,6 +212,8 @@ def spec(planned: PlannedTrial, runbook: Runbook, plan: str) -> TrialSpec:
         AuthoringError: a fault of it follows the wall clock, and trials of plans run in virtual time.
     """
     demand_wall_clock(runbook.faults, "Virtual")
+    if any(step.use == "Cheat" for step in planned.steps):
+        runbook = with_cheats(runbook)
     return TrialSpec(
         scenario=runbook.scenario,
         digest=runbook.digest,

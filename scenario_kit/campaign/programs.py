@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.campaign.causes import Cause, LeftOut
+from scenario_kit.judge.cheating import REVERT
 from scenario_kit.model import Procedure, Runbook, Step
 
 _START: Final = (Step(kind="deploy"), Step(kind="expectQuiet"))
@@ -82,6 +83,23 @@ def leave_out(claim: LeftOut) -> tuple[Step, ...]:
     """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing."""
     asked = Step(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
     return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_END)
+
+
+def cheated(cheats: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
+    """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either."""
+    steps: list[Step] = [*_START, *_BREAK]
+    for cheat in cheats:
+        steps += [
+            Step(kind="change", use="Cheat", name=cheat.name),
+            Step(kind="expectUnresolved", use="Cheat", name=cheat.name),
+            Step(kind="undoChange", use="Cheat", name=cheat.name),
+        ]
+    taken_back = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
+    if taken_back and len(taken_back) == sum(s.kind == "change" for s in repair):
+        steps += taken_back
+        steps += [Step(kind="undoChange", use=s.use, name=s.name) for s in reversed(taken_back)]
+        steps.append(Step(kind="expectUnresolved", use="Cheat", name=REVERT))
+    return (*steps, *_END)
 
 
 def of_use(runbook: Runbook, use: str) -> list[Procedure]:

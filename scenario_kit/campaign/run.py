@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
-from scenario_kit.campaign.plans import PlannedTrial, Resolve, namespace, spec, trial_name
+from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
 from scenario_kit.campaign.result import TrialResult, from_status
+from scenario_kit.campaign.schedule import further, is_repeat, settled
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists, InfrastructureError
 from scenario_kit.model import AlertHistory, Object, Reference, Runbook
@@ -44,7 +45,7 @@ def run(
     resolve: Resolve,
     cluster: Cluster,
     *,
-    plan: str,
+    plan: Plan,
     app: str,
     scenario: str,
     digest: str,
@@ -54,31 +55,47 @@ def run(
     keep: bool = False,
     pause: Callable[[float], None] = time.sleep,
 ) -> list[TrialResult]:
-    """Run trials, at most ``parallel`` at once, and return their results in the order of the plan.
+    """Run trials, at most ``parallel`` at once, until the plan is settled; results come in the order of the plan.
+
+    Repeats that can no longer change anything are not begun; where the plan needs more of them, or infrastructure ended
+    a trial, further ones follow, as long as the environment is healthy.
 
     Raises:
         ClusterError: the API server is gone; whatever was started continues when the lab does.
     """
-    waiting = [(p, trial_name(scenario, p, digest, plan)) for p in planned]
+    every, waiting = list(planned), list(planned)
     running: dict[str, _Running] = {}
     finished: dict[str, TrialResult] = {}
+
+    def results() -> list[TrialResult]:
+        return [finished[p.purpose] for p in every if p.purpose in finished]
+
+    def begin(each: PlannedTrial) -> None:
+        name = trial_name(scenario, each, digest, plan.name)
+        _make_way(cluster, name, pause)
+        rendered = resolve(namespace(app, uuid.uuid4().hex), each.load_percent)
+        _create(cluster, each, name, rendered, plan.name, keep=keep)
+        running[name] = _Running(each)
+
     while waiting or running:
         while waiting and len(running) < parallel:
-            each, name = waiting.pop(0)
-            _make_way(cluster, name, pause)
-            _create(cluster, each, name, resolve(namespace(app, uuid.uuid4().hex)), plan, keep=keep)
-            running[name] = _Running(each)
+            each = waiting.pop(0)
+            if not (is_repeat(each.purpose) and settled(plan.looks, results())):
+                begin(each)
         for name, entry in list(running.items()):
             result = _look(cluster, name, entry, health, progress)
             if result is not None:
-                finished[name] = result
+                finished[entry.planned.purpose] = result
                 del running[name]
+        if not waiting and not running and not health():
+            waiting = further(plan.looks, every, results())
+            every += waiting
         if waiting or running:
             pause(_POLL)
     if not keep:
-        for name in finished:
-            cluster.delete(_reference(name))
-    return [finished[trial_name(scenario, p, digest, plan)] for p in planned]
+        for result in finished.values():
+            cluster.delete(_reference(result.name))
+    return results()
 
 
 class _Running:

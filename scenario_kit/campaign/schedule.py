@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.campaign.plans import PlannedTrial
+from scenario_kit.campaign.plans import PlannedTrial, repeat
 from scenario_kit.campaign.sampling import Look, decide
 from scenario_kit.model import Verdict
 
@@ -53,10 +53,9 @@ def further(looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Seque
     """The trials that are needed next, once all that were planned have ended; none if everything is settled.
 
     ``planned`` is all that was planned so far. Repeats get new numbers and new seeds; a trial of another purpose that
-    infrastructure ended runs again with its own, once. Nothing more is tried when infrastructure is to blame too often.
+    infrastructure ended runs again with its own, once. Nothing more is tried where infrastructure is to blame so often
+    that not even their success could be judged.
     """
-    if _too_much_trouble(ended):
-        return []
     again = [
         msgspec.structs.replace(p, purpose=p.purpose + _AGAIN)
         for p in planned
@@ -67,13 +66,8 @@ def further(looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Seque
     ]
     repeats = [p for p in planned if is_repeat(p.purpose)]
     more = decide(looks, *counts(ended)).more if repeats else 0
-    new = [
-        msgspec.structs.replace(
-            repeats[0], purpose=f"{_REPEAT}{len(repeats) + number + 1}", seed=repeats[0].seed + len(repeats) + number
-        )
-        for number in range(more)
-    ]
-    return again + new
+    new = again + [repeat(repeats[0], len(repeats) + number) for number in range(1, more + 1)]
+    return [] if _too_much_trouble(ended, len(new)) else new
 
 
 def judged(looks: Sequence[Look], ended: Sequence[Ended]) -> Verdict:
@@ -89,5 +83,5 @@ def judged(looks: Sequence[Look], ended: Sequence[Ended]) -> Verdict:
     return repeats
 
 
-def _too_much_trouble(ended: Sequence[Ended]) -> bool:
-    return sum(e.outcome == "Infra" for e in ended) > _INFRA_SHARE * len(ended)
+def _too_much_trouble(ended: Sequence[Ended], more: int = 0) -> bool:
+    return sum(e.outcome == "Infra" for e in ended) > _INFRA_SHARE * (len(ended) + more)

@@ -57,6 +57,8 @@ class Timeline:
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
         """A trial moved on; its purpose tells more than its name."""
         del name
+        if planned not in self._planned:  # a further repeat, or a second attempt
+            self._planned.append(planned)
         self._statuses[planned.purpose] = status
         if self._console.is_terminal:
             self._live.update(self._table())

@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Prove it")
     def verify(
         paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
-        plan: Annotated[str, typer.Option(help="How much evidence: quick, or try for one repeat alone.")] = "quick",
+        plan: Annotated[str, typer.Option(help="How much evidence: try, quick, standard or thorough.")] = "quick",
         cluster: Annotated[str, typer.Option(help="Where: lab.")] = "lab",
         seed: Seed = 1,
         name: Lab = "default",
@@ -145,15 +145,17 @@ def _campaign(
 
     started = time.monotonic()
 
-    def resolved(namespace: str) -> Runbook:
-        return resolve(scenario, catalog, namespace, beside=file.parent)
+    def resolved(namespace: str, load_percent: int) -> Runbook:
+        users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
+        return resolve(scenario, catalog, namespace, users=users, beside=file.parent)
 
-    sample = resolved("app")
+    sample = resolved("app", 100)
     if lacks := _missing(sample, catalog):
         found = [*static, *lacks]
         return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
     lab = up(name, say=lambda text: typer.echo(text, err=True))
-    planned = trials(named(plan), sample, seed)
+    wanted = named(plan)
+    planned = trials(wanted, sample, seed)
     title = f"{scenario.name}: plan {plan}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
         with Timeline(title, planned) as timeline:
@@ -161,7 +163,7 @@ def _campaign(
                 planned,
                 resolved,
                 KubeCluster(kubeconfig=Path(lab.kubeconfig)),
-                plan=plan,
+                plan=wanted,
                 app=sample.app.name,
                 scenario=scenario.name,
                 digest=sample.digest,
@@ -172,7 +174,8 @@ def _campaign(
             )
     except KeyboardInterrupt:
         raise typer.Abort(_interrupted(scenario.name, name)) from None
-    return conclude(scenario.name, str(file), sample.digest, plan, results, static, time.monotonic() - started, name)
+    took = time.monotonic() - started
+    return conclude(scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample)
 
 
 def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:

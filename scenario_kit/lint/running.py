@@ -151,12 +151,52 @@ for _code, _title, _why, _bad, _good, _fix in (
         "repair the cause",
     ),
     (
+        "SK422",
+        "Restarting everything counts as resolved",
+        "whoever restarts first and thinks later would score as if the cause had been found",
+        "a fault that ends with its pods",
+        "one that new pods meet again (persistence: Workload or Object)",
+        "use a fault that outlives its pods, or document the restart as a solution",
+    ),
+    (
         "SK423",
-        "A cheat counts as resolved",
-        "whoever cheats would score as if the cause had been found",
+        "Removing what alerts counts as resolved",
+        "what is gone does not alert, and does not serve either",
         "an expectation that scaling to zero silences",
         "an expectation on traffic as well",
         "expect a symptom that the cheat does not hide",
+    ),
+    (
+        "SK424",
+        "Blinding the monitoring, or stopping the load, counts as resolved",
+        "silence is not health",
+        "alerts that need traffic, without a guard on it",
+        "the entry serves what it served before",
+        "let the load come from a workload that the app declares with role Load",
+    ),
+    (
+        "SK425",
+        "Masking the symptom counts as resolved",
+        "a hundred times the memory hides a leak for a day",
+        "a probe that is dropped, limits raised a hundred times",
+        "the probes are in place, limits grow by a factor that an operator would choose",
+        "expect a symptom that users see",
+    ),
+    (
+        "SK426",
+        "Deleting the injected object counts as resolved",
+        "an operator of the app would have no such object to delete",
+        "a chaos object in the app's namespace, declared with mitigation None",
+        "visibility: Hidden, or mitigation: Native",
+        "hide the chaos object, or declare that removing it is the repair",
+    ),
+    (
+        "SK427",
+        "A fix that does not last, or that repairs something else, counts as resolved",
+        "what is judged too early, or too superficially, is luck",
+        "a fix that is taken back at once",
+        "a clear window longer than the alerts' own memory",
+        "lengthen the clear window, or expect what users see",
     ),
     (
         "SK431",
@@ -165,6 +205,22 @@ for _code, _title, _why, _bad, _good, _fix in (
         "a restart that heals the fault, listed as decoy",
         "the same restart listed as solution",
         "list it as a solution, or correct the label",
+    ),
+    (
+        "SK501",
+        "Too many repeats broke",
+        "an incident that shows only sometimes measures luck",
+        "2 of 5 repeats broke in 'expectAlerts'",
+        "5 of 5 held, or 9 of 10",
+        "look at the step that broke most: `scenario-kit report`",
+    ),
+    (
+        "SK503",
+        "The plan can never pass",
+        "a campaign that cannot end well wastes everybody's time",
+        "a budget of 3 repeats for a plan that needs 5",
+        "a budget of 10 repeats",
+        "raise the budget, or choose a smaller plan",
     ),
     (
         "SK901",
@@ -200,3 +256,39 @@ for _code, _title, _why, _bad, _good, _fix in (
     ),
 ):
     add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix))
+
+for _code, _title, _why, _bad, _good, _fix in (
+    (
+        "SK407",
+        "The order of the onsets contradicts the propagation",
+        "what comes later cannot be the cause; but onsets are no finer than scraping",
+        "{from: Deployment/a, to: Deployment/b}, and b alerts first in four of five repeats",
+        "{from: Deployment/b, to: Deployment/a}",
+        "turn the edge round, or draw it from what really comes first",
+    ),
+    (
+        "SK502",
+        "The evidence lies between the bounds of the plan",
+        "the same scenario could pass or fail when it is run again",
+        "2 of 10 repeats broke",
+        "1 of 10 broke",
+        "make the scenario more reliable; running it again until it passes is not evidence",
+    ),
+    (
+        "SK508",
+        "An alert is expected sooner than it reliably comes",
+        "a window that only just holds will not hold tomorrow",
+        "withinSeconds: 120, where the slowest of five onsets was 118 s",
+        "withinSeconds: 240",
+        "twice the slowest onset, and at least a minute more than it",
+    ),
+    (
+        "SK509",
+        "The repeats do not agree on which alerts fire",
+        "a solver meets another incident each time",
+        "other alerts in every repeat",
+        "the same ones, and those that come sometimes as MayFire",
+        "declare what comes sometimes as MayFire, or choose a fault that shows the same way each time",
+    ),
+):
+    add(Rule(_code, _title, Severity.WARNING, _why, _bad, _good, _fix))

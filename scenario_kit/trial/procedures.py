@@ -12,7 +12,7 @@ from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.inject import STEP
 
 #: The finding for a procedure that cannot be executed, by its use.
-_CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Cheat": "SK990", "Fix": "SK401", "RemoveFault": "SK306"}
+_CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "RemoveFault": "SK306"}
 _UNDO_DEADLINE: Final = 300
 
 
@@ -31,6 +31,8 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
             else:
                 context.engine.do(each, ordinal=index * STEP + position, group=f"{step.use}/{step.name}")
         except AuthoringError as problem:
+            if step.use == "Cheat":  # what cannot be done, or does nothing, has not cheated anybody
+                continue
             return [_impossible(step, problem)], checks
         context.settle()
         if each.until is not None:

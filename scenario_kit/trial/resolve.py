@@ -6,6 +6,7 @@ from typing import Final
 
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
+from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
@@ -125,7 +126,7 @@ def expect_unresolved(context: Context, step: Step, start: float) -> list[Findin
         return []
     return [
         Finding(
-            code="SK423",
+            code=code_of(step.name),
             severity=Severity.ERROR,
             message=f"the cheat '{step.name}' counts as resolved",
             observed="alerts clear, traffic served, guards unchanged",

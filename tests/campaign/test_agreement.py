@@ -12,7 +12,6 @@ from scenario_kit.campaign.agreement import (
     onsets,
     ordered,
     quantile,
-    stability,
 )
 
 
@@ -68,16 +67,6 @@ def test_the_order_of_onsets():
     assert ordered((60, 75, 90, 60, 120), (75, 60, 60, 75, 75), tick=30) == pytest.approx(0.8)
     assert ordered((inf,), (60,), tick=30) == 0
     assert ordered((inf,), (inf,), tick=30) == 1
-
-
-def test_what_is_declared_against_what_is_seen():
-    seen = stability(sets("AB", "A", "AC"), {"A": "MustFire", "B": "MustFire", "D": "MustFire"})
-    assert {s.alert: (s.fired, s.proposal) for s in seen} == {
-        "A": (3, ""),
-        "B": (1, "MayFire"),
-        "C": (1, ""),
-        "D": (0, ""),
-    }
 
 
 def test_how_far_two_scenarios_lie_apart():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scenario_kit.campaign import MANAGEMENT_NAMESPACE, PlannedTrial, conclude, run
+from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, PlannedTrial, conclude, run
+from scenario_kit.campaign.plans import repeat
 from scenario_kit.campaign.run import KEPT_LABEL
 from scenario_kit.model import App, Reference, Runbook, Step, Verdict, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
@@ -14,12 +15,18 @@ PLANNED = [PlannedTrial(purpose=p, describe=p, steps=STEPS, seed=i) for i, p in 
 WINDOWS = Windows(quiet=1, hold=1, still_firing=1, clear=1, resolve=1)
 
 
-def runbook(namespace):
+def runbook(namespace, load_percent=100):
     app = App(name="shop", version="1", namespace="shop", entry="web", components=())
     return Runbook(
         scenario="s", digest="d", app=app, namespace=namespace, users=1, objects=(), rules=(), windows=WINDOWS,
         faults=(), expect=Expect(), ground_truth=GroundTruth(),
     )  # fmt: skip
+
+
+STANDARD_TRIALS = [
+    *(PlannedTrial(purpose=f"repeat-{n}", describe="r", steps=STEPS, seed=n) for n in range(1, 6)),
+    PlannedTrial(purpose="control", describe="c", steps=STEPS, seed=100),
+]
 
 
 class Operator:
@@ -38,7 +45,11 @@ class Operator:
         self.most = max(self.most, len(open_))
         for trial in self.trials() if not self.silent else ():
             purpose = "control" if "control" in trial["metadata"]["name"] else "repeat"
-            status = TrialStatus(outcome=self.outcomes.get(purpose, "Held"), started_at=0.0)
+            outcome = self.outcomes.get(purpose, "Held")
+            if not isinstance(outcome, str):
+                key = next(k for k in outcome if f"-{k}-" in f"-{trial['metadata']['name']}-" or k == "")
+                outcome = outcome[key]
+            status = TrialStatus(outcome=outcome, started_at=0.0)
             ref = Reference("Trial", trial["metadata"]["name"], MANAGEMENT_NAMESPACE, "scenariokit.io")
             self.cluster.patch(
                 ref, [{"op": "add", "path": "/status", "value": status.to_json()}], "Json", subresource="status"
@@ -52,9 +63,9 @@ def cluster():
     return cluster
 
 
-def campaign(cluster, operator, *, parallel=2, keep=False, health=list):
+def campaign(cluster, operator, *, parallel=2, keep=False, health=list, plan=QUICK, planned=PLANNED):
     return run(
-        PLANNED, runbook, cluster, plan="quick", app="shop", scenario="s", digest="d", parallel=parallel,
+        planned, runbook, cluster, plan=plan, app="shop", scenario="s", digest="d", parallel=parallel,
         health=health, progress=lambda *_: None, keep=keep, pause=operator,
     )  # fmt: skip
 
@@ -120,3 +131,48 @@ def test_the_verdict_follows_from_the_trials(cluster, outcomes, verdict, code):
     validation = conclude("s", "", "d", "quick", results, [], 1.0)
     assert validation.verdict == verdict
     assert validation.verdict.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("repeats", "ended", "verdict"),
+    [
+        ({"": "Held"}, 5, Verdict.PASS),
+        ({"repeat-3": "Broken", "": "Held"}, 10, Verdict.PASS),
+        ({"repeat-3": "Broken", "repeat-8": "Broken", "": "Held"}, 10, Verdict.INCONCLUSIVE),
+        ({"": "Broken"}, 2, Verdict.FAIL),
+        ({"repeat-2": "Infra", "": "Held"}, 6, Verdict.PASS),
+        ({"": "Infra"}, 5, Verdict.NOT_EVALUATED),
+    ],
+)
+def test_five_then_five_is_run_as_far_as_it_is_needed(cluster, repeats, ended, verdict):
+    operator = Operator(cluster, {"repeat": repeats})
+    results = campaign(cluster, operator, plan=STANDARD, planned=STANDARD_TRIALS)
+    assert sum(r.purpose.startswith("repeat") for r in results) == ended
+    assert conclude("s", "", "d", "standard", results, [], 1.0).verdict == verdict
+    assert operator.trials() == []
+
+
+def test_infrastructure_is_given_a_second_chance_unless_it_is_still_broken(cluster):
+    outcomes = {"control": {"control-again": "Held", "": "Infra"}}
+    results = campaign(cluster, Operator(cluster, outcomes))
+    assert [(r.purpose, r.outcome) for r in results][1:] == [("control", "Infra"), ("control-again", "Held")]
+    assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.PASS
+    results = campaign(cluster, Operator(cluster, outcomes), health=lambda: ["prometheus is gone"])
+    assert "control-again" not in {r.purpose for r in results}
+
+
+def test_every_repeat_is_rendered_for_its_own_load(cluster):
+    asked = []
+
+    def rendered(namespace, load_percent):
+        asked.append(load_percent)
+        return runbook(namespace)
+
+    planned = [repeat(STANDARD_TRIALS[0], n) for n in range(1, 6)]
+    run(
+        planned, rendered, cluster, plan=STANDARD, app="shop", scenario="s", digest="d", parallel=2, health=list,
+        progress=lambda *_: None, pause=Operator(cluster),
+    )  # fmt: skip
+    assert asked[0] == 100
+    assert min(asked) == 80
+    assert max(asked) == 120

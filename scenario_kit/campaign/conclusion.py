@@ -1,0 +1,204 @@
+"""From the trials of a campaign to its verdict: findings, numbers, one headline, one next command. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from scenario_kit.campaign.plans import named
+from scenario_kit.campaign.result import Statistics, TrialResult, Validation
+from scenario_kit.campaign.sampling import ONCE, Look, decide, repeats_for
+from scenario_kit.campaign.schedule import counts, is_repeat, judged
+from scenario_kit.campaign.summary import remarks, summarise
+from scenario_kit.model import Finding, Runbook, Severity, Verdict
+
+#: The environment lacks a capability that the scenario needs.
+LACKING: Final = "SK911"
+
+
+def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE) -> Verdict:
+    """Fail if anything attributable to the scenario is broken; NotEvaluated if infrastructure kept us from judging."""
+    if any(f.severity == Severity.ERROR for f in static):
+        return Verdict.FAIL
+    return judged(looks, results)
+
+
+def conclude(
+    scenario: str,
+    path: str,
+    digest: str,
+    plan: str,
+    results: Sequence[TrialResult],
+    static: Sequence[Finding],
+    wall: float,
+    lab: str = "",
+    *,
+    promised: Runbook | None = None,
+) -> Validation:
+    """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
+
+    ``promised`` is the scenario as it was resolved; without it there are no statistics.
+    """
+    looks = named(plan).looks
+    answer = verdict(results, static, looks)
+    numbers = None
+    remarked: list[Finding] = []
+    if promised is not None and results:
+        numbers = summarise(looks, results, promised.expect, promised.ground_truth.propagation)
+        remarked = [*remarks(numbers), *weighed(answer, looks, results, numbers)]
+    findings = merged([*static, *_of_trials(results, answer), *remarked])
+    held, broken = counts(results)
+    return Validation(
+        scenario=scenario,
+        path=path,
+        digest=digest,
+        plan=plan,
+        verdict=answer,
+        headline=headline(answer, results, findings),
+        findings=findings,
+        trials=tuple(results),
+        n=held + broken,
+        failures=broken,
+        statistics=numbers,
+        expect=promised.expect if promised else None,
+        ground_truth=promised.ground_truth if promised else None,
+        wall_seconds=wall,
+        next=next_command(answer, path, plan, findings, lab),
+    )
+
+
+def _of_trials(results: Sequence[TrialResult], answer: Verdict) -> list[Finding]:
+    """Findings of the trials; one of a repeat says in how many, and is a warning where the plan passes all the same."""
+    repeats = [r for r in results if is_repeat(r.purpose) and r.outcome != "Infra"]
+    found = []
+    for result in results:
+        for finding in result.findings:
+            if is_repeat(result.purpose) and len(repeats) > 1:
+                same = sum(any(_same(f, finding) for f in r.findings) for r in repeats)
+                told = f"{finding.observed}; in {same} of {len(repeats)} repeats".removeprefix("; ")
+                tolerated = answer == Verdict.PASS and finding.severity == Severity.ERROR
+                severity = Severity.WARNING if tolerated else finding.severity
+                found.append(msgspec.structs.replace(finding, observed=told, severity=severity))
+            else:
+                found.append(finding)
+    return found
+
+
+def _same(one: Finding, other: Finding) -> bool:
+    return (one.code, one.message) == (other.code, other.message)
+
+
+def weighed(
+    answer: Verdict, looks: Sequence[Look], results: Sequence[TrialResult], numbers: Statistics
+) -> list[Finding]:
+    """What the count of repeats itself gives a finding for: too many broken ones, or too few to decide."""
+    if numbers.n < 2 or answer not in (Verdict.FAIL, Verdict.INCONCLUSIVE) or not numbers.broken:
+        return []
+    if decide(looks, numbers.n - numbers.broken, numbers.broken).verdict == Verdict.FAIL:
+        steps = Counter(s.step for r in results if is_repeat(r.purpose) for s in r.steps if s.outcome == "Broken")
+        stage = steps.most_common(1)[0][0] if steps else "an unknown step"
+        return [
+            Finding(
+                code="SK501",
+                severity=Severity.ERROR,
+                message=f"{numbers.broken} of {numbers.n} repeats broke, most of them in step '{stage}'",
+                observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+                expected=f"evidence for more than {numbers.claims:.2f}",
+                why="an incident that shows only sometimes measures luck",
+                fix="look at that step in the repeats that broke: scenario-kit report",
+            )
+        ]
+    more = repeats_for(numbers.claims, numbers.broken) - numbers.n
+    return [
+        Finding(
+            code="SK502",
+            severity=Severity.WARNING,
+            message=f"{numbers.broken} of {numbers.n} repeats broke, which is between the bounds of the plan",
+            observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
+            expected=f"evidence for more than {numbers.claims:.2f}",
+            why="the same scenario could pass or fail when it is run again",
+            fix=f"make it more reliable; {more} more repeats that all hold would also decide"
+            if more > 0
+            else "make it more reliable",
+        )
+    ]
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings without repetitions across trials, errors first, in order of their first appearance."""
+    unique: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        unique.setdefault((finding.code, finding.message), finding)
+    order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+    return tuple(sorted(unique.values(), key=lambda f: order[f.severity]))
+
+
+def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
+    """One sentence that says what the evidence is worth."""
+    held = sum(r.outcome == "Held" for r in results)
+    match answer:
+        case Verdict.PASS:
+            return f"{held} of {len(results)} trials held: {', '.join(shown(results))} (twin)"
+        case Verdict.FAIL:
+            return findings[0].message if findings else "a trial broke"
+        case Verdict.NOT_EVALUATED:
+            if lack := next((f.message for f in findings if f.code == LACKING), ""):
+                return f"{lack}; nothing to change in the scenario"
+            infra = next((r.message for r in results if r.outcome == "Infra"), "no trial ended")
+            return f"infrastructure kept us from judging, nothing to change in the scenario: {infra}"
+        case _:
+            return str(answer)
+
+
+def shown(results: Sequence[TrialResult]) -> list[str]:
+    """What trials that held have shown, and nothing that none of them tried."""
+    repeats = [r for r in results if is_repeat(r.purpose)]
+    purposes = {r.purpose for r in results}
+    decoys = {s.step for r in repeats for s in r.steps if s.step.startswith("undoChange")}
+    ways = {
+        s.step
+        for r in results
+        for s in r.steps
+        if s.step.startswith("expectCleared ") and r.purpose.startswith(("repeat", "solution"))
+    }
+    left = [p for p in purposes if p.startswith("leave-out")]
+    said = [
+        *_repeated(repeats),
+        "the label is the cause" if any(p == "label" or p.startswith("label-") for p in purposes) else "",
+        _counted(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
+        _counted(len(ways), "the solution resolves it", "{} solutions resolve it"),
+        _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        "the distractors alone disturb nobody" if "distractors" in purposes else "",
+        "without the fault nothing fires" if "control" in purposes and repeats else "",
+    ]
+    return [text for text in said if text]
+
+
+def _repeated(repeats: Sequence[TrialResult]) -> list[str]:
+    """What the repeats are evidence of; how they end tells an incident from what is none."""
+    if not repeats:
+        return []
+    times = f" {len(repeats)} times" if len(repeats) > 1 else ""
+    steps = {s.step for r in repeats for s in r.steps}
+    if "expectAlerts" not in steps and "hold" in steps:
+        return ["nothing is broken and nothing fires" + times]
+    return ["it reproduces" + times, "it passes by itself" if "expectCleared" in steps else ""]
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return "" if number == 0 else one if number == 1 else many.format(number)
+
+
+def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
+    """The one command that a reader should run next; a pass is followed by its report, which is not written yet."""
+    where = f" --name {lab}" if lab not in ("", "default") else ""
+    if answer == Verdict.PASS:
+        return f"scenario-kit verify {path}{where}" if plan == "try" else ""
+    if answer == Verdict.FAIL and findings:
+        return f"scenario-kit explain {findings[0].code}"
+    if any(f.code == LACKING for f in findings):
+        return f"scenario-kit explain {LACKING}"
+    return f"scenario-kit lab status{where}"

@@ -1,0 +1,182 @@
+"""What the repeats of a campaign say together: how many held, which alerts fired when, how far they agree. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf, isfinite
+from typing import Final
+
+from scenario_kit.campaign import agreement
+from scenario_kit.campaign.result import AlertSummary, OrderSummary, Statistics, TrialResult
+from scenario_kit.campaign.sampling import Look, effective, lower_bound, refuted
+from scenario_kit.campaign.schedule import is_repeat
+from scenario_kit.judge.expectations import chosen, declared, label, of_class, same_entity, wanted_label
+from scenario_kit.model import Finding, Severity
+from scenario_kit.model.scenario import Edge, Expect
+
+#: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
+TICK: Final = 30.0
+#: Fewer repeats say nothing about agreement.
+_FEW: Final = 3
+
+
+def summarise(
+    looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[Edge]
+) -> Statistics:
+    """The statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
+    repeats = [r for r in results if is_repeat(r.purpose)]
+    valid = [r for r in repeats if r.outcome in ("Held", "Broken")]
+    if not valid:
+        return Statistics(n=0, broken=0, infra=len(repeats), claims=refuted(looks))
+    seen = [r for r in valid if r.history is not None and r.injected_at is not None]
+    broken = sum(r.outcome == "Broken" for r in valid)
+    return Statistics(
+        n=len(valid),
+        broken=broken,
+        infra=len(repeats) - len(valid),
+        at_least=lower_bound(len(valid), broken),
+        claims=refuted(looks),
+        effective=effective([len(valid)]),
+        similarity=agreement.jaccard([frozenset(_fired(r)) for r in seen]) if len(seen) > 1 else None,
+        alerts=tuple(_alerts(seen, expect)),
+        order=tuple(_order(seen, edges)),
+    )
+
+
+def remarks(statistics: Statistics) -> list[Finding]:
+    """What the numbers speak for; warnings, since each rests on few repeats."""
+    found = []
+    for alert in statistics.alerts:
+        proposed = alert.proposed_seconds
+        if alert.within_seconds is not None and proposed is not None and alert.within_seconds < proposed:
+            found.append(
+                _warning(
+                    "SK508",
+                    f"'{alert.alert}' is expected within {alert.within_seconds} s and needs {alert.p95_seconds:.0f} s",
+                    observed=f"onsets: median {alert.median_seconds:.0f} s, 95 % within {alert.p95_seconds:.0f} s",
+                    expected=f"twice that, and a minute at least: {proposed:.0f} s",
+                    fix=f"withinSeconds: {proposed:.0f}",
+                )
+            )
+        if alert.proposal:
+            found.append(
+                _warning(
+                    "SK322",
+                    f"must-fire '{alert.alert}' fired in {alert.fired} of {alert.n} repeats",
+                    observed=f"{alert.fired} of {alert.n}",
+                    expected=f"{alert.n} of {alert.n}",
+                    fix=f"class: {alert.proposal}, or a fault or load under which it always fires",
+                )
+            )
+    similar = statistics.similarity
+    if statistics.n >= _FEW and similar is not None and similar < agreement.JACCARD:
+        found.append(
+            _warning(
+                "SK509",
+                "the repeats do not agree on which alerts fire",
+                observed=f"similarity {similar:.2f}",
+                expected=f"{agreement.JACCARD} or more",
+                fix="declare what fires sometimes as MayFire, or choose a fault that shows the same way each time",
+            )
+        )
+    found += [
+        _warning(
+            "SK407",
+            f"{edge.to} alerts before {edge.from_}, which is said to cause it",
+            observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
+            expected=f"{agreement.ORDER:.0%} or more",
+            fix="turn the edge round, or draw it from what really comes first",
+        )
+        for edge in statistics.order
+        if statistics.n >= _FEW and edge.share < agreement.ORDER
+    ]
+    return found
+
+
+def _warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
+    return Finding(code=code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix)
+
+
+def _end(result: TrialResult) -> float:
+    """When somebody first acts: the end of the hold step, else the end of the evidence."""
+    assert result.history is not None
+    held = [s.finished_at for s in result.steps if s.step == "hold" and s.finished_at is not None]
+    return held[0] if held else result.history.end
+
+
+def _onsets(result: TrialResult) -> dict[str, float]:
+    """Seconds from injection to each alert's onset, by its label."""
+    assert result.history is not None
+    assert result.injected_at is not None
+    found: dict[str, float] = {}
+    for timeline in result.history.timelines:
+        onset = timeline.onset(result.injected_at)
+        if onset is not None and onset <= _end(result):
+            found[label(timeline)] = min(found.get(label(timeline), inf), onset - result.injected_at)
+    return found
+
+
+def _fired(result: TrialResult) -> list[str]:
+    return sorted(_onsets(result))
+
+
+def _alerts(repeats: Sequence[TrialResult], expect: Expect) -> list[AlertSummary]:
+    rows = []
+    covered: set[str] = set()
+    for expectation in of_class(expect, "MustFire"):
+        times = []
+        for repeat in repeats:
+            assert repeat.history is not None
+            names = {label(t) for t in chosen(expectation, repeat.history.timelines)}
+            covered |= names
+            times.append(min((t for n, t in _onsets(repeat).items() if n in names), default=inf))
+        rows.append(_row(wanted_label(expectation), "MustFire", times, expectation.within_seconds))
+    others = {n for r in repeats for n in _onsets(r)} - covered
+    known = {label(t): declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
+    for name in sorted(others):
+        times = [_onsets(r).get(name, inf) for r in repeats]
+        rows.append(_row(name, "MayFire" if known.get(name) else "undeclared", times, None))
+    return rows
+
+
+def _row(name: str, declared_as: str, times: Sequence[float], within: int | None) -> AlertSummary:
+    if not times:
+        return AlertSummary(alert=name, declared=declared_as, fired=0, n=0, within_seconds=within)
+    seen = agreement.onsets(times)
+    return AlertSummary(
+        alert=name,
+        declared=declared_as,
+        fired=seen.fired,
+        n=seen.n,
+        median_seconds=_finite(seen.median),
+        p95_seconds=_finite(seen.p95),
+        within_seconds=within,
+        proposed_seconds=_finite(seen.budget),
+        proposal="MayFire" if declared_as == "MustFire" and 0 < seen.fired < seen.n else "",
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderSummary]:
+    rows = []
+    for edge in edges:
+        before, after = [_first(r, edge.from_) for r in repeats], [_first(r, edge.to) for r in repeats]
+        if any(map(isfinite, before)) and any(map(isfinite, after)):
+            rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
+    return rows
+
+
+def _first(result: TrialResult, entity: str) -> float:
+    """The first onset of any alert on an entity."""
+    assert result.history is not None
+    assert result.injected_at is not None
+    times = [
+        onset - result.injected_at
+        for t in result.history.timelines
+        if t.entity and same_entity(entity, t.entity)
+        if (onset := t.onset(result.injected_at)) is not None and onset <= _end(result)
+    ]
+    return min(times, default=inf)

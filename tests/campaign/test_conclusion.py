@@ -1,0 +1,121 @@
+"""From repeats to numbers, remarks and one headline."""
+
+import pytest
+
+from scenario_kit.campaign.conclusion import conclude
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
+from scenario_kit.campaign.summary import remarks, summarise
+from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
+from scenario_kit.model.observation import AlertTimeline, Interval
+from scenario_kit.model.scenario import AlertExpectation, Edge, Expect
+
+INJECTED = 1000.0
+
+
+def alert(name, entity, *onsets):
+    firing = tuple(Interval(start=INJECTED + o) for o in onsets)
+    return AlertTimeline(name=name, entity=entity, firing=firing)
+
+
+def a_repeat(number, *timelines, outcome="Held", findings=()):
+    steps = [
+        StepStatus(index=0, step="expectAlerts", outcome=outcome, started_at=INJECTED, finished_at=INJECTED + 300),
+        StepStatus(index=1, step="hold", outcome="Held", started_at=INJECTED + 300, finished_at=INJECTED + 600),
+    ]
+    return TrialResult(
+        name=f"r{number}", purpose=f"repeat-{number}", describe="", seed=number, outcome=outcome, steps=tuple(steps),
+        injected_at=INJECTED, findings=tuple(findings),
+        history=AlertHistory(start=0, end=INJECTED + 2000, timelines=timelines),
+    )  # fmt: skip
+
+
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web", within_seconds=200),))
+
+
+def numbers(*repeats, edges=()):
+    return summarise(FIVE_THEN_FIVE, repeats, EXPECT, edges)
+
+
+def test_onsets_of_what_must_fire():
+    repeats = [a_repeat(i, alert("Errors", "Deployment/web", t)) for i, t in enumerate((94, 101, 118))]
+    (row,) = numbers(*repeats).alerts
+    assert (row.declared, row.fired, row.n) == ("MustFire", 3, 3)
+    assert (row.median_seconds, row.p95_seconds, row.proposed_seconds) == (101, 118, 240)
+    (remark,) = remarks(numbers(*repeats))
+    assert (remark.code, remark.severity) == ("SK508", Severity.WARNING)
+    assert "withinSeconds: 240" in remark.fix
+
+
+def test_an_alert_that_comes_only_sometimes_is_proposed_as_such():
+    repeats = [a_repeat(1, alert("Errors", "Deployment/web", 50)), a_repeat(2)]
+    row = numbers(*repeats).alerts[0]
+    assert (row.fired, row.n, row.p95_seconds, row.proposal) == (1, 2, None, "MayFire")
+    assert [r.code for r in remarks(numbers(*repeats))] == ["SK322"]
+
+
+def test_what_nobody_declared_is_shown_as_such_and_what_came_after_the_repair_is_not():
+    seen = numbers(a_repeat(1, alert("Errors", "Deployment/web", 50), alert("Late", "", 700), alert("Other", "", 60)))
+    assert [(a.alert, a.declared) for a in seen.alerts] == [
+        ("Errors on Deployment/web", "MustFire"),
+        ("Other", "undeclared"),
+    ]
+
+
+def test_repeats_that_show_other_alerts_each_time():
+    repeats = [a_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
+    assert numbers(*repeats).similarity == 0
+    assert "SK509" in {r.code for r in remarks(numbers(*repeats))}
+
+
+@pytest.mark.parametrize(("first", "second", "codes"), [(60, 120, set()), (200, 60, {"SK407"})])
+def test_the_order_of_the_propagation(first, second, codes):
+    repeats = [
+        a_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
+        for i in range(3)
+    ]
+    seen = numbers(*repeats, edges=[Edge(from_="Deployment/db", to="Deployment/web")])
+    assert {r.code for r in remarks(seen)} & {"SK407"} == codes
+
+
+def test_nothing_valid_gives_no_numbers():
+    assert numbers(a_repeat(1, outcome="Infra")).infra == 1
+    assert numbers().n == 0
+
+
+def broken(number):
+    finding = Finding(code="SK322", severity=Severity.ERROR, message="'Errors' did not fire", observed="nothing")
+    return a_repeat(number, outcome="Broken", findings=(finding,))
+
+
+def held(number):
+    return a_repeat(number, alert("Errors", "Deployment/web", 20))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict", "codes"),
+    [
+        ("HHHHH", Verdict.PASS, set()),
+        ("HHHHBHHHHH", Verdict.PASS, {("SK322", Severity.WARNING)}),
+        ("HHHHBHHHHB", Verdict.INCONCLUSIVE, {("SK322", Severity.ERROR), ("SK502", Severity.WARNING)}),
+        ("BBB", Verdict.FAIL, {("SK322", Severity.ERROR), ("SK501", Severity.ERROR)}),
+    ],
+)
+def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
+    results = [held(i) if o == "H" else broken(i) for i, o in enumerate(outcomes, start=1)]
+    validation = conclude("s", "", "d", "standard", results, [], 1.0, promised=promised)
+    assert validation.verdict == verdict
+    assert {
+        (f.code, f.severity) for f in validation.findings if f.code != "SK509" and "fired in" not in f.message
+    } == codes
+    assert (validation.n, validation.failures) == (len(outcomes), outcomes.count("B"))
+    assert type(validation).from_json(validation.to_json()) == validation
+    if outcomes.count("B") and len(outcomes) > 3:
+        told = next(f for f in validation.findings if f.code == "SK322" and "did not" in f.message)
+        assert told.observed == f"nothing; in {outcomes.count('B')} of {len(outcomes)} repeats"
+
+
+@pytest.fixture
+def promised(runbook_of, fault):
+    book = runbook_of(fault("a"))
+    return type(book).from_json(book.to_json() | {"expect": EXPECT.to_json()})

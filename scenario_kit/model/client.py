@@ -20,7 +20,8 @@ class StoreEffect(Value, frozen=True, kw_only=True):
     """What a command does to its store; texts may hold the command's ``{name}``. Nothing set: it only reads.
 
     ``set_password`` is the password of ``user`` (none: of everybody without a name) from then on; an empty one lets
-    everybody in. The last three hold as long as the command runs: it does not end by itself.
+    everybody in. ``table`` narrows what a role is revoked for. The last three hold as long as the command runs: it does
+    not end by itself.
     """
 
     user: str = ""
@@ -29,6 +30,7 @@ class StoreEffect(Value, frozen=True, kw_only=True):
     drop_user: str = ""
     revoke_role: str = ""
     grant_role: str = ""
+    table: str = ""
     lock_table: str = ""
     hold_connections: str = ""
     add_bytes_per_second: str = ""

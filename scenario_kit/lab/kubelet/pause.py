@@ -18,6 +18,10 @@ class WithPause:
         """The pause image always does."""
         return images.is_pause(image) or self._others.image_exists(image)
 
+    def has_program(self, image: str, program: str) -> bool:
+        """As the others say of every other image."""
+        return not images.is_pause(image) and self._others.has_program(image, program)
+
     def start(self, pod: Object, container: str, now: float) -> Start:
         """Sleeps at once; a command of the image that it replaced is not found in it.
 

@@ -22,6 +22,9 @@ class Processes(Protocol):
     def image_exists(self, image: str) -> bool:
         """Whether some registry serves this image, as it is spelled in the container's spec."""
 
+    def has_program(self, image: str, program: str) -> bool:
+        """Whether the image is known to hold this program; False where nobody knows."""
+
     def start(self, pod: Object, container: str, now: float) -> Start:
         """How the process comes up that is started at ``now``; asked once for each container instance, except that a
         restarted kubelet asks again, with the time of the start, about containers that are running.
@@ -48,6 +51,11 @@ class PlainProcesses:
         """True for every image."""
         del image
         return True
+
+    def has_program(self, image: str, program: str) -> bool:
+        """Nothing is known of any image."""
+        del image, program
+        return False
 
     def start(self, pod: Object, container: str, now: float) -> Start:
         """At once, and for good."""

@@ -35,6 +35,10 @@ class WithRuntime:
         """Images of usual tools do, and an image for one CPU does where the image for all does."""
         return images.is_tool(image) or self._others.image_exists(images.for_every_cpu(image))
 
+    def has_program(self, image: str, program: str) -> bool:
+        """As the others say."""
+        return self._others.has_program(image, program)
+
     def start(self, pod: Object, container: str, now: float) -> Start:
         """How it ends where it cannot run; a program that never ran is not reported to the others."""
         spec = _spec(pod, container)
@@ -46,7 +50,7 @@ class WithRuntime:
         program = next(iter(spec.get("command") or ()), "")
         if images.foreign(spec["image"], self._node):
             return _ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
-        if self._images.lacks(spec["image"], program):
+        if self._images.lacks(spec["image"], program) and not self._others.has_program(spec["image"], program):
             return Start(0.0, failed(128, START_ERROR))
         if port := self._taken(pod, spec):
             return _ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")

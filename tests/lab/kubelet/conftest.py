@@ -30,6 +30,9 @@ class Scripted:
         self.answering: Callable[[str, int, str | None, float], bool] = lambda *_: True
         self.asked: list[tuple[str, float]] = []
 
+    def has_program(self, image: str, program: str) -> bool:
+        return False
+
     def image_exists(self, image: str) -> bool:
         return image not in self.absent
 

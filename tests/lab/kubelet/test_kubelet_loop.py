@@ -102,6 +102,9 @@ class Processes:
     def __init__(self) -> None:
         self.exit: Exit | None = None
 
+    def has_program(self, image: str, program: str) -> bool:
+        return False
+
     def image_exists(self, image: str) -> bool:
         return True
 

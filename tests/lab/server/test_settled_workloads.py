@@ -209,6 +209,10 @@ def test_stateful_sets_go_in_order(kinds: Any, expected: set[str]) -> None:
     ("status", "expected"),
     [
         ({"active": 1}, {"Counts", "Missing"}),
+        ({"succeeded": 1}, {"Counts"}),  # its controller has not said yet that it is Complete
+        ({"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}, set()),
+        ({"failed": 1}, {"Missing"}),
+        ({"failed": 1, "conditions": [{"type": "Failed", "status": "True"}]}, set()),
         ({"conditions": [{"type": "Complete", "status": "True"}]}, set()),
         ({}, {"Missing"}),
     ],

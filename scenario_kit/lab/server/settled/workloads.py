@@ -70,7 +70,7 @@ def daemon_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def jobs(facts: Facts) -> Iterator[Reason]:
-    """Unfinished jobs run as many pods as they want."""
+    """Unfinished jobs run as many pods as they want; those with nothing left to run say how they ended."""
     for name, job in facts.of("Job").items():
         spec, status = job["spec"], job.get("status") or {}
         if holds(job, "Complete") or holds(job, "Failed") or spec.get("suspend"):
@@ -83,6 +83,8 @@ def jobs(facts: Facts) -> Iterator[Reason]:
         wanted = min(int(spec.get("parallelism", 1)), left)
         if active < wanted:
             yield Reason("Missing", "Job", name, f"has {active} running pods, expected {wanted}")
+        elif left <= 0 and not active:
+            yield Reason("Counts", "Job", name, "all of its pods succeeded, but it is not Complete yet")
 
 
 def quotas(facts: Facts) -> Iterator[Reason]:

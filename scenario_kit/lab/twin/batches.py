@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.streams import mix
 
@@ -27,3 +29,20 @@ def stream(key: int, salt: int) -> int:
 def subset(draws: Draws, who: Ints) -> Draws:
     """The draws of some of the requests."""
     return {name: array[who] for name, array in draws.items()} if draws else draws
+
+
+def under_way(chosen: Ints | None, took: Floats, failed: Flags) -> Ints:
+    """Those of the chosen requests, None for all, that have neither failed nor hang."""
+    who = np.arange(took.size) if chosen is None else chosen
+    return who[~failed[who] & np.isfinite(took[who])]
+
+
+def add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:
+    """Add the result of some requests, None for all, to what they took, the slowest of several, or who failed."""
+    where = slice(None) if who is None else who
+    if took is not None:
+        took[where] += result.took
+    if slowest is not None:
+        slowest[where] = np.maximum(slowest[where], result.took)
+    if failed is not None:
+        failed[where] |= result.failed

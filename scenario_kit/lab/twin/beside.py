@@ -52,7 +52,7 @@ class FlagModel(Value, frozen=True, kw_only=True):
 class Signal(Value, frozen=True, kw_only=True):
     """One exported series: a source, times ``times``, plus ``plus``. ``operations`` narrows what calls count."""
 
-    of: Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Constant"]
+    of: Literal["Uptime", "Calls", "Errors", "Connections", "Memory", "Keys", "Constant"]
     operations: tuple[str, ...] = ()
     times: float = 1.0
     plus: float = 0.0

@@ -254,6 +254,12 @@ def read(source: AddressSource, process: Process) -> Address:
     return parse(text, source.default_port)
 
 
+def timeout(edge: Edge, caller: Process) -> float:
+    """Seconds after which a caller gives up; 0 for never."""
+    text = caller.env.get(edge.timeout_env, "") if edge.timeout_env else ""
+    return float(text) if text.replace(".", "", 1).isdigit() else edge.timeout_seconds
+
+
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[Lane, ...], str]:
     """The ways that a new connection could take now, and the address that the host's name stands for."""
     found = network.lookup(caller.pod, address.host, address.port, _transport(edge))

@@ -33,6 +33,8 @@ def _value(signal: Signal, process: Process, connections: int, memory: float, no
         return float(connections)
     if signal.of == "Memory":
         return memory
+    if signal.of == "Keys":
+        return float(round(sum(process.held.values())))
     if signal.of == "Constant":
         return 1.0
     column = 0 if signal.of == "Calls" else 1

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin import ailments
+from scenario_kit.lab.twin import ailments, caches
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.batches import Draws, Result, stream, subset
-from scenario_kit.lab.twin.caches import misses
-from scenario_kit.lab.twin.connections import Lane, Link, LinkKey
+from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, under_way
+from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -29,7 +28,7 @@ from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
 _HOP, _LANE, _SHAPE, _STALL, _SHARE = range(0x51, 0x56)
-_MISS = 0x57
+_MISS, _REJECT = 0x57, 0x58
 
 
 class Moment(NamedTuple):
@@ -159,7 +158,7 @@ class Flow:
         slowest: Floats | None = np.zeros(took.size) if node.step.parallel else None
         for number in range(most):
             who = chosen
-            if counts is not None and number:
+            if counts is not None and counts.min(initial=number + 1) <= number:
                 who = np.flatnonzero(counts > number) if who is None else who[counts[who] > number]
             if number and not node.step.parallel and (failed.any() or self.hanging is not None):
                 who = (
@@ -174,7 +173,7 @@ class Flow:
                 result = self.call(process, node, deeper, at + took, draws)
             else:
                 result = self.call(process, node, deeper, (at + took)[who], subset(draws, who))
-            _add(
+            add(
                 result,
                 who,
                 took if slowest is None else None,
@@ -187,6 +186,8 @@ class Flow:
             ailments.crash(process, node, at, took, failed, chosen)
         if node.missing:
             self._fill(process, node, salt, at, took, failed, draws, chosen)
+        if node.step.rejects:
+            self._reject(process, node, salt, at, took, failed, draws, chosen)
 
     def _fill(
         self,
@@ -202,24 +203,44 @@ class Flow:
         """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
         link = self._moment.links.get(LinkKey(process.key, node.edge))
         cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
-        who = np.arange(took.size) if chosen is None else chosen
-        who = who[~failed[who] & np.isfinite(took[who])]
+        who = under_way(chosen, took, failed)
         if cache is None or not who.size:
             return
-        each, times = node.step.keys_per_call, node.step.times
-        asked = draws[each][who] if isinstance(each, str) else np.full(who.size, float(each))
-        asked = asked * (draws[times][who] > 0) if isinstance(times, str) else asked
         chance = self._streams.uniform(mix(node.key, salt + _MISS), who.size, process.ordinal)
-        name = node.operation.name
-        held = cache.held.get(name, 0.0)
-        missed, full = misses(held, node.step.keys, asked, (at + took)[who], chance)
+        held = cache.held.get(node.operation.name, 0.0)
+        wanted = caches.asked(node.step, draws, who)
+        missed, full = caches.misses(held, node.step.keys, wanted, (at + took)[who], chance)
         who = who[missed]
-        if not who.size:
+        if who.size:
+            inner_took, inner_failed = took[who], failed[who]
+            self._steps(process, node.missing, mix(salt, 0x200), at[who], inner_took, inner_failed, subset(draws, who))
+            caches.fill(cache, node, full - held, float(inner_failed.mean()))
+            took[who] = inner_took
+            failed[who] = inner_failed & (not node.step.spoils)
+        caches.taste(process, cache, node)
+
+    def _reject(
+        self,
+        process: Process,
+        node: CallNode,
+        salt: int,
+        at: Floats,
+        took: Floats,
+        failed: Flags,
+        draws: Draws,
+        chosen: Ints | None,
+    ) -> None:
+        """The caller fails where the answer holds something spoilt."""
+        link = self._moment.links.get(LinkKey(process.key, node.edge))
+        targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
+        share = max((target.spoilt.get(node.step.rejects, 0.0) for target in targets), default=0.0)
+        who = under_way(chosen, took, failed)
+        if share <= 0.0 or not who.size:
             return
-        inner_took, inner_failed = took[who], failed[who]
-        self._steps(process, node.missing, mix(salt, 0x200), at[who], inner_took, inner_failed, subset(draws, who))
-        took[who], failed[who] = inner_took, inner_failed
-        cache.held[name] = held + (full - held) * (1.0 - float(inner_failed.mean()))
+        chance = self._streams.uniform(mix(node.key, salt + _REJECT), who.size, process.ordinal)
+        hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.asked(node.step, draws, who)]
+        failed[hit] = True
+        self._logs.error(process, node.step.reject_log, (at + took)[hit], node.step.reject_log)
 
     def _loop(
         self,
@@ -304,7 +325,7 @@ class Flow:
             if not edge.shared:  # a handshake of its own: one more message each way
                 took += self._shaped(lane.wire.out, node, salt, 2, at.size, caller)
                 took += self._shaped(lane.wire.back, node, salt, 3, at.size, caller)
-        limit = self._timeout(edge, caller)
+        limit = timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         took = took + answer.took if back is None else took + answer.took + back
@@ -351,7 +372,7 @@ class Flow:
     def _give_up(
         self, caller: Process, node: CallNode, link: Link, edge: Edge, at: Floats, took: Floats, failed: Flags
     ) -> Result:
-        limit = self._timeout(edge, caller)
+        limit = timeout(edge, caller)
         if limit:
             late = took > limit
             if late.any():
@@ -359,11 +380,6 @@ class Flow:
                 failed = failed | late
                 self._recorder.complain(caller, node, link, "late", (at + took)[late])
         return Result(took, failed)
-
-    @staticmethod
-    def _timeout(edge: Edge, caller: Process) -> float:
-        text = caller.env.get(edge.timeout_env, "") if edge.timeout_env else ""
-        return float(text) if text.replace(".", "", 1).isdigit() else edge.timeout_seconds
 
     def _publish(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
         copies = sum(e.copies for e in self._moment.effects.get(caller.key, ()))
@@ -375,13 +391,3 @@ class Flow:
             return np.zeros(n)
         draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
         return delays(shape, draws, self._physics)
-
-
-def _add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:
-    where = slice(None) if who is None else who
-    if took is not None:
-        took[where] += result.took
-    if slowest is not None:
-        slowest[where] = np.maximum(slowest[where], result.took)
-    if failed is not None:
-        failed[where] |= result.failed

@@ -78,12 +78,18 @@ class Needs:
             if met <= deadline:
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
             elif now >= deadline or met != float("inf"):
+                words = self._put(waiting.process, need, words)
                 at = waiting.since + (need.wait_seconds or start.after_seconds)
-                return Came(at, False, need.code, need.text.replace("{cause}", words))
+                return Came(at, False, need.code, words)
             else:
                 waiting.unmet = now
                 return Came(float("inf"))
         return Came(waiting.since, True)
+
+    def _put(self, process: Process, need: Need, words: str) -> str:
+        address = read(self._edges[process.component, need.callee].address, process)
+        text = need.text.replace("{cause}", words)
+        return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
     def _ready(self, process: Process, need: Need, network: Network) -> tuple[float, str]:
         """Since when the callee could be reached, infinite for not at all, and the words for a failure."""

@@ -99,7 +99,10 @@ class Step(Value, frozen=True, kw_only=True):
     ``{port}`` are known.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
-    them, and ``steps`` run if one is missing. They fill it unless they fail; a new process of the callee holds none.
+    them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
+    new process of the callee holds none. With ``spoils`` the cache is filled even so, with what is no good, and nobody
+    notices but a caller further up whose step says ``rejects``: ``cache/operation``, and how many keys of it as
+    ``keys_per_call``; it prints ``reject_log``.
     """
 
     call: str = ""
@@ -110,7 +113,11 @@ class Step(Value, frozen=True, kw_only=True):
     on_error: Literal["Fail", "Ignore", "Crash"] = "Fail"
     code: int = 2
     keys: float = 0.0
-    keys_per_call: float | str = 1.0
+    keys_per_call: float = 1.0
+    keys_if: str = ""
+    spoils: bool = False
+    rejects: str = ""
+    reject_log: str = ""
     span: str = ""
     kind: SpanKind = "CLIENT"
     sticky: bool = False
@@ -121,8 +128,9 @@ class Operation(Value, frozen=True, kw_only=True):
     """Something a component does on request. ``own_ms`` is the median of its own time.
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside. ``topic``
-    appends a record to a queue for each call; ``table`` is the one that it uses. ``needs_flags``: it fails as long as the process never reached the flag
-    service. ``failure`` is what callers get to read when it fails, ``error_log`` what the component then prints itself.
+    appends a record to a queue for each call; ``table`` is the one that it uses. ``needs_flags``: it fails as long as
+    the process never reached the flag service. ``failure`` is what callers get to read when it fails, ``error_log``
+    what the component then prints itself.
     """
 
     span: str = ""

@@ -73,6 +73,7 @@ class Process:
     exports: bool = False
     registered: bool = False
     held: dict[str, float] = field(default_factory=dict)
+    spoilt: dict[str, float] = field(default_factory=dict)
     holdings: Holdings = field(default_factory=Holdings)
     crash: Crash | None = None
     ended: bool = False

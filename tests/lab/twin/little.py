@@ -28,6 +28,7 @@ class Little:
         self.now = EPOCH
         self.version = 0
         self.serial = 0
+        self.restarts = 0
         self.kinds: dict[str, dict[str, Any]] = {
             "Namespace": {namespace: {"metadata": {"name": namespace, "labels": {}}}}
         }
@@ -124,12 +125,28 @@ class Little:
                 pod["status"]["containerStatuses"].append(
                     {
                         "name": spec["name"],
-                        "containerID": f"containerd://{number}-{spec['name']}",
+                        "containerID": f"containerd://{number}-{spec['name']}"
+                        + (f"-{self.restarts}" * (self.restarts > 0)),
                         "restartCount": 0,
                         "state": running,
                     }
                 )
                 self.version += 1
+
+    def revive(self) -> int:
+        """Start containers again that ended, without any back-off; how many there were."""
+        ended = {(e.pod_uid, e.container) for e in (self.last.exits if self.last else ())}
+        count = 0
+        for pod in self.kinds.get("Pod", {}).values():
+            for status in list(pod["status"]["containerStatuses"]):
+                if "waiting" in status["state"] or (pod["metadata"]["uid"], status["name"]) in ended:
+                    pod["status"]["containerStatuses"].remove(status)
+                    self.restarts += 1
+                    count += 1
+        self.version += 1
+        self.twin.observe(self.view())
+        self._kubelet()
+        return count
 
     def _slices(self) -> None:
         self.kinds["EndpointSlice"] = {}

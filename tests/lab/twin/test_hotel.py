@@ -1,0 +1,295 @@
+"""Hotel Reservation in the twin, against what is known of the real one (behaviour.md §3)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import TICK, Little, Span
+
+SERVICES = ("frontend", "search", "geo", "rate", "profile", "recommendation", "user", "reservation")
+
+
+@pytest.fixture(scope="module")
+def hotel() -> App:
+    return Catalog().app("hotel-reservation", "6ecb097")
+
+
+@pytest.fixture(scope="module")
+def hotel_objects(hotel: App) -> list[dict[str, Any]]:
+    return list(app_objects(hotel, options_of(hotel, {}), 50, "shop"))
+
+
+@pytest.fixture
+def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., Little]:
+    def make(warm: float = 60.0, **options: Any) -> Little:
+        little = Little(hotel, hotel_objects, **options)
+        little.run(TICK)
+        little.revive()  # search was quicker than the registry
+        little.run(warm)
+        return little
+
+    return make
+
+
+def live(hotel: Little, seconds: float) -> Span:
+    """Let time pass with a kubelet that starts again what ends."""
+    before = hotel.samples
+    for _ in range(round(seconds / TICK)):
+        hotel.run(TICK)
+        hotel.revive()
+    return Span(before, hotel.samples, seconds)
+
+
+def config(hotel: Little, key: str, value: str) -> None:
+    data = hotel.get("ConfigMap", "hotel-reservation-config")["data"]
+    data["config.json"] = json.dumps(json.loads(data["config.json"]) | {key: value})
+    hotel.version += 1
+
+
+def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[..., Little]) -> None:
+    hour = cluster().run(1200.0)
+    for service in SERVICES:
+        assert hour.calls(service, error=True) == 0, service
+        assert hour.quantile(0.95, service) < 100, service
+    expected = {
+        "frontend": 100.0,
+        "search": 60.0,
+        "geo": 60.0,
+        "rate": 60.0,
+        "reservation": 60.5,
+        "profile": 99.0,
+        "recommendation": 39.0,
+        "user": 1.0,
+    }
+    for service, rate in expected.items():
+        assert hour.rate(service, kind="SERVER") == pytest.approx(rate, rel=0.12 if rate < 2 else 0.03), service
+    assert hour.rate("rate", span="memcached_get_multi_rate", kind="CLIENT") == pytest.approx(31, rel=0.05)
+    assert hour.calls("rate", span="mongo_rate") == 0, "the cache is warm"
+
+
+@pytest.mark.parametrize(
+    ("component", "share"),
+    [
+        ("search", 0.6),
+        ("geo", 0.6),
+        ("profile", 0.99),
+        ("recommendation", 0.39),
+        ("user", 0.01),
+        ("reservation", 0.605),
+    ],
+)
+def test_loss_of_a_service(cluster: Callable[..., Little], component: str, share: float) -> None:
+    hotel = cluster()
+    hotel.scale(component, 0)
+    hotel.run(60.0)
+    after = hotel.run(300.0)
+    assert after.share("frontend", kind="SERVER") == pytest.approx(share, abs=0.02)
+    assert after.rate("frontend", kind="SERVER") == pytest.approx(100, rel=0.05), "the load does not wait"
+    assert after.silent(component)
+    assert after.silent("rate") == (component in ("search", "geo"))
+
+
+@pytest.mark.parametrize("service", ["search", "rate", "profile"])
+def test_services_of_go_programs_carry_no_traffic(cluster: Callable[..., Little], service: str) -> None:
+    hotel = cluster()
+    hotel.delete("Service", service)
+    hotel.restart("frontend")
+    hotel.restart("search")
+    hotel.run(60.0)
+    assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
+
+
+def test_the_registry_takes_all_services_with_it_until_they_restart(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("consul", 0)
+    assert hotel.run(300.0).share("frontend", kind="SERVER") == 0.0, "old addresses are kept"
+    hotel.scale("consul", 1)
+    hotel.run(60.0)
+    after = hotel.run(120.0)
+    assert after.share("frontend", kind="SERVER") == 1.0
+    assert after.silent("profile")
+    for service in SERVICES[1:]:
+        hotel.restart(service)
+    hotel.run(60.0)
+    assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
+
+
+def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.restart("profile")
+    hotel.scale("geo", 3)
+    hotel.run(60.0)
+    assert hotel.run(120.0).share("frontend", kind="SERVER") == 0.0
+    hotel.chaos("geo", delay=2.0)
+    hotel.effects = hotel.effects[:1]
+    hotel.version += 1
+    after = hotel.run(120.0)
+    assert after.quantile(0.95, "search") > 1500, "a third of the calls go there"
+    assert after.quantile(0.5, "search") < 1500
+
+
+def test_a_lost_cache_crashes_its_client_for_as_long_as_it_is_away(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("memcached-rate", 0)
+    after = live(hotel, 300.0)
+    assert after.share("frontend", kind="SERVER") > 0.4
+    assert after.share("frontend", span="HTTP GET /recommendations") == 0.0
+    assert hotel.restarts > 10
+    assert any("Memmcached error" in line.text for line in hotel.logs)
+    hotel.scale("memcached-rate", 1)
+    live(hotel, 60.0)
+    warm = live(hotel, 120.0)
+    assert warm.share("frontend", kind="SERVER") == 0.0
+
+
+def test_a_slow_cache_is_a_lost_one_beyond_the_timeout(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.chaos("memcached-profile", delay=1.6)
+    hotel.run(30.0)
+    after = hotel.run(120.0)
+    assert after.quantile(0.95, "frontend") > 1500
+    assert after.share("frontend", kind="SERVER") == 0.0
+    hotel.calm()
+    hotel.chaos("memcached-profile", delay=2.5)
+    hotel.run(30.0)
+    assert hotel.last is not None
+    assert any("i/o timeout" in line.text or "deadline" in line.text for line in hotel.logs)
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") > 0.5
+
+
+def test_a_store_behind_a_warm_cache_is_not_missed_and_a_cold_one_shows_it(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("mongodb-rate", 0)
+    assert live(hotel, 300.0).share("frontend", kind="SERVER") == 0.0
+    hotel.restart("memcached-rate")
+    live(hotel, 120.0)
+    after = live(hotel, 300.0)
+    assert after.share("frontend", kind="SERVER") == pytest.approx(0.6, abs=0.05)
+    assert any("server selection error" in line.text for line in hotel.logs)
+
+
+def test_empty_profiles_stay_in_the_cache(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("mongodb-profile", 0)
+    hotel.restart("memcached-profile")
+    live(hotel, 180.0)
+    hotel.scale("mongodb-profile", 1)
+    live(hotel, 60.0)
+    after = live(hotel, 120.0)
+    assert after.share("frontend", kind="SERVER") > 0.3
+    assert after.share("profile", kind="SERVER") == 0.0
+    assert any("nil pointer" in line.text for line in hotel.logs)
+    hotel.restart("memcached-profile")
+    live(hotel, 60.0)
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
+
+
+def test_a_booking_without_its_store_ends_the_service(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("mongodb-reservation", 0)
+    first = live(hotel, 30.0)
+    assert first.share("reservation", span="/reservation.Reservation/CheckAvailability") == 0.0
+    live(hotel, 60.0)
+    after = live(hotel, 300.0)
+    assert after.share("frontend", kind="SERVER") == pytest.approx(0.605, abs=0.05)
+    hotel.scale("mongodb-reservation", 1)
+    live(hotel, 180.0)  # clients back off for as long as the outage took
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
+
+
+def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.scale("mongodb-reservation", 0)
+    hotel.run(TICK)
+    hotel.scale("mongodb-reservation", 1)
+    hotel.run(60.0)
+    assert not any(p for p in hotel.twin._census.of("reservation") if p.ended)
+
+
+@pytest.mark.parametrize("component", ["geo", "recommendation", "user"])
+def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., Little], component: str) -> None:
+    hotel = cluster()
+    hotel.scale(f"mongodb-{component}", 0)
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
+    hotel.restart(component)
+    live(hotel, 60.0)
+    after = live(hotel, 120.0)
+    assert after.share("frontend", kind="SERVER") > 0.0
+    assert after.silent(component)
+    hotel.scale(f"mongodb-{component}", 1)
+    live(hotel, 120.0)
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words", "share"),
+    [
+        ("GeoMongoAddress", "mongo-geo:27017", "server selection error", 0.6),
+        ("GeoMongoAddress", "", "must have at least 1 host", 0.6),
+        ("GeoMongoAddress", "mongodb-user:27017", "", 0.0),  # a MongoDB is a MongoDB: it gets its data there
+        ("GeoPort", "none", "", 0.6),
+        ("GeoPort", "9083", "", 0.0),  # the registry tells it
+        ("consulAddress", "consul:8501", "failed register", 0.6),
+        ("jaegerAddress", "nowhere:6831", "", 0.0),
+    ],
+)
+def test_a_changed_configuration_breaks_what_it_would(
+    cluster: Callable[..., Little], key: str, value: str, words: str, share: float
+) -> None:
+    hotel = cluster()
+    config(hotel, key, value)
+    assert live(hotel, 60.0).share("frontend", kind="SERVER") == 0.0, "a file is read at the start"
+    hotel.restart("geo")
+    live(hotel, 120.0)
+    after = live(hotel, 120.0)
+    assert after.share("frontend", kind="SERVER") == pytest.approx(share, abs=0.03)
+    assert any(words in line.text for line in hotel.logs if line.pod.startswith("geo"))
+    if key == "jaegerAddress":
+        assert after.silent("geo"), "its spans go nowhere"
+
+
+def test_one_image_other_program(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    spec = hotel.get("Deployment", "geo")["spec"]["template"]["spec"]["containers"][0]
+    spec["command"] = ["user"]
+    hotel.restart("geo")
+    live(hotel, 60.0)
+    after = live(hotel, 120.0)
+    assert after.share("frontend", kind="SERVER") == pytest.approx(0.6, abs=0.02)
+    assert after.share("user") == 0.0, "there are two of it now"
+
+
+def test_load_in_stages_and_its_bound(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    hotel.env("load-generator", "LOAD_STAGES", "200:0 200:3600")
+    hotel.run(30.0)
+    assert hotel.run(120.0).rate("frontend", kind="SERVER") == pytest.approx(200, rel=0.05)
+    hotel.env("load-generator", "LOAD_STAGES", "100:3600")
+    hotel.chaos("recommendation", delay=20.0)
+    hotel.run(300.0)
+    after = hotel.run(300.0)
+    assert after.rate("frontend", kind="SERVER") < 20, "every connection waits"
+
+
+def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Callable[..., Little]) -> None:
+    def story(hotel: Little) -> list[dict[object, float]]:
+        result = []
+        for change in (
+            lambda: None,
+            lambda: hotel.scale("memcached-rate", 0),
+            lambda: hotel.scale("memcached-rate", 1),
+            lambda: hotel.restart("consul"),
+        ):
+            change()
+            live(hotel, 60.0)
+            result.append(dict(hotel.samples))
+        return result
+
+    first, second = story(cluster(seed=7)), story(cluster(seed=7, salt=40))
+    assert first == second
+    assert first != story(cluster(seed=8))

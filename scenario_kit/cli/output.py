@@ -33,12 +33,17 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
         colour = _COLOURS[finding.severity]
         head = typer.style(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
         typer.echo(f"{head} {finding.position or ''}".rstrip(), err=err)
-        typer.echo(f"  {finding.message}", err=err)
+        typer.echo(f"  {printable(finding.message)}", err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            typer.echo(f"  observed: {finding.observed}; expected: {finding.expected}", err=err)
+            typer.echo(f"  observed: {printable(finding.observed)}; expected: {finding.expected}", err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
-                typer.echo(f"  {name}: {text}", err=err)
+                typer.echo(f"  {name}: {printable(text)}", err=err)
+
+
+def printable(text: str) -> str:
+    """The text without what could move a terminal: findings quote files of strangers."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
 
 
 def show_json(document: Any) -> None:

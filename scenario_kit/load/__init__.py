@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import Document, Positions, parse, read_document
 from scenario_kit.load.edit import Put
+from scenario_kit.load.folders import below
 from scenario_kit.load.kept import kept
 from scenario_kit.load.mistakes import Mistake, mistakes
 from scenario_kit.load.suggest import did_you_mean, suggest
@@ -22,6 +23,10 @@ __all__ = [
     "load_app", "load_fault", "load_scenario", "read_scenario", "scenario_files",
     "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
+
+
+#: What the file of a scenario is called.
+_SCENARIO: Final = "scenario.yaml"
 
 
 class Mistaken(AuthoringError):
@@ -52,15 +57,15 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: a path does not exist, or a folder holds no scenario.
     """
-    found: list[Path] = []
+    found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no {path}", fix="name a scenario file, or a folder that holds some")
-        below = sorted(path.rglob("scenario.yaml")) if path.is_dir() else [path]
-        if not below:
+        files = below(path, lambda _, name: name == _SCENARIO, _SCENARIO) if path.is_dir() else [path]
+        if not files:
             raise UsageError(f"{path} holds no scenario.yaml", fix="name a folder that does, or a scenario file")
-        found += [file for file in below if file not in found]
-    return found
+        found |= dict.fromkeys(files)
+    return list(found)
 
 
 def load_scenario(path: Path) -> Loaded:

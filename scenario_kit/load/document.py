@@ -37,6 +37,7 @@ _WORDS: dict[str, Any] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
+_MARK = "\ufeff"
 _INTEGER = re.compile(r"[-+]?[0-9]+$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
@@ -91,7 +92,7 @@ def read_document(path: Path) -> Document:
         UsageError: there is no such file.
         AuthoringError: it is no file, cannot be read, is not UTF-8, too large, not YAML, or not exactly one document.
     """
-    return parse(text_of(path).removeprefix("\ufeff"), str(path))
+    return parse(text_of(path).removeprefix(_MARK), str(path))
 
 
 def text_of(path: Path, most: int = MAX_BYTES) -> str:
@@ -132,8 +133,13 @@ def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
 def _bytes(path: Path, most: int) -> bytes | None:
     """The first bytes of a file; None for a folder, a pipe, a device: they may have no end, or never begin."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:  # noqa: PTH123 - of the handle that is judged, not of a path that may change
-        return file.read(most) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        with open(handle, "rb", closefd=False) as file:  # what was judged, not a path that may change
+            return file.read(most)
+    finally:
+        os.close(handle)
 
 
 def parse(text: str, path: str) -> Document:
@@ -142,6 +148,8 @@ def parse(text: str, path: str) -> Document:
     Raises:
         AuthoringError: not YAML, or not exactly one document.
     """
+    if _MARK in text:  # at the start libyaml would pass over it, and its positions would be off by one
+        _refuse_character(path, text, _MARK)
     try:
         first, second = _first_two(_nodes(text))
     except Unbounded as error:
@@ -194,7 +202,7 @@ class _Reader:
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other kind of node
         if node.tag not in _PLAIN_TAGS:
-            self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
+            self._mistake(node, f"the tag '{shown(node.tag)}' is not allowed", "remove the tag")
         value = node.value if node.style or node.tag == _TAG + "str" else scalar(node.value)
         if isinstance(value, str):
             self.positions.texts[place] = value
@@ -214,14 +222,14 @@ class _Reader:
                 continue
             if name in result:
                 first = self.positions.key(*place, name)
-                self._mistake(key, f"`{name}` is written twice; first in line {first.line}", "keep one of them")
+                self._mistake(key, f"`{shown(name)}` is written twice; first in line {first.line}", "keep one of them")
                 continue
             result[name] = self.convert(value, (*place, name), key)
         return result
 
     def _tagged(self, node: yaml.Node, kind: str) -> None:
         if node.tag != _TAG + kind:
-            self._mistake(node, f"the tag '{node.tag}' is not allowed", "remove the tag")
+            self._mistake(node, f"the tag '{shown(node.tag)}' is not allowed", "remove the tag")
 
     def _mistake(self, node: yaml.Node, message: str, fix: str) -> None:
         if len(self.findings) > MOST_FINDINGS:
@@ -248,6 +256,12 @@ def _mark(node: yaml.Node) -> tuple[int, int]:
 
 def _at(mark: yaml.Mark | None) -> tuple[int, int]:
     return (mark.line, mark.column) if mark else (0, 0)
+
+
+def shown(text: str, most: int = 60) -> str:
+    """Text of a file as messages show it: short, and without characters that move a terminal or hide."""
+    short = text if len(text) <= most else text[: most - 1] + "…"
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
 
 
 def mistake(path: str, mark: tuple[int, int], message: str, fix: str) -> Finding:

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.correct import corrected, missing, renamed
-from scenario_kit.load.document import Path_, Positions
+from scenario_kit.load.document import Path_, Positions, shown
 from scenario_kit.load.edit import Edit
 from scenario_kit.load.suggest import did_you_mean
 from scenario_kit.load.valid import fits
@@ -86,7 +86,7 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
         for name in got:
             if name not in known:
                 key, fix = positions.key(*place, name), did_you_mean(name, known)
-                told = _finding("SK102", f"`{name}` is not a field of {here}", key, fix=fix)
+                told = _finding("SK102", f"`{shown(name)}` is not a field of {here}", key, fix=fix)
                 yield Mistake(told, renamed(place, name, known, got))
     elif rule == "required":
         for name in wanted:
@@ -145,14 +145,14 @@ def _duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Posi
             if keys and isinstance(item, dict):
                 key = tuple(str(item.get(k)) for k in keys)
                 if key in seen and None not in [item.get(k) for k in keys]:
-                    message = f"{spelled((*place, i))} has the same {keys[0]} as entry {seen[key]}: '{key[0]}'"
+                    message = f"{spelled((*place, i))} has the same {keys[0]} as entry {seen[key]}: '{shown(key[0])}'"
                     yield _finding("SK106", message, positions.value(*place, i, keys[0]), fix="give it another name")
                 seen.setdefault(key, i)
 
 
 def spelled(place: Path_) -> str:
     """A place as it is written in messages: ``spec.faults[0].target``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shown(part)}" for part in place)
     return f"`{text.lstrip('.')}`" if text else "the document"
 
 
@@ -162,7 +162,7 @@ def _described(schema: dict[str, Any], name: str) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
-        return f"the text '{value if len(value) <= 60 else value[:57] + '…'}'"
+        return f"the text '{shown(value)}'"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "empty"}[value]
     if isinstance(value, (dict, list)):

@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.load import Load
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Edge, Parameters, read
-from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process import Process, ProcessKey, holds
 from scenario_kit.lab.twin.queues import Queues
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.resources import Resources
@@ -121,7 +121,7 @@ class Twin:
 
     def has_program(self, image: str, program: str) -> bool:
         """Whether the image is known to hold this program."""
-        return self._sessions.has_program(image, program)
+        return holds(self._parameters, image, program) or self._sessions.has_program(image, program)
 
     def start(self, pod: Object, container: str, now: float) -> Start:
         """How the process of a container comes up that is started now."""

@@ -132,6 +132,13 @@ class Identity(NamedTuple):
     idle: bool
 
 
+def holds(parameters: Parameters, image: str, program: str) -> bool:
+    """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
+    name = normalised(image)
+    plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
+    return any(plain in model.commands and fnmatchcase(name, model.image) for model in parameters.components.values())
+
+
 def identify(parameters: Parameters, spec: Object) -> Identity:
     """Which component a container runs; none for programs that the application's definition does not know."""
     image = str(spec["image"])

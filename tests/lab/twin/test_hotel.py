@@ -253,8 +253,17 @@ def test_a_changed_configuration_breaks_what_it_would(
         assert after.silent("geo"), "its spans go nowhere"
 
 
-def test_one_image_other_program(cluster: Callable[..., Little]) -> None:
+def test_one_image_other_program(cluster: Callable[..., Little], hotel_objects: list[dict[str, Any]]) -> None:
     hotel = cluster()
+    image = next(o for o in hotel_objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "geo")["spec"][
+        "template"
+    ]["spec"]["containers"][0]["image"]
+    assert [hotel.twin.has_program(image, p) for p in ("geo", "/go/bin/geo", "./geo", "nothing")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     spec = hotel.get("Deployment", "geo")["spec"]["template"]["spec"]["containers"][0]
     spec["command"] = ["user"]
     hotel.restart("geo")

@@ -29,6 +29,14 @@ class LogLine(NamedTuple):
     text: str
 
 
+class Probed(NamedTuple):
+    """What a port answered. ``connected`` is None where that cannot be known; ``status`` is set for HTTP answers."""
+
+    connected: bool | None
+    status: int | None = None
+    told: str = ""
+
+
 class Cluster(Protocol):
     """A Kubernetes API, on plain objects. Every reference carries a real namespace (none of them is symbolic).
 
@@ -60,6 +68,9 @@ class Cluster(Protocol):
 
     def logs(self, ref: Reference, *, since: float = 0.0) -> Sequence[LogLine]:
         """Lines of all containers of a pod, oldest first."""
+
+    def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
+        """Ask a port of a pod, by TCP or (with a path) by an HTTP GET; ``NotFound`` when the pod does not exist."""
 
 
 class Series(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from operators.scenario.grounds import Grounds, Lab, RealCluster
@@ -12,10 +11,12 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.clients.transport import current_context
 from scenario_kit.errors import GuardRailError
+from scenario_kit.lab.probing import LabCluster
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import Value
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.ports import Cluster, Metrics
+
 
 class Settings(Value, frozen=True, kw_only=True):
     """How the operator behaves. ``clock`` is the time in which live scenarios run; ``offers`` are capabilities of the
@@ -46,7 +47,7 @@ class Environment:
         """
         lab = LabState.load(name)
         return cls(
-            cluster=KubeCluster(kubeconfig=Path(lab.kubeconfig)),
+            cluster=LabCluster(lab),
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
             settings=settings,

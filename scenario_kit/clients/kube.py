@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from scenario_kit.clients import probing
 from scenario_kit.clients.discovery import Discovery
 from scenario_kit.clients.logs import parse_lines
 from scenario_kit.clients.refusal import NotServed
@@ -16,7 +17,7 @@ from scenario_kit.clients.transport import Transport
 from scenario_kit.clients.watch import Collection, follow
 from scenario_kit.errors import KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
-from scenario_kit.ports import Kind, LogLine, PatchType
+from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 
 _PATCHES: dict[str, str] = {
     "Json": "application/json-patch+json",
@@ -135,6 +136,14 @@ class KubeCluster:
                 continue  # 400: "container … is waiting to start", which is an answer: no lines
             lines += parse_lines(data, ref.name, name, since)
         return sorted(lines, key=lambda line: line.at)
+
+    def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
+        """Ask a port of a pod; ``NotFound`` when the pod does not exist."""
+        if self.get(pod) is None:
+            raise NotFound(f"Pod {pod.namespace}/{pod.name} does not exist", status=404)
+        if path:
+            return probing.http(self._transport, self._path(pod), port, path)
+        return probing.tcp(self._transport, pod, port)
 
     def watch(
         self, kind: str, *, group: str = "", namespace: str = "", stop: threading.Event

@@ -31,6 +31,11 @@ def of_status(status: int, body: bytes, doing: str) -> ClusterError:
     return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
 
 
+def is_own(body: bytes) -> bool:
+    """Whether the API server itself says this, not a program behind its proxy."""
+    return _status_object(body) is not None
+
+
 def _kind(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:
     if status == 404:
         return NotFound if served else NotServed

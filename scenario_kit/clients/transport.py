@@ -61,6 +61,33 @@ class Transport:
         """The address of the API server."""
         return str(self._configuration.host).rstrip("/")
 
+    @property
+    def client(self) -> Any:
+        """The official client, for what goes over a websocket."""
+        return self._client
+
+    def proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
+        """A GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
+
+        Raises:
+            ClusterError: no answer at all.
+        """
+        doing = f"GET {self.url}{path}"
+        try:
+            response = self._pool.request(
+                "GET",
+                f"{self.url}{path}",
+                headers=self._headers("application/json", "*/*"),
+                redirect=False,
+                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS),
+                retries=False,
+            )
+        except LIBRARY_ERRORS as error:
+            raise unreachable(error, doing) from error
+        own = response.status >= 300 and refusal.is_own(response.data)
+        error_ = refusal.of_status(response.status, response.data, doing) if own else None
+        return response.status, error_, error_.message if error_ else ""
+
     def close(self) -> None:
         """Drop the connections."""
         self._client.close()  # type: ignore[no-untyped-call]

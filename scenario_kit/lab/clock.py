@@ -126,6 +126,19 @@ class WallClock:
         self._server.close()
 
 
+def ask(server_url: str, token: str, method: str, path: str, document: Object | None = None) -> Any:
+    """One question to a lab server.
+
+    Raises:
+        LabError: the server is gone, or there is no such thing.
+    """
+    server = _Server(server_url, token)
+    try:
+        return server.ask(method, path, document)
+    finally:
+        server.close()
+
+
 def open_world(
     server_url: str,
     token: str,

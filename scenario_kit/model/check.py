@@ -56,6 +56,20 @@ class LogCheck(Value, frozen=True, kw_only=True):
     pattern: str
 
 
+class ProbeCheck(Value, frozen=True, kw_only=True):
+    """Whether a port answers: a TCP connection, or with ``path`` an HTTP GET whose status is in the range.
+
+    ``target`` is a Service, a workload or a Pod. All of its pods must succeed, or (``succeeds`` false) none of them.
+    """
+
+    target: str
+    port: int
+    path: str = ""
+    status_at_least: int = 200
+    status_at_most: int = 399
+    succeeds: bool = True
+
+
 class Check(Value, frozen=True, kw_only=True):
     """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true."""
 
@@ -64,5 +78,6 @@ class Check(Value, frozen=True, kw_only=True):
     query: QueryCheck | None = None
     event: EventCheck | None = None
     log: LogCheck | None = None
+    probe: ProbeCheck | None = None
     within_seconds: int = 120
     describe: str = ""

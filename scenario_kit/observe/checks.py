@@ -14,6 +14,7 @@ from scenario_kit.model.observation import Answer
 from scenario_kit.observe.compare import expectation, object_holds
 from scenario_kit.observe.entities import owned_pods
 from scenario_kit.observe.jsonpath import find
+from scenario_kit.observe.probing import probe, wanted
 from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Cluster, Metrics
 
@@ -60,6 +61,11 @@ def describe(check: Check) -> str:
         return f"event {check.event.reason} on {check.event.on}"
     if check.log:
         return f"log line '{check.log.pattern}' of {check.log.on}"
+    if check.probe:
+        where = f"port {check.probe.port} of {check.probe.target}" + (
+            f", {check.probe.path}" if check.probe.path else ""
+        )
+        return f"{where}: {wanted(check.probe)}"
     raise KitError("a check without a condition")
 
 
@@ -74,6 +80,8 @@ def _answer(check: Check, cluster: Cluster, metrics: Metrics, namespace: str, no
         return _event(check.event, cluster, namespace)
     if check.log:
         return _log(check.log, cluster, namespace, since)
+    if check.probe:
+        return probe(check.probe, cluster, namespace)
     raise KitError("a check without a condition")
 
 

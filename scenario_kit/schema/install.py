@@ -33,6 +33,9 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     ),
     ([""], ["nodes"], ["patch"]),
     ([""], ["pods/eviction"], ["create"]),
+    # Checks ask ports of pods: HTTP through the proxy, TCP through a forwarded port.
+    ([""], ["pods/proxy"], ["get"]),
+    ([""], ["pods/portforward"], ["get", "create"]),
     # Faults of storage and scheduling offer volumes and priorities.
     ([""], ["persistentvolumes"], _WRITE),
     (["scheduling.k8s.io"], ["priorityclasses"], _WRITE),

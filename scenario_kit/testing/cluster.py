@@ -10,7 +10,7 @@ from typing import Any
 
 from scenario_kit.errors import AlreadyExists, Conflict, KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
-from scenario_kit.ports import Kind, LogLine, PatchType
+from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.testing import merging
 from scenario_kit.testing.served import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
 from scenario_kit.testing.writes import patched, revised, stamp
@@ -42,6 +42,8 @@ class FakeCluster:
         self._objects: dict[_Key, Object] = {}
         self._applied: dict[_Key, Object] = {}
         self._lines: dict[tuple[str, str], list[LogLine]] = {}
+        #: What ports of pods answer, by namespace, pod and port; others refuse connections.
+        self.answers: dict[tuple[str, str, int], Probed] = {}
         self._version = 0
         self._uids = 0
         #: Every request, in order: the verb and what it was about, such as ``("patch", "shop/Deployment/cart")``.
@@ -162,6 +164,13 @@ class FakeCluster:
             raise NotFound(f'pods "{ref.name}" not found', status=404)
         lines = [line for line in self._lines.get((ref.namespace, ref.name), ()) if line.at >= since]
         return sorted(lines, key=lambda line: line.at)
+
+    def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
+        """As ``answers`` says; a connection without a path has no status."""
+        if self._request("probe", pod) not in self._objects:
+            raise NotFound(f'pods "{pod.name}" not found', status=404)
+        answer = self.answers.get((pod.namespace, pod.name, port), Probed(False, None, "connection refused"))
+        return answer if path else answer._replace(status=None)
 
     def collection_version(self, kind: str, namespace: str = "", *, group: str = "") -> str:
         """Differs whenever anything was written since."""

@@ -8,6 +8,7 @@ import pytest
 from scenario_kit.errors import AuthoringError, Forbidden, MetricsError, Unreachable
 from scenario_kit.model import Check, Object, Reference
 from scenario_kit.observe import evaluate_check
+from scenario_kit.ports import Probed
 from scenario_kit.testing import FakeCluster, FakeMetrics
 
 NS = "shop-1"
@@ -243,3 +244,77 @@ def test_a_pod_that_goes_while_logs_are_read(cluster: FakeCluster) -> None:
     nothing: Callable[[str, str], None] = cluster.before
     cluster.before = vanish
     assert ask(cluster, {"log": {"on": "Deployment/cart", "pattern": "refused"}}) == ("False", "none of 0 lines")
+
+
+def _serving(cluster, *pods, answer=None, port=9090, service_port=8080):
+    """Pods behind ``Service/web``, which forwards ``service_port`` to ``port`` of each."""
+    cluster.put({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": NS},
+        "spec": {"ports": [{"name": "http", "port": service_port}]},
+    })  # fmt: skip
+    cluster.put({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+        "metadata": {"name": "web-1", "namespace": NS, "labels": {"kubernetes.io/service-name": "web"}},
+        "ports": [{"name": "http", "port": port}],
+        "endpoints": [
+            {"addresses": [f"10.0.0.{i}"], "conditions": {"ready": True}, "targetRef": {"kind": "Pod", "name": name}}
+            for i, name in enumerate(pods)
+        ],
+    })  # fmt: skip
+    for name in pods:
+        cluster.put({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": NS},
+            "spec": {"containers": []}, "status": {"phase": "Running"},
+        })  # fmt: skip
+        if answer is not None:
+            cluster.answers[NS, name, port] = answer
+
+
+@pytest.mark.parametrize(
+    ("check", "answers", "answer", "observed"),
+    [
+        ({}, [True], "True", "web-0:9090 accepts connections"),
+        ({}, [True, True], "True", "web-1:9090"),
+        ({}, [True, False], "False", "web-1:9090 connection refused"),
+        ({}, [True, None], "Unknown", "is not known"),
+        ({}, [False, None], "False", "refused"),
+        ({}, [], "False", "no pod behind Service/web"),
+        ({"port": 8081}, [True], "False", "no pod behind Service/web"),
+        ({"target": "Pod/web-0", "port": 9090}, [True], "True", "web-0:9090"),
+        ({"target": "Pod/web-9", "port": 9090}, [True], "False", "no pod"),
+        ({"succeeds": False}, [False, False], "True", "refused"),
+        ({"succeeds": False}, [False, True], "False", "accepts"),
+        ({"succeeds": False}, [False, None], "Unknown", "not known"),
+        ({"succeeds": False}, [], "True", "no pod"),
+        ({"path": "/"}, [200], "True", "answers 200"),
+        ({"path": "/"}, [404], "False", "answers 404"),
+        ({"path": "/"}, [False], "False", "refused"),
+        ({"path": "/", "statusAtLeast": 500, "statusAtMost": 599}, [503], "True", "answers 503"),
+        ({"path": "/", "succeeds": False}, [404], "True", "answers 404"),
+    ],
+)
+def test_probes(check, answers, answer, observed):
+    cluster = FakeCluster()
+    _serving(cluster, *[f"web-{i}" for i in range(len(answers))])
+    for i, each in enumerate(answers):
+        number = each if isinstance(each, int) and not isinstance(each, bool) else None
+        if each is not False:
+            cluster.answers[NS, f"web-{i}", 9090] = Probed(True if number else each, number)
+    document = {"probe": {"target": "Service/web", "port": 8080, **check}}
+    result = evaluate_check(Check.from_json(document), cluster, METRICS, NS, 300.0)
+    assert (result.answer, observed in result.observed) == (answer, True), result.observed
+    assert result.describe.startswith("port ")
+
+
+def test_a_probe_that_cannot_be_sent_is_unknown():
+    cluster = FakeCluster()
+    _serving(cluster, "web-0")
+
+    def refuse(verb, target):
+        if verb == "probe":
+            raise Unreachable("the proxy does not answer")
+
+    cluster.before = refuse
+    check = Check.from_json({"probe": {"target": "Service/web", "port": 8080}})
+    result = evaluate_check(check, cluster, METRICS, NS, 300.0)
+    assert (result.answer, result.observed) == ("Unknown", "the proxy does not answer")

@@ -8,6 +8,7 @@
     GET    /worlds/{trial}        the world
     POST   /worlds/{trial}/wait   {until, step?} -> {now, settled, reason}; idempotent, returns after about ten seconds
     DELETE /worlds/{trial}        {}; one that is gone is fine
+    POST   /probe                 {namespace, pod, port, path?} -> {connected, status, told}; what a port answers
     GET    /metrics               Prometheus text of all wall worlds
 
 Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 no such thing, 409 taken, 413 too large,
@@ -44,6 +45,13 @@ _JSON = "application/json"
 class _Wait(msgspec.Struct, forbid_unknown_fields=True):
     until: float
     step: float | None = None
+
+
+class _Probe(msgspec.Struct, forbid_unknown_fields=True):
+    namespace: str
+    pod: str
+    port: int
+    path: str = ""
 
 
 class Answer(NamedTuple):
@@ -89,6 +97,8 @@ class Api:
             return Answer(200, exposition(self._worlds.exposed()).encode(), CONTENT_TYPE)
         if method == "GET" and path == "/worlds":
             return _json(200, {"worlds": [describe(world) for world in self._worlds.all()]})
+        if path == "/probe":
+            return self._probe(body) if method == "POST" else _method(method, path)
         match = _WORLD.fullmatch(path)
         if match is None:
             return _refusal(404, f"{method} {path}: no such path")
@@ -105,6 +115,13 @@ class Api:
             return _method(method, path)
         world = self._worlds.get(trial)
         return _json(200, describe(world)) if world else _no_world(trial)
+
+    def _probe(self, body: bytes) -> Answer:
+        asked = msgspec.json.decode(body, type=_Probe)
+        world = self._worlds.at_home(asked.namespace)
+        if world is None:
+            return _refusal(404, f"no world is at home in the namespace {asked.namespace}")
+        return _json(200, world.probe(asked.pod, asked.port, asked.path)._asdict())
 
     def _wait(self, trial: str, body: bytes, caller: Callable[[], bool]) -> Answer:
         asked = msgspec.json.decode(body, type=_Wait)

@@ -92,6 +92,11 @@ class Worlds:
         with self._lock:
             return self._worlds.get(trial)
 
+    def at_home(self, namespace: str) -> World | None:
+        """The world of a namespace, or None."""
+        with self._lock:
+            return self._by_namespace.get(namespace)
+
     def all(self) -> list[World]:
         """Every world, by trial."""
         with self._lock:

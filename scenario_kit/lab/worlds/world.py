@@ -14,9 +14,10 @@ from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds.past import Past
+from scenario_kit.lab.worlds.probing import ask
 from scenario_kit.model import App, Ledger, Object, Value
 from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
-from scenario_kit.ports import Cluster
+from scenario_kit.ports import Cluster, Probed
 
 #: Seconds between two ticks: the scrape and evaluation interval.
 TICK_SECONDS = 15
@@ -145,6 +146,19 @@ class World(ABC):
         self._around.nodes.exited(telemetry.exits, t)
         self._around.nodes.append(self.spec.namespace, telemetry.logs)
         return telemetry
+
+    def probe(self, pod: str, port: int, path: str) -> Probed:
+        """What a port of a pod answers to whoever asks from outside of the app: HTTP with a ``path``, else TCP.
+
+        Not known where chaos is in force on the pod that could stand in the way.
+        """
+        with self._twin_turn:
+            view = self.view()
+            self.twin.observe(view)
+            found = view.kind("Pod").get(pod)
+            if found is None:
+                return Probed(False, None, "there is no such pod")
+            return ask(self.twin, view, found, port, path, self.now)
 
     def samples(self, telemetry: Telemetry) -> dict[SeriesId, float]:
         """All series of a tick: the twin's own, the state of the objects, and the usage of containers."""

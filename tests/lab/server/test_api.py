@@ -264,3 +264,14 @@ def test_a_server_that_is_gone_or_strange_is_a_lab_error(url: str) -> None:
     opened(url)
     with pytest.raises(LabError, match="another"):
         opened(url, seed=2)
+
+
+def test_ports_of_pods_are_asked_by_namespace(client: httpx.Client, lab: LittleLab) -> None:
+    client.put("/worlds/t1", json=BODY)
+    asked = {"namespace": "shop", "pod": "web-0", "port": 8080}
+    assert client.post("/probe", json=asked).json() == {
+        "connected": False, "status": None, "told": "there is no such pod",
+    }  # fmt: skip
+    assert client.post("/probe", json={**asked, "namespace": "elsewhere"}).status_code == 404
+    assert client.post("/probe", json={"pod": "web-0"}).status_code == 400
+    assert client.get("/probe").status_code in (404, 405)

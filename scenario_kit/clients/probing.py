@@ -1,0 +1,67 @@
+"""Asking a port of a pod through the API server: HTTP through its proxy, TCP through a forwarded port."""
+
+from __future__ import annotations
+
+import select
+from typing import Any, Final
+
+import kubernetes.client
+import kubernetes.stream
+from websocket import WebSocketException
+
+from scenario_kit.clients.transport import LIBRARY_ERRORS, Transport, unreachable
+from scenario_kit.errors import NotFound
+from scenario_kit.model import Reference
+from scenario_kit.ports import Probed
+
+#: How long the kubelet may take to say that nobody listens, in seconds. It dials as soon as the way to it is open.
+REFUSAL_SECONDS: Final = 2.0
+_FAILURES: Final[tuple[type[Exception], ...]] = (WebSocketException, *LIBRARY_ERRORS)
+#: Statuses with which the API server says that the proxied request went wrong, not the program.
+_PROXY: Final = (502, 503, 504)
+
+
+def http(transport: Transport, pod_path: str, port: int, path: str) -> Probed:
+    """A GET through the proxy of the API server.
+
+    Raises:
+        ClusterError: the API server does not answer, or refuses to proxy; ``NotFound`` where the pod does not exist.
+    """
+    status, refusal, message = transport.proxied(f"{pod_path}:{port}/proxy{path}")
+    if refusal is None:
+        return Probed(True, status)
+    if status in _PROXY:
+        return Probed(False, None, message[:300])
+    raise refusal
+
+
+def tcp(transport: Transport, pod: Reference, port: int) -> Probed:
+    """A connection through the kubelet, which dials the port from within the pod.
+
+    Raises:
+        ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
+    """
+    doing = f"forwarding port {port} of {pod}"
+    try:
+        core = kubernetes.client.CoreV1Api(transport.client)
+        forward: Any = kubernetes.stream.portforward(
+            core.connect_get_namespaced_pod_portforward, pod.name, pod.namespace, ports=str(port)
+        )
+    except kubernetes.client.ApiException as error:
+        if "404" in f"{error.status} {error.reason}":
+            raise NotFound(f"{doing}: {error.reason}", status=404) from error
+        raise unreachable(error, doing) from error
+    except _FAILURES as error:
+        raise unreachable(error, doing) from error
+    try:
+        return heard(forward, port)
+    finally:
+        forward.close()
+
+
+def heard(forward: Any, port: int) -> Probed:
+    """What became of a forwarded port: the kubelet tells a refusal at once, and says nothing of a connection."""
+    socket = forward.socket(port)
+    select.select([socket], [], [], REFUSAL_SECONDS)
+    problem = forward.error(port)
+    return Probed(False, None, str(problem)[:300]) if problem else Probed(True, None, "accepts connections")

@@ -1,0 +1,112 @@
+"""Ports of pods through the API server: what is the program's answer, and what is the proxy's."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.clients import KubeCluster, probing
+from scenario_kit.clients.transport import Transport
+from scenario_kit.errors import Forbidden, NotFound, Unreachable
+from scenario_kit.model import Reference
+from scenario_kit.ports import Probed
+
+KubeconfigFor = Callable[[str], Path]
+PATH = "/api/v1/namespaces/shop/pods/web-0"
+
+
+def status(code: int, message: str, reason: str = "") -> bytes:
+    return json.dumps({"kind": "Status", "code": code, "message": message, "reason": reason}).encode()
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "expected"),
+    [
+        (200, b"hello", Probed(True, 200)),
+        (404, b"not found", Probed(True, 404)),
+        (503, b"<html>overloaded</html>", Probed(True, 503)),
+        (302, b"", Probed(True, 302)),
+    ],
+)
+def test_answers_of_the_program(
+    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, body: bytes, expected: Probed
+) -> None:
+    script = scripted((code, body))
+    assert probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/health") == expected
+    assert script.seen == [f"GET {PATH}:8080/proxy/health"]
+
+
+def test_a_refused_connection_is_told_by_the_proxy(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+    message = "error trying to reach service: dial tcp 10.0.0.1:8080: connect: connection refused"
+    script = scripted((503, status(503, message, "ServiceUnavailable")))
+    answer = probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
+    assert (answer.connected, answer.status) == (False, None)
+    assert "connection refused" in answer.told
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "error"),
+    [(403, 'User "x" cannot get resource "pods/proxy"', Forbidden), (404, 'pods "web-0" not found', NotFound)],
+)
+def test_refusals_of_the_api_server_are_no_answers(
+    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any], code: int, message: str, error: type[Exception]
+) -> None:
+    script = scripted((code, status(code, message, "Forbidden" if code == 403 else "NotFound")))
+    with pytest.raises(error):
+        probing.http(Transport(kubeconfig_for(script.url)), PATH, 8080, "/")
+
+
+def test_no_api_server_is_no_answer(kubeconfig_for: KubeconfigFor) -> None:
+    with pytest.raises(Unreachable):
+        probing.http(Transport(kubeconfig_for("http://127.0.0.1:9")), PATH, 8080, "/")
+    with pytest.raises(Unreachable):
+        probing.tcp(Transport(kubeconfig_for("http://127.0.0.1:9")), Reference("Pod", "web-0", "shop"), 8080)
+
+
+def test_a_port_that_cannot_be_forwarded_is_no_answer(
+    kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]
+) -> None:
+    for code, error in ((500, Unreachable), (404, NotFound)):
+        script = scripted((code, status(code, "no")))
+        with pytest.raises(error):
+            probing.tcp(Transport(kubeconfig_for(script.url)), Reference("Pod", "web-0", "shop"), 8080)
+        assert script.seen == [f"GET {PATH}/portforward?ports=8080"]
+
+
+def test_a_pod_that_does_not_exist(kubeconfig_for: KubeconfigFor, scripted: Callable[..., Any]) -> None:
+    resources = {
+        "kind": "APIResourceList",
+        "resources": [{"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get", "list"]}],
+    }
+    script = scripted((200, json.dumps(resources).encode()), (404, status(404, "gone", "NotFound")))
+    with pytest.raises(NotFound):
+        KubeCluster(kubeconfig_for(script.url)).probe(Reference("Pod", "web-0", "shop"), 8080)
+
+
+class Forward:
+    """A forwarded port: the local end of a connection, and what the kubelet says about it."""
+
+    def __init__(self, error: str | None, *, closes: bool = False) -> None:
+        self.near, self.far = socket.socketpair()
+        self._error = error
+        if closes:
+            self.far.close()
+
+    def socket(self, port: int) -> socket.socket:
+        return self.near
+
+    def error(self, port: int) -> str | None:
+        return self._error
+
+
+def test_a_forwarded_port_tells_refusals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "REFUSAL_SECONDS", 0.01)
+    refused = Forward("an error occurred forwarding 8080: connection refused", closes=True)
+    assert probing.heard(refused, 8080) == Probed(False, None, "an error occurred forwarding 8080: connection refused")
+    assert probing.heard(Forward(None), 8080).connected is True
+    assert probing.heard(Forward(None, closes=True), 8080).connected is True, "it accepted, and hung up"

@@ -82,6 +82,8 @@ def _violations(app: App, options: Object) -> list[AuthoringError]:
 
 def _plainly_valid(schema: Object, value: Any) -> bool:
     """Whether the value needs no validator to be seen as valid: importing one takes longer than rendering."""
+    if type(value) is type(schema.get("default")) and value == schema["default"]:
+        return True
     return (schema.get("type") == "boolean" and isinstance(value, bool)) or value in schema.get("enum", ())
 
 

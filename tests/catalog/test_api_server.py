@@ -8,7 +8,21 @@ from scenario_kit.render import after, app_objects
 
 #: Written in another form: quantities, and text of Secrets.
 REWRITTEN = ("stringData", "resources")
-PROFILES = [{}, {"observability": True, "collector": "Agent", "memory": "Chart"}]
+PROFILES = [
+    {},
+    {"observability": True, "collector": "Agent", "resources": "Chart"},
+    # Everything at once.
+    {
+        "observability": True,
+        "browserTraffic": True,
+        "shape": "Ramp",
+        "resources": "Tight",
+        "autoscaling": True,
+        "replicas": 2,
+        "replicasOf": {"cart": 3},
+    },
+    {"resources": "None", "shape": "Surge"},
+]
 
 
 @pytest.fixture
@@ -20,9 +34,10 @@ def deployed(catalog, kube, kube_namespace):
     return app, objects
 
 
+@pytest.mark.parametrize("version", ["2.2.0", "3.0.0"])
 @pytest.mark.parametrize("options", PROFILES)
-def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, options):
-    for obj in app_objects(catalog.app("otel-demo", "2.2.0"), options, 50, kube_namespace):
+def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, version, options):
+    for obj in app_objects(catalog.app("otel-demo", version), options, 50, kube_namespace):
         stored = kube.create(obj)
         assert lost(obj, stored) == [], "the API server dropped a field that it does not know"
 

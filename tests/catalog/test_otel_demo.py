@@ -1,15 +1,19 @@
 """The rendered app against facts about the chart of each version (tests/fixtures/otel-demo-*.yaml)."""
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lab.twin.stages import share, stages
 from scenario_kit.model import App, Reference
-from scenario_kit.render import app_objects
+from scenario_kit.render import app_objects, options_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VERSIONS = ("2.2.0", "3.0.0")
@@ -18,7 +22,7 @@ GRAPH = yaml.safe_load((FIXTURES / "otel-demo-graph.yaml").read_text())
 PARTS = [(v, name) for v in VERSIONS for name in FACTS[v]]
 SHARED = ["OTEL_SERVICE_NAME", "OTEL_COLLECTOR_NAME", "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"]
 PLATFORM = {"otel-collector-agent", "jaeger", "prometheus", "grafana", "opensearch"}
-AS_CHART = {"observability": True, "collector": "Agent", "memory": "Chart", "browserTraffic": True}
+AS_CHART = {"observability": True, "collector": "Agent", "resources": "Chart", "browserTraffic": True}
 CHART_USERS = {"2.2.0": 10, "3.0.0": 5}
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 
@@ -179,6 +183,94 @@ def test_load_is_set_by_the_scenario(app, options, users, expected):
     assert expected.items() <= {e["name"]: e.get("value") for e in env}.items()
 
 
+def test_users_start_at_the_rate_that_is_asked_for(catalog):
+    app = catalog.app("otel-demo", "2.2.0")
+    assert variables(app_objects(app, {"spawnRate": 25}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "25"
+    assert variables(app_objects(app, {}, 100, "shop"))["LOCUST_SPAWN_RATE"] == "10"
+
+
+def variables(objects, name="load-generator"):
+    (container,) = by_kind(objects, "Deployment")[name]["spec"]["template"]["spec"]["containers"]
+    return {e["name"]: e.get("value") for e in container["env"]}
+
+
+@pytest.mark.parametrize("profile", ["surge", "ramp"])
+def test_a_shape_is_mounted_where_the_load_generator_looks_for_it(app, version, profile):
+    objects = app_objects(app, options_of(app, {}, profile), 50, "shop")
+    file = {"2.2.0": "stages.py", "3.0.0": "stages.js"}[version]
+    script = by_kind(objects, "ConfigMap")["load-generator"]["data"][file]
+    assert "LOAD_STAGES" in script
+    spec = by_kind(objects, "Deployment")["load-generator"]["spec"]["template"]["spec"]
+    assert spec["volumes"] == [{"name": "load", "configMap": {"name": "load-generator"}}]
+    assert spec["containers"][0]["volumeMounts"] == [{"name": "load", "mountPath": "/load"}]
+    told = {**variables(objects), "command": " ".join(spec["containers"][0].get("command", []))}
+    assert f"/load/{file}" in told["LOCUST_LOCUSTFILE" if version == "2.2.0" else "command"]
+    assert stages(told["LOAD_STAGES"])
+
+
+@pytest.mark.parametrize("shape", ["Surge", "Ramp"])
+@pytest.mark.parametrize("seconds", [0, 300, 650, 1000, 1700, 2500])
+def test_the_locust_shape_brings_the_users_that_the_twin_expects(catalog, monkeypatch, shape, seconds):
+    app = catalog.app("otel-demo", "2.2.0")
+    objects = app_objects(app, {"shape": shape}, 50, "shop")
+    for name, value in variables(objects).items():
+        if name.startswith("LO"):
+            monkeypatch.setenv(name, value)
+    base = type("LoadTestShape", (), {"get_run_time": lambda self: seconds})
+    monkeypatch.setitem(sys.modules, "locust", SimpleNamespace(LoadTestShape=base))
+    scope = {}
+    exec(by_kind(objects, "ConfigMap")["load-generator"]["data"]["stages.py"], scope)
+    users, rate = scope["Stages"]().tick()
+    assert users == round(50 * share(variables(objects)["LOAD_STAGES"], seconds))
+    assert rate == 5
+
+
+def resources(objects, name):
+    return by_kind(objects, "Deployment")[name]["spec"]["template"]["spec"]["containers"][0].get("resources", {})
+
+
+def test_tight_resources_limit_every_part_of_the_shop(app):
+    objects = app_objects(app, {"resources": "Tight"}, 50, "shop")
+    for component in app.components:
+        if component.role not in ("Platform", "Load"):
+            asked = resources(objects, Reference.parse(component.workload).name)
+            assert set(asked["limits"]) == {"cpu", "memory"}, component.name
+            assert asked["requests"] == asked["limits"]
+
+
+def test_without_resources_nothing_of_the_shop_is_bounded(app):
+    objects = app_objects(app, {"resources": "None"}, 50, "shop")
+    bounded = {n for n, w in by_kind(objects, "Deployment").items() if resources(objects, n)}
+    assert bounded <= {"load-generator", "otel-collector", "opamp-server"}
+
+
+def test_autoscalers_are_named_like_their_deployments(app):
+    objects = app_objects(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"cart": 3}}, 50, "shop")
+    scalers = by_kind(objects, "HorizontalPodAutoscaler")
+    assert set(app.options["properties"]["replicasOf"]["propertyNames"]["enum"]) == set(scalers)
+    for name, scaler in scalers.items():
+        expected = 3 if name == "cart" else 2
+        assert scaler["spec"]["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+        assert by_kind(objects, "Deployment")[name]["spec"]["replicas"] == expected == scaler["spec"]["minReplicas"]
+        assert scaler["spec"]["maxReplicas"] == 3 * expected
+        assert resources(objects, name)["requests"]["cpu"], "an autoscaler on CPU needs a request to measure against"
+    others = [d for n, d in by_kind(objects, "Deployment").items() if n not in scalers]
+    assert {d["spec"]["replicas"] for d in others} == {1}
+
+
+def test_every_option_is_described_and_its_default_fits(catalog):
+    for name in catalog.apps():
+        for version in catalog.versions(name):
+            app = catalog.app(name, version)
+            for option, schema in app.options["properties"].items():
+                assert schema["description"], option
+                assert "default" in schema, option
+            Draft202012Validator.check_schema(app.options)
+            Draft202012Validator(app.options).validate(options_of(app, {}))
+            for profile in app.loads:
+                options_of(app, {}, profile)
+
+
 def flags_of(objects):
     return json.loads(by_kind(objects, "ConfigMap")["flagd-config"]["data"]["demo.flagd.json"])["flags"]
 
@@ -251,6 +343,10 @@ def test_rendering_is_repeatable(app, default):
         ({"browserTrafic": True}, "browserTraffic"),
         ({"browserTraffic": "yes"}, "not of type 'boolean'"),
         ({"collector": "Sidecar"}, "Gateway"),
+        ({"replicas": 0}, "minimum"),
+        ({"replicasOf": {"carts": 2}}, "carts"),
+        ({"replicasOf": {"kafka": 2}}, "kafka"),
+        ({"resources": "Huge"}, "Tight"),
     ],
 )
 def test_unknown_options_are_refused(app, options, part):

@@ -161,13 +161,17 @@ def _entity(entity: dict[str, Any]) -> str:
     ref = "the target" if text == "{{ target }}" else _DRAWN.sub(r"a \1 with a drawn name", text)
     ref = ref if "{{" not in ref else f"`{ref}`"
     field = f", `{entity['field']}`" if entity.get("field") else ""
-    return f"* {entity.get('role', 'Cause')}: {ref}{field}"
+    return f"* {entity.get('role', 'Cause')}: {ref}{field}{_sometimes(entity)}"
 
 
 def _told(check: dict[str, Any]) -> str:
     kind = next(k for k in check if k not in ("withinSeconds", "describe", "when"))
     within = f", within {check['withinSeconds']} s" if "withinSeconds" in check else ""
-    return f"{check.get('describe') or 'as the definition says'} ({kind}{within})"
+    return f"{check.get('describe') or 'as the definition says'} ({kind}{within}{_sometimes(check)})"
+
+
+def _sometimes(part: dict[str, Any]) -> str:
+    return ", where the parameters ask for it" if "when" in part else ""
 
 
 def _procedures(title: str, procedures: Sequence[dict[str, Any]]) -> list[str]:

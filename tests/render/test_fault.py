@@ -113,7 +113,10 @@ def test_mistakes_are_findings(rendered, use, codes, part):
         ("changes", ({"delete": {"target": "{{ callers('crt') }}"}},), "SK120"),
         ("changes", ({"delete": {"target": "{{ component_of('ConfigMap/flagd-config') }}"}},), "SK120"),
         ("changes", ({"delete": {"target": "{{ pod_selector('ConfigMap/flagd-config') }}"}},), "SK120"),
+        ("effect", ({"when": "{{ false }}", "endpoints": {"service": "{{ target }}", "atMost": 0}},), "SK304"),
+        ("entities", ({"when": "{{ false }}", "ref": "{{ target }}"},), "SK304"),
         ("entities", ({"ref": "product catalog"},), "SK104"),
+        ("entities", ({"ref": "{{ target }}"}, {"ref": "ConfigMap/other"}), "SK123"),
         ("effect", ({"object": {"ref": "{{ target }}", "equal": 1}},), "SK123"),
     ],
 )
@@ -123,3 +126,28 @@ def test_mistakes_of_the_fault_itself(app, objects, port_fault, part, value, cod
     with pytest.raises(AuthoringError) as caught:
         fault(broken, use, app, objects, NAMESPACE, "s", load={"users": 1})
     assert [f.code for f in caught.value.findings] == [code]
+
+
+@pytest.mark.parametrize(("policy", "entities", "effect"), [(False, 1, 2), (True, 2, 3)])
+def test_what_does_not_apply_to_the_parameters_is_left_out(app, objects, port_fault, policy, entities, effect):
+    """A companion that is not created is no entity, is not proven, and nobody repairs it."""
+    when = "{{ parameters.policy }}"
+    companion = {"when": when, "ref": "ConfigMap/{{ neutral('settings') }}", "role": "Artefact"}
+    proof = {"when": when, "object": {"ref": "ConfigMap/{{ neutral('settings') }}", "exists": True}}
+    remove = {"when": when, "delete": {"target": "ConfigMap/{{ neutral('settings') }}"}}
+    cause = {**port_fault.entities[0], "fix": [*port_fault.entities[0]["fix"], remove]}
+    fault_type = msgspec.structs.replace(
+        port_fault,
+        entities=(cause, companion),
+        effect=(*port_fault.effect, proof),
+        undone=(*port_fault.undone, {**proof, "object": {**proof["object"], "exists": False}}),
+        solutions=(*port_fault.solutions, {"when": when, "name": "tidy-up", "changes": [remove]}),
+        decoys=({**port_fault.decoys[0], "when": when},),
+    )
+    use = FaultUse(
+        name="catalog-port", type="port-moved", target="Service/product-catalog", parameters={"policy": policy}
+    )
+    result = fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1})
+    assert (len(result.entities), len(result.effect), len(result.undone)) == (entities, effect, entities)
+    assert len(result.causes[0].fix) == len(result.solutions) == entities
+    assert len(result.decoys) == int(policy)

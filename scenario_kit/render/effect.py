@@ -13,12 +13,13 @@ from scenario_kit.model import APP_NAMESPACE, App, Change, Finding, Object, Refe
 from scenario_kit.model.change import Patch, SetFlag
 from scenario_kit.model.flag import with_variant
 from scenario_kit.render.app import CLUSTER_KINDS
+from scenario_kit.render.commands import client_of
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import found, position, spelled
 from scenario_kit.render.strategic import merge, strategic
 
 #: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
-_ELSEWHERE: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "run", "removeFault")
+_ELSEWHERE: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "removeFault")
 
 
 class NoChange(AuthoringError):
@@ -48,6 +49,9 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
         AuthoringError: its target does not exist, what it creates exists, or the patch does not apply.
     """
     operation = change.operation
+    if change.run:
+        client_of(app, change.run)
+        return tuple(objects)
     if manifest := change.create or change.chaos:
         return _created(objects, manifest, namespace, operation)
     if change.apply:

@@ -26,6 +26,7 @@ from scenario_kit.model import (
 )
 from scenario_kit.model.base import convert
 from scenario_kit.model.scenario import FaultUse, Load
+from scenario_kit.render import commands
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -131,6 +132,10 @@ def fault(
                 expected="a fix for each, which removes exactly this cause",
                 why="a label is proven by repairing one cause and leaving the others",
             )
+    repairs = [s.changes for s in rendered.solutions] + [d.changes for d in rendered.decoys]
+    repairs += [e.fix for e in rendered.entities]
+    made = [*rendered.changes, *rendered.undo, *(c for each in repairs for c in each)]
+    commands.check(app, made, rendered.requires, where)
     if use.recurrence is not None:
         rendered = recurring(rendered, use.recurrence)
     if use.visibility == "Hidden":

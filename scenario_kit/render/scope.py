@@ -62,6 +62,7 @@ class Scope:
             "dependants": self.dependants,
             "component_of": self.component_of,
             "container": self.container,
+            "client": self.client,
             "address_variables": self.address_variables,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
         }
@@ -160,6 +161,22 @@ class Scope:
             expected=" | ".join(names),
             fix=did_you_mean(name, names),
         )
+
+    def client(self, ref: object, name: str = "") -> dict[str, Any]:
+        """The client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and ``choices``.
+
+        ``choices`` has the values that a ``{name}`` of its commands may take, where those are few.
+        """
+        component = self.component_of(ref)
+        for each in self.app.clients:
+            if each.store == component and name in ("", each.name):
+                choices: dict[str, list[str]] = {}
+                for command in each.commands:
+                    for hole, values in command.choices.items():
+                        known = choices.setdefault(hole, [])
+                        known += [v for v in values if v not in known]
+                return {"name": each.name, "image": each.image, "env": list(each.env), "choices": choices}
+        return self.refuse(f"{self.app.name} has no client '{name}' that talks to {component}")
 
     def address_variables(self, workload: object) -> list[str]:
         """Variables with a value of their own in which a workload finds whom it needs, synchronous calls first."""

@@ -24,7 +24,8 @@ class Lane(NamedTuple):
     """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
 
     ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
-    ``unlisted`` (the registry knows no address), ``full`` (no more connections).
+    ``unlisted`` (the registry knows no address), ``full`` (no more connections),
+    ``barred`` (a user who may not log in).
     """
 
     outcome: str
@@ -281,7 +282,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         return Lane("refused")
     outcome = _greeting(edge, target, place.port)
     if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
-        outcome = "denied"
+        outcome = "barred" if address.user in target.holdings.barred else "denied"
     elif outcome == "ok" and target.holdings.full:
         outcome = "full"
     return Lane(outcome, target, wire, target.ready_at, port=place.port)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 class Holdings:
     """Mutable state of one store. ``most`` is how many connections it takes, 0 for any number.
 
-    ``refused`` are pairs of user and table, an empty table for all of them. ``locked`` and ``held`` are of sessions
-    that last; ``connected`` are the connections of everybody else.
+    ``barred`` are users who may not log in, with their passwords. ``refused`` are pairs of user and table, an empty
+    table for all of them. ``locked`` and ``held`` are of sessions that last; ``connected`` are the connections of
+    everybody else.
     """
 
     most: int = 0
+    barred: dict[str, str] = field(default_factory=dict)
     refused: set[tuple[str, str]] = field(default_factory=set)
     locked: set[str] = field(default_factory=set)
     held: float = 0.0

@@ -133,10 +133,11 @@ class Sessions:
             return False
         does = session.does
         logins = dict(target.logins)
-        if does.drop_user:
-            logins.pop(does.drop_user, None)
+        if does.drop_user and does.drop_user in logins:
+            target.holdings.barred[does.drop_user] = logins.pop(does.drop_user)
         if does.create_user:
-            logins[does.create_user] = does.set_password or ""
+            former = target.holdings.barred.pop(does.create_user, logins.get(does.create_user, ""))
+            logins[does.create_user] = former if does.set_password is None else does.set_password
         elif does.set_password is not None:
             logins[does.user] = does.set_password
             if not does.user and not does.set_password:

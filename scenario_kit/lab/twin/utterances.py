@@ -15,6 +15,7 @@ _POSTGRES: Final = {
     "noname": 'psql: error: could not translate host name "{host}" to address: Name or service not known',
     "dropped": _PSQL + "Connection timed out",
     "denied": _PSQL + 'FATAL:  password authentication failed for user "{user}"',
+    "barred": _PSQL + 'FATAL:  role "{user}" is not permitted to log in',
     "full": _PSQL + "FATAL:  sorry, too many clients already",
     "foreign": _PSQL + "received invalid response to SSL negotiation",
 }
@@ -36,6 +37,11 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "go": "pq: permission denied for table {table}",
         "python": "psycopg2.errors.InsufficientPrivilege: permission denied for table {table}",
         "dotnet": "42501: permission denied for table {table}",
+    },
+    ("sql", "barred"): {
+        "go": 'pq: role "{user}" is not permitted to log in',
+        "python": 'FATAL:  role "{user}" is not permitted to log in',
+        "dotnet": '28000: role "{user}" is not permitted to log in',
     },
     ("sql", "full"): {
         "go": "pq: sorry, too many clients already",
@@ -65,10 +71,8 @@ def objection(scheme: str, does: StoreEffect, target: Process) -> str:
     """Why the store does not do what it is asked; empty where it does."""
     if scheme not in ("postgres", "postgresql"):
         return ""
-    users = {user for user, _ in target.logins}
-    named = does.drop_user or does.revoke_role or does.grant_role or (does.user if not does.create_user else "")
-    if named and users and named not in users:
+    users = {*(user for user, _ in target.logins), *target.holdings.barred}
+    named = does.drop_user or does.create_user or does.revoke_role or does.grant_role or does.user
+    if named and users and named not in users and does.set_password is None:
         return f'ERROR:  role "{named}" does not exist'
-    if does.create_user in users:
-        return f'ERROR:  role "{does.create_user}" already exists'
     return ""

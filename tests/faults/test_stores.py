@@ -1,0 +1,96 @@
+"""Faults of stores, rendered for the shop: what they run or create, and where they refuse."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.render.effect import after
+from scenario_kit.render.golden import objects_for
+from scenario_kit.render.offers import offer
+
+CATALOG = Catalog()
+DATABASE, CACHE = "Deployment/postgresql", "Deployment/valkey-cart"
+
+
+def rendered(name, target, /, app="otel-demo", version="2.2.0", **parameters):
+    fault_type = CATALOG.fault(name)
+    shop = CATALOG.app(app, version)
+    found = offer(fault_type, shop, objects_for(fault_type, shop, CATALOG), target, parameters)
+    return found.fault
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "parameters", "does", "undo"),
+    [
+        ("valkey-password-changed", CACHE, {"password": "pw1"}, "requirepass pw1", "requirepass "),
+        ("postgres-login-revoked", DATABASE, {}, "ALTER ROLE otelu NOLOGIN", "ALTER ROLE otelu LOGIN"),
+        (
+            "postgres-privilege-revoked",
+            DATABASE,
+            {},
+            "REVOKE SELECT ON catalog.products FROM otelu",
+            "GRANT SELECT ON catalog.products TO otelu",
+        ),
+        (
+            "postgres-privilege-revoked",
+            DATABASE,
+            {"table": "reviews.productreviews"},
+            "REVOKE SELECT ON reviews.productreviews FROM otelu",
+            "GRANT SELECT ON reviews.productreviews TO otelu",
+        ),
+    ],
+)
+def test_commands_and_what_takes_them_back(name, target, parameters, does, undo):
+    fault = rendered(name, target, **parameters)
+    (change,), (inverse,) = fault.changes, fault.undo
+    assert " ".join(change.run.command).endswith(does)
+    assert " ".join(inverse.run.command).endswith(undo)
+    assert fault.causes[0].fix == fault.undo
+    assert fault.solutions[0].changes == fault.undo
+    assert {s.name for s in fault.solutions} > {fault.solutions[0].name}, "the state goes with the process"
+    assert fault.decoys[0].changes[0].target != target
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "parameters", "word"),
+    [
+        ("postgres-table-locked", DATABASE, {}, "LOCK TABLE catalog.products"),
+        ("postgres-table-locked", DATABASE, {"table": "accounting.orderitem"}, "LOCK TABLE accounting.orderitem"),
+        ("postgres-connections-exhausted", DATABASE, {"connections": 200}, "-lt 200"),
+        ("valkey-memory-flood", CACHE, {"bytes": 5000}, "head -c 5000"),
+    ],
+)
+def test_clients_that_stay(name, target, parameters, word):
+    fault = rendered(name, target, **parameters)
+    (change,) = fault.changes
+    shop = CATALOG.app("otel-demo", "2.2.0")
+    container = change.create["spec"]["template"]["spec"]["containers"][0]
+    assert word in container["command"][-1]
+    client = next(c for c in shop.clients if c.image == container["image"])
+    entry, _ = client.matched(container["command"])
+    assert entry.does.lasts, "a simulated store knows what it does"
+    assert fault.causes[0].generated
+    assert fault.causes[0].ref == f"Deployment/{change.create['metadata']['name']}"
+    objects = objects_for(CATALOG.fault(name), shop, CATALOG)
+    broken = after(objects, change, shop, "otel-demo")
+    assert after(broken, fault.solutions[0].changes[0], shop, "otel-demo") == objects
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "app", "version", "text"),
+    [
+        ("valkey-password-changed", DATABASE, "otel-demo", "2.2.0", "no client 'valkey-cli' that talks to postgresql"),
+        ("postgres-login-revoked", CACHE, "otel-demo", "2.2.0", "no client 'psql' that talks to valkey-cart"),
+        ("postgres-table-locked", "Deployment/cart", "otel-demo", "2.2.0", "no client 'psql' that talks to cart"),
+        ("postgres-privilege-revoked", "Deployment/mongodb-geo", "hotel-reservation", "6ecb097", "no client 'psql'"),
+    ],
+)
+def test_stores_without_such_a_client_are_refused(name, target, app, version, text):
+    with pytest.raises(AuthoringError, match=text):
+        rendered(name, target, app=app, version=version)
+
+
+@pytest.mark.parametrize("parameters", [{"privilege": "INSERT"}, {"table": "accounting.shipping"}])
+def test_commands_that_no_simulated_store_knows_are_refused(parameters):
+    with pytest.raises(AuthoringError, match="does not list this command of client 'psql'"):
+        rendered("postgres-privilege-revoked", DATABASE, **parameters)

@@ -47,6 +47,7 @@ PAIRS: dict[str, type[Value]] = {
     "LoadKnobs": app.LoadKnobs,
     "LoadProfile": app.LoadProfile,
     "LogCheck": check.LogCheck,
+    "ProbeCheck": check.ProbeCheck,
     "ObjectCheck": check.ObjectCheck,
     "OnAlert": scenario.OnAlert,
     "Patch": change.Patch,

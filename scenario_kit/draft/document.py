@@ -15,6 +15,7 @@ from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
 from scenario_kit.draft.texts import brief, description, title
 from scenario_kit.errors import UsageError
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
+from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.offers import Offer, component_of, offer
@@ -60,8 +61,12 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
     alerts = predicted(fault_type, made.fault, app, component, rules)
     spec = _spec(answers, app, options, fault_type, made, alerts, component)
-    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": {"name": name}, "spec": spec}
+    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
     return Draft(name, written(document).replace("\n  expect:\n", _PREDICTED, 1), made, alerts)
+
+
+def _metadata(name: str) -> Object:
+    return {"name": name, "annotations": {CANARY_KEY: CANARY}}
 
 
 def fault_name(answers: Answers) -> str:

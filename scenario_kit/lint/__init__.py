@@ -2,116 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from scenario_kit.catalog import Catalog
-from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     alerts,
+    capabilities,
     chain,
+    chance,
+    contribution,
+    duplicates,
     experiments,
+    fetching,
+    images,
     labels,
     leaks,
     lifetime,
+    limits,
     loading,
     metadata,
     mitigation,
+    names,
     overlap,
+    privileges,
     probes,
     procedures,
     references,
     running,
+    secret,
     selection,
     service_map,
     shape,
     staging,
+    templating,
     truth,
 )
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.opening import AnyCase, lintable, opened
+from scenario_kit.lint.judging import Judged, judge, judged, settled
+from scenario_kit.lint.opening import lintable
 from scenario_kit.lint.page import rule_page, rules_page
-from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
-from scenario_kit.load import Mistake, Mistaken
-from scenario_kit.model import Finding, Severity
+from scenario_kit.lint.rule import RULES, Rule
+from scenario_kit.lint.shelf import shelf_of
+from scenario_kit.load import Mistake
+from scenario_kit.model import Finding
 
-__all__ = ["RULES", "Rule", "lint_file", "lint_text", "lintable", "rule_page", "rules_page"]
-
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+__all__ = ["RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "rule_page", "rules_page"]
 
 
-def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
-    """Every finding about a file, worst first. A file that cannot be loaded is judged no further.
+def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Finding]:
+    """Every finding about some files, file by file, worst first; scenarios are also compared with each other.
+
+    A file that cannot be loaded is judged no further.
 
     Raises:
         UsageError: there is no such file.
     """
-    return [mistake.finding for mistake in _studied(path, None, catalog)]
+    known = catalog or Catalog()
+    files = [judged(path, None, known) for path in paths]
+    return [mistake.finding for found in _compared(files, known) for mistake in found]
+
+
+def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
+    """As ``lint_files``, of one file."""
+    return lint_files([path], catalog)
 
 
 def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[Mistake]:
     """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
-    return _studied(path, text, catalog)
+    known = catalog or Catalog()
+    return _compared([judged(path, text, known)], known)[0]
 
 
-def judge(case: AnyCase) -> list[Finding]:
-    """The findings of all rules about a case, without those that it suppresses."""
-    return [mistake.finding for mistake in _judged(case)]
-
-
-def _studied(path: Path, text: str | None, catalog: Catalog | None) -> list[Mistake]:
-    try:
-        case = opened(path, catalog or Catalog(), text)
-    except Mistaken as error:
-        return [Mistake(_complete(mistake.finding), mistake.edits) for mistake in error.mistakes]
-    except AuthoringError as error:
-        return [Mistake(_complete(finding)) for finding in error.findings]
-    return _judged(case)
-
-
-def _judged(case: AnyCase) -> list[Mistake]:
-    silenced = set(_silenced(case)) if isinstance(case, Case) else set()
-    found = [mistake for mistake in _applied(case) if mistake.finding.code not in silenced]
-    return sorted(found, key=_rank)
-
-
-def _applied(case: AnyCase) -> Iterator[Mistake]:
-    for code in sorted(RULES):
-        entry = RULES[code]
-        if check := entry.checks.get(case.kind):
-            for problem in check(case):
-                yield Mistake(_finding(case, entry, problem), problem.edits)
-
-
-def _finding(case: AnyCase, entry: Rule, problem: Problem) -> Finding:
-    return Finding(
-        code=entry.code,
-        severity=problem.severity or entry.severity,
-        message=problem.message,
-        position=problem.position or case.positions.value(*problem.place),
-        observed=problem.observed,
-        expected=problem.expected,
-        why=entry.why,
-        fix=problem.fix or entry.fix,
-    )
-
-
-def _complete(finding: Finding) -> Finding:
-    entry = RULES[finding.code]
-    return msgspec.structs.replace(finding, why=finding.why or entry.why, fix=finding.fix or entry.fix)
-
-
-def _silenced(case: Case) -> Iterator[str]:
-    month = datetime.now(UTC).strftime("%Y-%m")
-    for entry in case.scenario.spec.suppress:
-        if entry.until >= month and not entry.code.startswith(UNSUPPRESSABLE):
-            yield entry.code
-
-
-def _rank(mistake: Mistake) -> tuple[int, int, int, str]:
-    finding, position = mistake.finding, mistake.finding.position
-    place = (position.line, position.column) if position else (0, 0)
-    return (_ORDER.index(finding.severity), *place, finding.code)
+def _compared(files: Sequence[Judged], catalog: Catalog) -> list[list[Mistake]]:
+    """The findings of each file, once it is known what all of them hold."""
+    entries = [file.entry for file in files if file.entry is not None]
+    shelf = shelf_of(catalog, entries) if entries else None
+    return [settled(file, shelf) for file in files]

@@ -16,7 +16,8 @@ from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
-    from scenario_kit.lint.stage import Stage
+    from scenario_kit.lint.shelf import Shelf
+    from scenario_kit.lint.stage import Stage, Written
 
 #: Kinds that an alert can be about.
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
@@ -52,6 +53,8 @@ class Case:
     #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
     unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
+    #: What it is compared with, once all files have been read.
+    shelf: Shelf | None = None
     kind: ClassVar = "Scenario"
 
     @property
@@ -124,6 +127,13 @@ class Case:
             place = (*procedure.place, "changes")
             found.append(staged(place, self.app, broken, procedure.changes, breaks=False))
         return tuple(found)
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Every object that a stage creates or changes."""
+        from scenario_kit.lint.stage import written
+
+        return tuple(one for stage in self.stages for one in written(stage))
 
 
 def reference_of(obj: Object, namespace: str) -> Reference:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Place
-from scenario_kit.lint.stage import Stage, staged
+from scenario_kit.lint.stage import Stage, Written, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
@@ -49,7 +50,7 @@ class FaultCase:
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """What the changes of each rendering do, and then each fix, solution and decoy."""
-        found: list[Stage] = []
+        found: list[Stage] = list(self._unrendered())
         for rendering in self.renderings:
             if (fault := rendering.fault) is None:
                 continue
@@ -65,12 +66,30 @@ class FaultCase:
                     found.append(staged(part, rendering.app, broken.after, changes, breaks=False))
         return tuple(found)
 
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Every object that a stage creates or changes."""
+        return tuple(one for stage in self.stages for one in written(stage))
+
+    def _unrendered(self) -> Iterator[Stage]:
+        """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
+        if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
+            return
+        name = self.catalog.apps()[0]
+        app = self.catalog.app(name, self.catalog.versions(name)[0])
+        bodies = [
+            c.get("create") or c.get("chaos") or c.get("apply") for c in self.fault.changes if isinstance(c, dict)
+        ]
+        objects = [b for b in bodies if isinstance(b, dict) and "kind" in b and "name" in (b.get("metadata") or {})]
+        yield Stage(("changes",), app, (), tuple(objects))
+
 
 class Version(NamedTuple):
     """An app in one version; ``objects`` is empty where its templates fail, for ``error``."""
 
     app: App
     objects: tuple[Object, ...]
+    chosen: Object
     error: AuthoringError | None = None
 
 
@@ -89,7 +108,22 @@ class AppCase:
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """Each version from nothing."""
-        return tuple(Stage((), v.app, (), v.objects) for v in self.versions if v.error is None)
+        return tuple(Stage(("versions", i), v.app, (), v.objects) for i, v in enumerate(self.versions) if not v.error)
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Every object that some version creates."""
+        return tuple(one for stage in self.stages for one in written(stage))
+
+    def declared(self, stage: Stage) -> tuple[str, ...]:
+        """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
+        version = self.versions[int(stage.place[1])]
+        properties = version.app.options.get("properties", {})
+        found: list[str] = []
+        for name, value in version.chosen.items():
+            declared = properties[name].get("x-requires") or {}
+            found += [need for v, needs in declared.items() if str(v).lower() == str(value).lower() for need in needs]
+        return tuple(found)
 
     @cached_property
     def templates(self) -> dict[Path, str]:

@@ -134,3 +134,20 @@ def suppressions(case: Case) -> Iterator[Problem]:
             yield Problem((*place, "code"), f"{entry.code} cannot be suppressed", edits=drop)
         elif entry.until < month:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
+
+
+def stale(case: Case, found: set[str]) -> Iterator[Problem]:
+    """SK606 too: suppressions in force of codes that were looked for and not found.
+
+    What only a run can find is not said to be stale.
+    """
+    month, entries = datetime.now(UTC).strftime("%Y-%m"), case.scenario.spec.suppress
+    for i, entry in enumerate(entries):
+        rule_ = RULES.get(entry.code)
+        if rule_ is None or case.kind not in rule_.checks or entry.code in found or entry.until < month:
+            continue
+        if not entry.code.startswith(UNSUPPRESSABLE):
+            place = ("spec", "suppress", i)
+            message = f"the file has no finding {entry.code} any more that it could silence"
+            edits = (Drop(place if len(entries) > 1 else place[:-1]),)
+            yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)

@@ -14,6 +14,7 @@ from scenario_kit.lint.entry import SCENARIO, USE, AppCase, FaultCase, PackCase,
 from scenario_kit.lint.gather import gather
 from scenario_kit.load import app_in, fault_in, load_scenario, read_scenario
 from scenario_kit.load.document import Document, parse, read_document
+from scenario_kit.load.folders import below
 from scenario_kit.model import AlertRule, App, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, fault, options_of
@@ -29,7 +30,7 @@ _TRIED: Final = 60
 
 def kind_of(path: Path) -> str:
     """Scenario, Fault, App or Pack; a file of another name is a scenario."""
-    if path.name not in _NAMED and path.suffix == ".yaml" and path.resolve().parent.name == "alerts":
+    if path.name not in _NAMED and path.suffix == ".yaml" and path.absolute().parent.name == "alerts":
         return "Pack"
     return _NAMED.get(path.name, "Scenario")
 
@@ -44,22 +45,24 @@ def lintable(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no {path}", fix="name a file, or a folder that holds some")
-        below = sorted(_below(path)) if path.is_dir() else [path]
-        if not below:
+        files = _below(path) if path.is_dir() else [path]
+        if not files:
             raise UsageError(
                 f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
                 fix="name a folder that does, or a file",
             )
-        found |= dict.fromkeys(below)
+        found |= dict.fromkeys(files)
     return list(found)
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    for name in _NAMED:
-        yield from folder.rglob(name)
-    for path in folder.rglob("*.yaml"):
-        if path.parent.name == "alerts" and (path.parent.parent.name == "catalog" or path.parent == folder):
-            yield path
+def _below(folder: Path) -> list[Path]:
+    def wanted(parent: str, name: str) -> bool:
+        if name in _NAMED or not name.endswith(".yaml"):
+            return name in _NAMED
+        *_, above, own = ("", "", *Path(parent).parts)
+        return own == "alerts" and (above == "catalog" or Path(parent) == folder)
+
+    return below(folder, wanted, "scenario.yaml")
 
 
 def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
@@ -73,8 +76,17 @@ def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
     if kind == "Scenario":
         return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
     document = read_document(path) if text is None else parse(text, str(path))
+    catalog = _with_own_root(path, catalog)
     makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {"Fault": _fault, "App": _app, "Pack": _pack}
     return makers[kind](path, document, catalog)
+
+
+def _with_own_root(path: Path, catalog: Catalog) -> Catalog:
+    """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
+    root = next((p.parent for p in path.absolute().parents if p.name == "catalog"), None)
+    if root is None or root in [known.absolute() for known in catalog.roots] or not (root / "templates").is_dir():
+        return catalog
+    return Catalog((root, *catalog.roots))
 
 
 def _fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
@@ -147,9 +159,10 @@ def _versions(name: str, catalog: Catalog) -> Iterator[Version]:
             continue
         for chosen in _choices(app):
             try:
-                yield Version(app, app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(name)))
+                objects = app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(name))
+                yield Version(app, objects, chosen)
             except AuthoringError as error:
-                yield Version(app, (), error)
+                yield Version(app, (), chosen, error)
 
 
 def _choices(app: App) -> Iterator[Object]:

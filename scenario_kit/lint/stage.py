@@ -95,9 +95,14 @@ def containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
     """All containers of an object's pods, the initial and the ephemeral ones included, and where they stand."""
     for keys, spec in pod_specs(obj):
         for kind in ("initContainers", "containers", "ephemeralContainers"):
-            for i, container in enumerate(spec.get(kind) or ()):
-                if isinstance(container, Mapping):
-                    yield (*keys, kind, i), dict(container)
+            for i, container in mappings(spec.get(kind)):
+                yield (*keys, kind, i), dict(container)
+
+
+def mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The mappings of a list, with their indices; a list that is not rendered yet has none."""
+    if isinstance(value, list | tuple):
+        yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))
 
 
 def part(obj: Any, keys: Iterable[str | int]) -> Any:

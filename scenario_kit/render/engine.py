@@ -84,6 +84,18 @@ def _text(text: str, variables: Variables, where: str) -> Any:
         ) from error
 
 
+def unsound(text: str) -> str:
+    """What is wrong with the expressions of a text, whatever they are given; empty for nothing."""
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return ""
+    try:
+        with metered():
+            _compiled(text)
+    except FAILURES as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Callable[[Variables], Any]:
     room(len(text), MAX_SOURCE)

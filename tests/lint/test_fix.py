@@ -17,6 +17,7 @@ from scenario_kit.load import Mistake
 from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
 from scenario_kit.model import Finding, Severity
+from tests.lint import policy_violations
 
 CATALOG = Catalog()
 NAME = "product-catalog-wrong-target-port"
@@ -118,7 +119,7 @@ def test_a_decoy_that_is_a_solution_goes() -> None:
 
 
 def test_only_the_ended_suppression_goes() -> None:
-    alive = {"code": "SK432", "reason": "none found", "until": "2999-12"}
+    alive = {"code": "SK303", "reason": "always on", "until": "2999-12"}
     wrong = edited(NOTED, [Put((*SPEC, "suppress"), [OLD, alive])])
 
     assert fixed(wrong, study).text == edited(NOTED, [Put((*SPEC, "suppress"), [alive])])
@@ -172,6 +173,7 @@ def found(code: str) -> Finding:
 
 def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
     tested = {code for code, _ in RESTORED} | {"SK106", "SK433", "SK604"}
+    tested |= {*policy_violations.REPAIRED, *policy_violations.REPAIRED_APART}
 
     assert {code for code, rule in RULES.items() if rule.repair} == tested
     static = [rule for rule in RULES.values() if rule.static]

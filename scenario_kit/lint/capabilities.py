@@ -1,0 +1,92 @@
+"""SK209: what a fault needs, it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.privileges import declaring
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.stage import spelled
+from scenario_kit.model import Object
+
+#: Kinds that only some clusters can act on.
+_KINDS: Final = {
+    "NetworkPolicy": "cni-network-policy", "Ingress": "ingress-controller", "IPPool": "calico", "IPAMConfig": "calico",
+    "GlobalNetworkPolicy": "calico", "HorizontalPodAutoscaler": "metrics-server",
+}  # fmt: skip
+_GROUPS: Final = {
+    "security.istio.io": "mesh", "networking.istio.io": "mesh", "gateway.networking.k8s.io": "mesh",
+    "linkerd.io": "mesh", "policy.linkerd.io": "mesh", "crd.projectcalico.org": "calico",
+    "projectcalico.org": "calico",
+}  # fmt: skip
+#: Kinds of Chaos Mesh that its manager carries out alone; the others need its daemon on the node.
+_MANAGED: Final = frozenset({"PodChaos", "Schedule"})
+_CHAOS: Final = {
+    "DNSChaos": "dns-chaos-server",
+    "JVMChaos": "jvm",
+    "PhysicalMachineChaos": "physical-node",
+    "KernelChaos": "kernel",
+    "BlockChaos": "kernel",
+}
+#: Actions of NetworkChaos that are a queueing discipline of the kernel; a partition is a rule of its firewall.
+_NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "bandwidth", "rate", "netem"})
+
+
+@rule(
+    "SK209",
+    why="on a cluster that cannot do it nothing happens, and the scenario is called broken instead of not evaluated",
+    bad="changes: [{create: {kind: NetworkPolicy, …}}]   # and no `requires`",
+    good="requires: [cni-network-policy]",
+    fix="declare it in `requires`",
+    repair="declares the capability",
+    about=("Fault",),
+)
+def undeclared(case: FaultCase) -> Iterator[Problem]:
+    """A capability that the cluster must have is not declared."""
+    told: set[str] = set()
+    for one in case.written:
+        if one.stage.place == ("changes",):
+            for need in _needs(one.object, one.was):
+                if need not in case.fault.requires and need not in told:
+                    told.add(need)
+                    message = f"{spelled(one.object)} acts only where the cluster has '{need}', which is not declared"
+                    fix = f"write `requires: [{', '.join((*case.fault.requires, need))}]`"
+                    edits = declaring(case, need)
+                    yield Problem(
+                        ("changes",), message, ", ".join(case.fault.requires) or "none", need, fix, edits=edits
+                    )
+
+
+def _needs(obj: Object, was: Object | None) -> Iterator[str]:
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    kind, spec = obj["kind"], obj.get("spec") or {}
+    if group == "chaos-mesh.org":
+        yield from _chaos(kind, spec)
+    elif kind in _KINDS:
+        yield _KINDS[kind]
+    elif group in _GROUPS:
+        yield _GROUPS[group]
+    labels = {**_labels(obj), **_labels((spec.get("template") or {}) if isinstance(spec, Mapping) else {})}
+    if any(name.startswith("istio.io/") for name in labels) and not (was and labels == _labels(was)):
+        yield "mesh"
+
+
+def _chaos(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    yield "chaos-mesh"
+    action = spec.get("action", "")
+    if kind == "Schedule":
+        kind = str(spec.get("type", ""))
+        body = next((v for k, v in spec.items() if k.lower() == kind.lower() and isinstance(v, Mapping)), {})
+        action = body.get("action", "")
+    if kind not in _MANAGED or action == "container-kill":
+        yield "chaos-daemon"
+    if kind in _CHAOS:
+        yield _CHAOS[kind]
+    if kind == "NetworkChaos" and action in _NETEM:
+        yield "netem"
+
+
+def _labels(obj: Mapping[str, Any]) -> dict[str, Any]:
+    return dict((obj.get("metadata") or {}).get("labels") or {})

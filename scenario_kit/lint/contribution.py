@@ -1,0 +1,141 @@
+"""SK001 to SK006, SK218, SK219: what is contributed, and with what around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, Rule, add, rule
+from scenario_kit.lint.stage import containers, spelled
+from scenario_kit.load.edit import Put
+from scenario_kit.model import Position, Severity
+from scenario_kit.model.canary import CANARY, CANARY_KEY
+
+#: Files that a machine could run; others (README.md, a diagram) are for people.
+_CODE: Final = frozenset(
+    {
+        ".sh",
+        ".bash",
+        ".py",
+        ".js",
+        ".ts",
+        ".rb",
+        ".pl",
+        ".go",
+        ".rs",
+        ".c",
+        ".java",
+        ".jar",
+        ".exe",
+        ".so",
+        ".wasm",
+        ".lua",
+    }
+)
+_OWN: Final = frozenset({"scenario.yaml", "fault.yaml"})
+#: Files of one folder that are looked at; a scenario has a handful.
+_MOST: Final = 500
+
+for _code, _title, _why, _unjudged in (
+    (
+        "SK001",
+        "More than one scenario in a pull request",
+        "one is reviewed, run and reverted at a time",
+        "only the difference of a pull request shows how many scenarios it adds, and `lint` sees files",
+    ),
+    (
+        "SK002",
+        "A file outside of the scenario's folder",
+        "a scenario that needs a change elsewhere is two contributions, of which one is reviewed as code",
+        "only the difference of a pull request shows which files it touches, and `lint` sees files",
+    ),
+    (
+        "SK004",
+        "A commit is not signed off",
+        "without `Signed-off-by` nobody has said that the text may be published under its licence",
+        "sign-offs stand in commits, which a check of the repository reads; `lint` sees files",
+    ),
+    (
+        "SK005",
+        "A generated file is stale, or was edited by hand",
+        "the next generation would take the edit back without a word",
+        "`ci/gen --check` generates every such file again and compares, which takes a checkout of the whole project",
+    ),
+    (
+        "SK006",
+        "Evidence was changed by hand",
+        "a failed run that was removed is a better verdict that nobody earned",
+        "only the history shows whether evidence was appended or changed, and `lint` sees files as they are",
+    ),
+):
+    add(Rule(_code, _title, Severity.ERROR, _why, "", "", "", unjudged=_unjudged))
+
+
+@rule(
+    "SK218",
+    why="benchmarks that models have read measure memory; by this mark who collects texts can leave it out",
+    bad="metadata: {name: cart-oom}",
+    good=f"metadata: {{name: cart-oom, annotations: {{{CANARY_KEY}: {CANARY}}}}}",
+    fix=f"add the annotation {CANARY_KEY}",
+    repair="writes the annotation",
+    severity=Severity.WARNING,
+)
+def canary(case: Case) -> Iterator[Problem]:
+    """A merged scenario has no canary."""
+    around = ("metadata", "annotations")
+    found = case.positions.texts.get((*around, CANARY_KEY), "")
+    if case.merged and found != CANARY:
+        there = any(place[:2] == around for place in case.positions.texts)
+        edit = Put((*around, CANARY_KEY), CANARY) if there else Put(around, {CANARY_KEY: CANARY})
+        message = "the scenario's canary is another one" if found else "the scenario has no canary"
+        yield Problem(around, message, found or "none", f"{CANARY_KEY}: {CANARY}", edits=(edit,))
+
+
+@rule(
+    "SK219",
+    why="a script is run by nobody's sandbox and undone by nobody's receipt; a fault of the catalogue is both",
+    bad="catalog/scenarios/cart-oom/flood.py",
+    good="faults: [{type: memory-stress, target: Deployment/cart}]",
+    fix="express it as a fault, or as changes; what a change cannot say is a feature request",
+    about=("Scenario", "Fault"),
+)
+def scripts(case: Case | FaultCase) -> Iterator[Problem]:
+    """Code comes with the file."""
+    if isinstance(case, FaultCase) or case.merged:
+        for path in _beside(case.path.parent, deep=isinstance(case, Case)):
+            if _is_code(path):
+                message = f"'{path.name}' is a program"
+                yield Problem(
+                    ("metadata",), message, path.name, "YAML and texts alone", position=Position(path=str(path))
+                )
+    if isinstance(case, Case):
+        for procedure in case.procedures():
+            for j, change in enumerate(procedure.changes):
+                body = change.create or change.apply
+                own = [c for _, c in containers(body) if c.get("command") or c.get("args")] if body else []
+                if body and own:
+                    message = f"{procedure.kind} '{procedure.name}' brings a program of its own, in {spelled(body)}"
+                    place = (*procedure.place, "changes", j, change.operation)
+                    fix = "use `run` with a client of the app, or another change"
+                    yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
+
+
+def _beside(folder: Path, *, deep: bool) -> Iterator[Path]:
+    for count, path in enumerate(sorted(folder.rglob("*") if deep else folder.glob("*"))):
+        if count >= _MOST:
+            return
+        if path.is_file() and path.name not in _OWN and "faults" not in path.relative_to(folder).parts[:-1]:
+            yield path
+
+
+def _is_code(path: Path) -> bool:
+    if path.suffix.lower() in _CODE or path.stat().st_mode & 0o111:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False

@@ -1,0 +1,68 @@
+"""SK216, SK217: scenarios that are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.shelf import Entry, entry_of
+from scenario_kit.model import Severity
+
+#: Rules that look at other files than the one judged; they are applied once all files have been read.
+COMPARING = ("SK216", "SK217")
+
+
+@rule(
+    "SK216",
+    why="a second copy measures nothing new, and whoever has seen the first knows the answer of the second",
+    bad="the same app, fault, target and parameters as another scenario, under another name and title",
+    good="another target, another fault, or a second fault on top",
+    fix="extend the other scenario, or break something else",
+)
+def copies(case: Case) -> Iterator[Problem]:
+    """An exact duplicate."""
+    entry, shelf = entry_of(case.path, case.scenario, case.catalog), case.shelf
+    same = shelf.copies(entry) if shelf else []
+    if same:
+        message = f"it breaks the same in the same way as {_named(same)}"
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        fix = f"extend '{same[0].name}', or break something else"
+        yield Problem(
+            ("spec", "faults"), message, entry.fingerprint[:12], "a fingerprint of its own", fix, severity=severity
+        )
+
+
+@rule(
+    "SK217",
+    why="scenarios that are almost the same are solved by whoever remembers one of them",
+    bad="the description, alerts and solutions of another scenario with one number changed",
+    good="a description that says what is new about it",
+    fix="say what is new, or make it another incident",
+    severity=Severity.WARNING,
+)
+def neighbours(case: Case) -> Iterator[Problem]:
+    """Almost a duplicate."""
+    entry, shelf = entry_of(case.path, case.scenario, case.catalog), case.shelf
+    if shelf is None or shelf.copies(entry):
+        return
+    near = shelf.near(entry)
+    if near:
+        cosine = near[0][0]
+        message = f"texts and structure are almost those of {_named([other for _, other in near])}: cosine {cosine:.2f}"
+        fix = f"say what '{near[0][1].name}' does not have, or make it another incident"
+        yield Problem(("spec", "title"), message, f"{cosine:.2f}", "below 0.80", fix)
+
+
+def _named(others: list[Entry]) -> str:
+    first, more = others[0], len(others) - 1
+    return f"'{first.name}' ({_shown(first.path)})" + (f" and {more} more" if more else "")
+
+
+def _shown(path: str) -> str:
+    """Relative to where the command runs, as other paths of findings are."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

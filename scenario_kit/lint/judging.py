@@ -1,0 +1,112 @@
+"""Applies the rules to one file: those about the file alone first, those that compare files once all have been read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.duplicates import COMPARING
+from scenario_kit.lint.metadata import stale
+from scenario_kit.lint.opening import AnyCase, opened
+from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
+from scenario_kit.lint.shelf import Entry, Shelf, entry_of
+from scenario_kit.load import Mistake, Mistaken
+from scenario_kit.model import Finding, Severity
+
+_ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+
+
+class Judged(NamedTuple):
+    """A file after the rules that need no other: what they found, and what is left to compare of a scenario."""
+
+    found: tuple[Mistake, ...]
+    case: Case | None = None
+    entry: Entry | None = None
+
+
+def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
+    """One file, or ``text`` as if the file held it.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    try:
+        case = opened(path, catalog, text)
+    except Mistaken as error:
+        return Judged(tuple(Mistake(_complete(mistake.finding), mistake.edits) for mistake in error.mistakes))
+    except AuthoringError as error:
+        return Judged(tuple(Mistake(_complete(finding)) for finding in error.findings))
+    found = tuple(_applied(case, [code for code in RULES if code not in COMPARING]))
+    if not isinstance(case, Case):
+        return Judged(found)
+    # A thousand rendered apps would fill the memory while they wait to be compared.
+    light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
+    return Judged(found, light, entry_of(path, case.scenario, catalog))
+
+
+def judge(case: AnyCase) -> list[Finding]:
+    """The findings of all rules about a case alone, worst first, without those that it suppresses."""
+    found = _applied(case, [code for code in RULES if code not in COMPARING])
+    silenced = set(_silenced(case)) if isinstance(case, Case) else set()
+    kept = (mistake for mistake in found if mistake.finding.code not in silenced)
+    return [mistake.finding for mistake in sorted(kept, key=_rank)]
+
+
+def settled(file: Judged, shelf: Shelf | None) -> list[Mistake]:
+    """The file's findings, worst first, without those that it suppresses."""
+    if file.case is None:
+        return sorted(file.found, key=_rank)
+    case = replace(file.case, shelf=shelf)
+    found = [*file.found, *_applied(case, COMPARING)]
+    codes = {mistake.finding.code for mistake in found}
+    found += [_mistake(case, RULES["SK606"], problem) for problem in stale(case, codes)]
+    silenced = set(_silenced(case))
+    return sorted((mistake for mistake in found if mistake.finding.code not in silenced), key=_rank)
+
+
+def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[Mistake]:
+    for code in sorted(codes):
+        entry = RULES[code]
+        if check := entry.checks.get(case.kind):
+            for problem in check(case):
+                yield _mistake(case, entry, problem)
+
+
+def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> Mistake:
+    finding = Finding(
+        code=entry.code,
+        severity=problem.severity or entry.severity,
+        message=problem.message,
+        position=problem.position or case.positions.value(*problem.place),
+        observed=problem.observed,
+        expected=problem.expected,
+        why=entry.why,
+        fix=problem.fix or entry.fix,
+    )
+    return Mistake(finding, problem.edits)
+
+
+def _complete(finding: Finding) -> Finding:
+    entry = RULES[finding.code]
+    return msgspec.structs.replace(finding, why=finding.why or entry.why, fix=finding.fix or entry.fix)
+
+
+def _silenced(case: Case) -> Iterator[str]:
+    month = datetime.now(UTC).strftime("%Y-%m")
+    for entry in case.scenario.spec.suppress:
+        if entry.until >= month and not entry.code.startswith(UNSUPPRESSABLE):
+            yield entry.code
+
+
+def _rank(mistake: Mistake) -> tuple[int, int, int, str]:
+    finding, position = mistake.finding, mistake.finding.position
+    place = (position.line, position.column) if position else (0, 0)
+    return (_ORDER.index(finding.severity), *place, finding.code)

@@ -1,0 +1,145 @@
+"""SK210, SK212: what a fault leaves in the cluster does not say what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.spot import Spot, fresh
+from scenario_kit.lint.stage import containers, leaves, mappings
+from scenario_kit.load.edit import Drop, Edit, Put
+from scenario_kit.model import Object, Severity
+
+#: Words in the names of objects that say what is wrong with them; nobody names what works like that.
+_TELLING: Final = frozenset(
+    {
+        "abort", "attack", "bad", "blackhole", "block", "blocker", "break", "breaker", "broken", "bug", "burn", "chaos",
+        "corrupt", "crash", "crasher", "decoy", "delay", "deny", "drop", "evil", "exhaust", "experiment", "fail",
+        "failure", "fake", "fault", "faulty", "flood", "flooder", "hog", "inject", "injected", "injection", "injector",
+        "invalid", "kill", "killer", "latency", "leak", "loss", "lossy", "malicious", "misconfig", "misconfigured",
+        "noisy", "outage", "partition", "sabotage", "saboteur", "simulated", "slow", "spike", "starve", "stress",
+        "stressor", "surge", "throttle", "wrong",
+    }
+)  # fmt: skip
+#: A prefix that tells nothing, for names of these kinds.
+_PREFIX: Final = {
+    "NetworkPolicy": "pods", "ConfigMap": "settings", "Secret": "settings", "Deployment": "batch", "Job": "batch",
+    "DaemonSet": "agent", "ResourceQuota": "compute", "LimitRange": "defaults", "PersistentVolumeClaim": "claim",
+    "PersistentVolume": "volume", "PriorityClass": "class",
+}  # fmt: skip
+_WORD: Final = re.compile(r"[a-z]+|[A-Z][a-z]*")
+
+
+@rule(
+    "SK210",
+    why="a solver lists objects first: a name that says what is wrong leaves nothing to find",
+    bad="metadata: {name: cart-network-partition}",
+    good="metadata: {name: \"{{ neutral('pods') }}\"}",
+    fix="let `neutral(prefix)` draw the name, with a prefix that somebody who knows nothing could have chosen",
+    repair="draws the name, wherever it stands in the file",
+    severity=Severity.WARNING,
+    about=("Scenario", "Fault"),
+)
+def telling(case: Case | FaultCase) -> Iterator[Problem]:
+    """A name that a fault creates, or a value that it sets, says what is wrong."""
+    known: set[str] | None = None
+    for found in fresh(case, _named if isinstance(case, FaultCase) else _texts):
+        name = str(found.spot.value)
+        words = [word for word in _words(name) if word in _TELLING]
+        if not found.written.stage.breaks or not words:
+            continue
+        known = _words_of(case) if known is None else known
+        if known.issuperset(words):
+            continue
+        said = next(word for word in words if word not in known)
+        message = f"{found.spot.note} of {found.subject} is '{name}', which says '{said}'"
+        prefix = _PREFIX.get(found.written.object["kind"], "set")
+        expected = f"a name such as {{{{ neutral('{prefix}') }}}}"
+        edits = _neutral(case, name, prefix) if isinstance(case, FaultCase) else ()
+        yield Problem(found.site.place, message, name, expected, edits=edits)
+
+
+def _named(obj: Object) -> Iterator[Spot]:
+    """Names that are in sight: of the object, its labels and annotations, its containers, keys and volumes."""
+    yield Spot(("metadata", "name"), obj["metadata"]["name"], "the name")
+    yield from _labelled(obj, ())
+    spec = obj.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    if isinstance(template, dict):
+        yield from _labelled(template, ("spec", "template"))
+    for keys, container in containers(obj):
+        yield Spot((*keys, "name"), container.get("name", ""), "the name of a container")
+        for i, variable in mappings(container.get("env")):
+            yield Spot((*keys, "env", i, "name"), variable.get("name", ""), "the name of a variable")
+    for name in obj.get("data") or {} if obj["kind"] in ("ConfigMap", "Secret") else ():
+        yield Spot(("data", name), name, "a key")
+
+
+def _texts(obj: Object) -> Iterator[Spot]:
+    """Every text: a scenario gives values to faults, wherever these put them."""
+    yield from (Spot(keys, value, "a value") for keys, value in leaves(obj) if isinstance(value, str))
+
+
+def _labelled(obj: Object, keys: tuple[str, ...]) -> Iterator[Spot]:
+    metadata = obj.get("metadata") or {}
+    for kind in ("labels", "annotations"):
+        for name, value in (metadata.get(kind) or {}).items():
+            yield Spot((*keys, "metadata", kind, name), name, f"the name of one of the {kind}")
+            yield Spot((*keys, "metadata", kind, name), value, f"one of the {kind}")
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _words_of(case: Case | FaultCase) -> set[str]:
+    """Words that the app uses itself: its own names tell nothing about a fault."""
+    objects = case.objects or () if isinstance(case, Case) else [o for r in case.renderings for o in r.objects]
+    return {word for obj in objects for spot in _named(obj) for word in _words(str(spot.value))}
+
+
+def _neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:
+    """The name drawn at every place where the file writes it."""
+    word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+    drawn = f"{{{{ neutral('{prefix}') }}}}"
+    places = [(place, text) for place, text in case.positions.texts.items() if len(place) > 1 and word.search(text)]
+    if any("{{" in text or "{%" in text for _, text in places):
+        return ()  # inside of an expression it is spelled otherwise
+    return tuple(Put(place, word.sub(drawn, text)) for place, text in places)
+
+
+@rule(
+    "SK212",
+    why="a solver that finds the answer in a file or an annotation has not found the cause",
+    bad='annotations: {from: "{{ fault }}"}   # or metadata.namespace: otel-demo for the Scenario itself',
+    good="annotations: {}   # and a Scenario in a namespace that no solver can read",
+    fix="leave it out",
+    repair="drops the namespace of a scenario",
+    about=("Scenario", "Fault"),
+)
+def answers(case: Case | FaultCase) -> Iterator[Problem]:
+    """The answer stands where a solver can read it."""
+    if isinstance(case, Case):
+        place = ("metadata", "namespace")
+        namespace = case.positions.texts.get(place, "")
+        if namespace and namespace in (case.app.namespace if case.app else "", "default"):
+            message = f"a solver can read the namespace '{namespace}', and the whole scenario in it"
+            yield Problem(place, message, namespace, "a management namespace, or none", edits=(Drop(place),))
+        return
+    telltale = {SCENARIO: "the name of the scenario", USE: "the name of the fault", case.fault.name: "the fault's type"}
+    for found in fresh(case, _readable):
+        text = str(found.spot.value)
+        said = [what for word, what in telltale.items() if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w])", text)]
+        if said and found.written.stage.breaks:
+            message = f"{found.subject} says {said[0]}"
+            yield Problem(found.site.place, message, text[:80], "nothing of the ground truth")
+
+
+def _readable(obj: Object) -> Iterator[Spot]:
+    """Everything but the spec of chaos objects, which has to say what is to be done."""
+    chaos = str(obj.get("apiVersion", "")).startswith("chaos-mesh.org/")
+    yield from (Spot(keys, value) for keys, value in leaves(obj) if not (chaos and keys[:1] == ("spec",)))

@@ -1,0 +1,216 @@
+"""All scenarios that one is compared with: what each breaks, and the words that tell of it.
+
+Exact copies are found by a fingerprint: a sum over what makes a difference to the cluster, and nothing only told.
+Near copies are found by the angle between weighted words: single words and pairs of the texts, and the facts of the
+structure as words of their own. A word counts the more, the fewer scenarios use it, so that what all share (an app, a
+usual alert) says little. For thousands of scenarios all angles come from products of matrices, a few thousand columns
+at a time; a word that only one of them uses shares nothing and enters nothing but lengths, which keeps them narrow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load import load_scenario
+from scenario_kit.load.kept import kept
+from scenario_kit.model import Reference, Scenario
+
+#: Cosine from which two scenarios are neighbours.
+NEAR: Final = 0.8
+#: Scenarios up to which plain dictionaries are faster than importing a library for matrices.
+_FEW: Final = 48
+_COLUMNS: Final = 4096
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+
+class Entry(NamedTuple):
+    """A scenario as it is compared; ``words`` counts its features."""
+
+    name: str
+    path: str
+    fingerprint: str
+    words: dict[str, int]
+
+    @property
+    def id(self) -> tuple[str, tuple[str, ...]]:
+        """What makes it the same scenario wherever its catalogue lies: name, and path within that."""
+        return self.name, Path(self.path).parts[-3:]
+
+
+class Shelf:
+    """Entries to compare with."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        found: dict[str, Entry] = {}
+        for entry in entries:
+            found.setdefault(entry.path, entry)
+        self.entries = tuple(found.values())
+
+    def copies(self, entry: Entry) -> list[Entry]:
+        """Others that break the same in the same way."""
+        return [other for other in self._prints.get(entry.fingerprint, ()) if _differ(entry, other)]
+
+    def near(self, entry: Entry) -> list[tuple[float, Entry]]:
+        """Others that are almost the same, nearest first, each with the cosine."""
+        index = self._places.get(entry.path)
+        if index is not None and self.entries[index] == entry and len(self.entries) > _FEW:
+            found = [(cosine, self.entries[i]) for i, cosine in self._angles.get(index, ())]
+        else:
+            own = self._vector(entry.words)
+            found = [(_cosine(own, other), self.entries[i]) for i, other in enumerate(self._vectors)]
+        found = [(cosine, other) for cosine, other in found if cosine >= NEAR and _differ(entry, other)]
+        return sorted(found, key=lambda pair: (-pair[0], pair[1].name))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {entry.path: i for i, entry in enumerate(self.entries)}
+
+    @cached_property
+    def _prints(self) -> dict[str, list[Entry]]:
+        prints: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            prints.setdefault(entry.fingerprint, []).append(entry)
+        return prints
+
+    @cached_property
+    def _used(self) -> Counter[str]:
+        """How many entries use a word."""
+        return Counter(word for entry in self.entries for word in entry.words)
+
+    def _weight(self, word: str, count: int) -> float:
+        rare = math.log((1 + len(self.entries)) / (1 + self._used[word])) + 1
+        return (1 + math.log(count)) * rare
+
+    def _vector(self, words: Mapping[str, int]) -> dict[str, float]:
+        weights = {word: self._weight(word, count) for word, count in words.items()}
+        length = math.sqrt(sum(w * w for w in weights.values())) or 1.0
+        return {word: w / length for word, w in weights.items()}
+
+    @cached_property
+    def _vectors(self) -> list[dict[str, float]]:
+        return [self._vector(entry.words) for entry in self.entries]
+
+    @cached_property
+    def _angles(self) -> dict[int, list[tuple[int, float]]]:
+        """For each entry those within reach, from products of matrices."""
+        import numpy as np  # only many scenarios are worth its import
+
+        shared = sorted(word for word, n in self._used.items() if n > 1)
+        columns = {word: i for i, word in enumerate(shared)}
+        count = len(self.entries)
+        cosines = np.zeros((count, count), dtype=np.float32)
+        for first in range(0, len(shared), _COLUMNS):
+            block = np.zeros((count, min(_COLUMNS, len(shared) - first)), dtype=np.float32)
+            for row, vector in enumerate(self._vectors):
+                for word, weight in vector.items():
+                    column = columns.get(word, -1) - first
+                    if 0 <= column < block.shape[1]:
+                        block[row, column] = weight
+            cosines += block @ block.T
+        found: dict[int, list[tuple[int, float]]] = {}
+        for row, column in zip(*np.nonzero(cosines >= NEAR), strict=True):
+            found.setdefault(int(row), []).append((int(column), float(cosines[row, column])))
+        return found
+
+
+def shelf_of(catalog: Catalog, more: Sequence[Entry] = ()) -> Shelf:
+    """The catalogue's scenarios and these; of the same name, these stand for the catalogue's."""
+    names = {entry.name for entry in more}
+    return Shelf((*more, *(entry for entry in _catalogued(catalog) if entry.name not in names)))
+
+
+def _catalogued(catalog: Catalog) -> list[Entry]:
+    files = catalog.scenarios()
+    shown = [str(path.resolve()) for path in files]
+    return [Entry(*fields) for fields in kept("shelf-1", files, shown, lambda: [[*e] for e in _read(files, catalog)])]
+
+
+def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
+    for path in files:
+        try:
+            yield entry_of(path, load_scenario(path).scenario, catalog)
+        except AuthoringError:
+            continue  # what is wrong with it is told where it is judged
+
+
+def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
+    """A scenario as it is compared."""
+    return Entry(scenario.name, str(path.resolve()), fingerprint(scenario, catalog), dict(Counter(_features(scenario))))
+
+
+def fingerprint(scenario: Scenario, catalog: Catalog) -> str:
+    """sha256 over what the scenario does to a cluster: app, options, faults with their parameters, order and timing."""
+    choice = scenario.spec.app
+    options = dict(choice.options)
+    try:
+        known = catalog.app(choice.name, choice.version).options.get("properties", {})
+        options = {k: v for k, v in options.items() if v != known.get(k, {}).get("default")}
+    except AuthoringError:
+        pass  # an unknown app is told elsewhere; here it is one like any other
+    order = {use.name: i for i, use in enumerate(scenario.spec.faults)}
+    faults = []
+    for use in scenario.spec.faults:
+        start = use.start.to_json()
+        if "afterFault" in start:
+            start["afterFault"] = order.get(start["afterFault"], -1)
+        recurrence = use.recurrence.to_json() if use.recurrence else None
+        faults.append([use.type, _target(use.target), _chosen(use.type, use.parameters, catalog), start, recurrence])
+    told = [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _target(text: str) -> str:
+    ref = Reference.parse(text)
+    return str(Reference(ref.kind, ref.name, ref.namespace))
+
+
+def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+    """The parameters without those that say what the fault would do anyway."""
+    try:
+        known = catalog.fault(fault_type).parameters.get("properties", {})
+    except AuthoringError:
+        return dict(parameters)
+    return {k: v for k, v in parameters.items() if k not in known or v != known[k].get("default")}
+
+
+def _features(scenario: Scenario) -> Iterator[str]:
+    spec = scenario.spec
+    because = [edge.because for edge in spec.ground_truth.propagation]
+    told = [*(s.description for s in spec.solutions), *(d.description for d in spec.decoys)]
+    for text in (spec.title, spec.description, spec.brief, *because, *told):
+        words = _WORD.findall(text.lower())
+        yield from words
+        yield from (f"{one} {other}" for one, other in pairwise(words))
+    yield f"app={spec.app.name}"
+    for use in spec.faults:
+        yield from (f"fault={use.type}", f"target={use.target}", f"fault={use.type} target={use.target}")
+        yield from (f"{use.type}.{name}={value}" for name, value in use.parameters.items())
+    for alert in spec.expect.alerts:
+        yield f"alert={alert.name} on={alert.on} class={alert.alert_class}"
+    for cause in spec.ground_truth.root_causes:
+        yield f"cause={cause.entity}"
+    for edge in spec.ground_truth.propagation:
+        yield f"edge={edge.from_} to={edge.to}"
+    for changes in (*(s.changes for s in spec.solutions), *(d.changes for d in spec.decoys)):
+        yield from (f"change={change.operation} of={change.target}" for change in changes)
+
+
+def _differ(one: Entry, other: Entry) -> bool:
+    return one.path != other.path and one.id != other.id
+
+
+def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    few, many = (one, other) if len(one) <= len(other) else (other, one)
+    return sum(weight * many.get(word, 0.0) for word, weight in few.items())

@@ -1,0 +1,99 @@
+"""SK003, SK121, SK123, SK304 of faults and apps: their templates yield changes that can be made, and objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Place
+from scenario_kit.lint.entry import AppCase, FaultCase, Rendering
+from scenario_kit.lint.rule import Problem, also
+from scenario_kit.load.edit import Put
+from scenario_kit.render import NoChange, after
+from scenario_kit.render.engine import unsound
+
+#: What a fault says on purpose about targets and parameters with which it cannot bite.
+_REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
+_PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
+#: How messages spell a place: ``changes[0].patch.target``.
+_SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
+
+
+@also("SK003", "Fault", "App")
+def folder_name(case: FaultCase | AppCase) -> Iterator[Problem]:
+    """The folder has another name than the entry."""
+    folder, name = case.path.resolve().parent.name, str(case.document.get("name", ""))
+    if name != folder:
+        message = f"the {case.kind.lower()} is called '{name}', its folder '{folder}'"
+        yield Problem(("name",), message, folder, name, f"git mv {folder} {name}", edits=(Put(("name",), folder),))
+
+
+@also("SK123", "Fault")
+def expressions(case: FaultCase) -> Iterator[Problem]:
+    """A template that cannot be read, or that fails for a target at which the fault can be aimed."""
+    wrong = {place: said for place, text in case.positions.texts.items() if (said := unsound(text))}
+    for place, said in wrong.items():
+        text = case.positions.texts[place].strip()[:120]
+        yield Problem(
+            place, f"the template cannot be read: {said}", text, "a Jinja2 expression", "correct the expression"
+        )
+    told: set[str] = set()
+    for rendering in () if wrong else case.renderings:
+        for finding in rendering.error.findings if rendering.error else ():
+            if finding.code not in _REFUSALS and finding.message not in told:
+                told.add(finding.message)
+                aimed = f" (aimed at {rendering.use.target} of {rendering.app.name})"
+                fix = finding.fix or "correct the template"
+                yield Problem(_place(finding.message), finding.message + aimed, finding.observed, finding.expected, fix)
+
+
+def _place(message: str) -> Place:
+    match = _SPELLED.search(message)
+    if match is None:
+        return ("parameters",) if "parameter" in message or "default of" in message else ("name",)
+    steps = re.findall(r"\[(\d+)\]|\.([A-Za-z_]+)", match[2])
+    return (match[1], *(int(number) if number else name for number, name in steps))
+
+
+@also("SK123", "App")
+def manifests(case: AppCase) -> Iterator[Problem]:
+    """Templates that yield no objects."""
+    told: set[str] = set()
+    for version in case.versions:
+        if version.error and version.error.message not in told:
+            told.add(version.error.message)
+            chosen = f" with {version.chosen}" if version.chosen else ""
+            fix = version.error.fix or "correct the template"
+            yield Problem(("name",), f"{version.error.message} ({version.app.version}{chosen})", fix=fix)
+
+
+@also("SK304", "Fault")
+def no_effect(case: FaultCase) -> Iterator[Problem]:
+    """A change of the fault changes nothing, although the fault did not refuse to be rendered."""
+    for rendering, index, error in _unmade(case):
+        if isinstance(error, NoChange):
+            message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
+            fix = "let the template `refuse(…)` such targets and parameters"
+            yield Problem(("changes", index), message, "the app as it was", "a change of it", fix)
+
+
+@also("SK121", "Fault")
+def impossible(case: FaultCase) -> Iterator[Problem]:
+    """A change of the fault cannot be made."""
+    for rendering, index, error in _unmade(case):
+        if not isinstance(error, NoChange):
+            message = f"{error.message} (aimed at {rendering.use.target} of {rendering.app.name})"
+            yield Problem(("changes", index), message, fix=error.fix)
+
+
+def _unmade(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
+    """The changes of each rendering that fail on the app's objects; indices count those that are rendered."""
+    for rendering in case.renderings:
+        objects = rendering.objects
+        for i, change in enumerate(rendering.fault.changes if rendering.fault else ()):
+            try:
+                objects = after(objects, change, rendering.app, rendering.app.namespace)
+            except AuthoringError as error:
+                yield rendering, i, error

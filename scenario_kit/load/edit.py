@@ -204,10 +204,15 @@ def _dropped(text: str, parent: Any, key: Any, node: Any) -> str:
     return text[:begin] + (text[line + 1 :] if line >= 0 else "")
 
 
+def _key(name: str) -> str:
+    """A field's name: `on` is no truth value here, and is written as people write it."""
+    return name if _PLAIN.match(name) and scalar(name) == name else _flow(name)
+
+
 def _flow(value: Any) -> str:
     """A value on one line, as plain as it can be."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_flow(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_flow(v) for v in value) + "]"
     if (

@@ -48,7 +48,7 @@ def lost(sent, stored, path=""):
         return [p for k, v in sent.items() if k not in REWRITTEN for p in lost(v, stored.get(k), f"{path}.{k}")]
     if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
         return [p for i, v in enumerate(sent) for p in lost(v, stored[i], f"{path}[{i}]")]
-    return [] if sent == stored or (sent == {} and stored is None) else [f"{path}: {sent!r} → {stored!r}"]
+    return [] if sent == stored or (not sent and stored is None) else [f"{path}: {sent!r} → {stored!r}"]
 
 
 def template(**spec):

@@ -30,6 +30,9 @@ def register(app: typer.Typer) -> None:
         target: Annotated[str, typer.Option(help="A component or object of the app, for example cart.")] = "",
         fault: Annotated[str, typer.Option(help="Fault type, for example network-delay.")] = "",
         parameter: Annotated[list[str], typer.Option(help="NAME=VALUE, as often as needed.")] = [],  # noqa: B006
+        outcome: Annotated[
+            str, typer.Option(help="Incident, Benign or NoIncident; derived from the fault if left out.")
+        ] = "",
         author: Annotated[str, typer.Option(help="Who writes it; git's user.name if left out.")] = "",
         output: Annotated[Path | None, typer.Option(help="Folder that gets the scenario's folder.")] = None,
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
@@ -43,7 +46,7 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.draft import draft
 
         catalog = Catalog()
-        given = {"app": app, "version": version, "target": target, "fault": fault, "name": name}
+        given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
         answers = complete(given, parameter, author or _git_name(), catalog, ask=sys.stdin.isatty())
         made = draft(answers, catalog)
         if dry_run:
@@ -85,7 +88,10 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog) -> int:
     findings = lint_file(file, catalog)
     show_findings(findings)
     typer.echo(f"wrote {file}")
-    typer.echo(f"  breaks {answers.target} with {answers.fault}")
+    if answers.fault:
+        typer.echo(
+            f"  {'changes' if answers.outcome == 'NoIncident' else 'breaks'} {answers.target} with {answers.fault}"
+        )
     for alert in made.alerts:
         typer.echo(f"  expects {alert.name} on {alert.on} ({alert.alert_class})")
     typer.echo(f"  next: edit its title, brief and description, then scenario-kit try {file.parent}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 import yaml
@@ -24,7 +24,8 @@ def complete(
     """All answers: those that were given, checked, and the others asked for.
 
     Args:
-        given: app, version, target, fault, name; empty means not given.
+        given: app, version, target, fault, name, outcome; empty means not given. Without an incident and without a
+            fault nobody is asked what breaks.
         parameters: ``NAME=VALUE`` each.
         author: who writes it, as far as known.
         ask: whether somebody is there to answer.
@@ -45,6 +46,9 @@ def complete(
     if given["fault"] and given["fault"] not in catalog.faults():
         fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
         raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
+    outcome = _outcome(given.get("outcome", ""))
+    if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
+        return Answers(app_name, version, "", "", {}, given["name"], author, outcome)
     if given["target"] or ask or not given["fault"]:
         listed = [e.name for e in things]
         entity = _chosen("what breaks", given["target"], listed, "--target", ask=ask, also=known)
@@ -53,12 +57,22 @@ def complete(
         entity, offered = "", _anywhere(given["fault"], app, catalog)
     offer = _offer(given["fault"], entity or app_name, offered, ask=ask)
     values = _parameters(offer, parameters, ask=ask)
-    answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author)
+    answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome)
     if ask:
         name = given["name"] or typer.prompt("Name", default=name_for(answers))
         who = author or typer.prompt("Author")
-        answers = Answers(app_name, version, offer.target, offer.fault.type, values, name, who)
+        answers = Answers(app_name, version, offer.target, offer.fault.type, values, name, who, outcome)
     return answers
+
+
+def _outcome(text: str) -> Any:
+    from scenario_kit.model.scenario import Outcome
+
+    known = get_args(Outcome)
+    if text and text not in known:
+        fix = did_you_mean(text, known) or f"one of: {', '.join(known)}"
+        raise UsageError(f"there is no outcome '{text}'", fix=fix)
+    return text
 
 
 def _offers(entity: str, app: Any, catalog: Catalog) -> list[Offer]:

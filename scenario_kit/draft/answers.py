@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.scenario import Outcome
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.offers import Offer, component_of, fits, offer, targets
 
@@ -18,7 +19,10 @@ LONGEST_NAME: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The choices behind one scenario. What is empty is derived."""
+    """The choices behind one scenario. What is empty is derived.
+
+    Without an incident the fault is a distractor, and there may be none: then ``target`` and ``fault`` are empty.
+    """
 
     app: str
     version: str
@@ -27,6 +31,7 @@ class Answers:
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     author: str = ""
+    outcome: Outcome | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
 
 def name_for(answers: Answers) -> str:
     """A name for the scenario: what breaks, and how."""
+    if not answers.fault:
+        return f"{answers.app}-no-incident"
     target = Reference.parse(answers.target).name
     words = f"{target}-{answers.fault}" if not answers.fault.startswith(f"{target}-") else answers.fault
     return words[:LONGEST_NAME].rstrip("-").lower().replace(".", "-")

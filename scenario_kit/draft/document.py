@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
-from scenario_kit.draft.texts import brief, description, title
+from scenario_kit.draft.texts import brief, description, question, title
 from scenario_kit.errors import UsageError
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.canary import CANARY, CANARY_KEY
@@ -30,11 +31,14 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A scenario file: its name, its text without the schema header, and what it promises."""
+    """A scenario file: its name, its text without the schema header, and what it promises.
+
+    Without a fault there is no offer.
+    """
 
     name: str
     text: str
-    offer: Offer
+    offer: Offer | None
     alerts: tuple[AlertExpectation, ...]
 
 
@@ -46,23 +50,55 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
         UsageError: the name is none that Kubernetes takes.
     """
     app = catalog.app(answers.app, answers.version)
+    name = _checked_name(answers)
+    if not answers.fault:
+        spec = _quiet_spec(answers, app)
+        document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
+        return Draft(name, written(document), None, ())
     fault_type = catalog.fault(answers.fault)
     known = app.options.get("properties", {})
     options = {k: v for k, v in fault_type.app_options.items() if k in known}
     objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=catalog.templates(app.name))
+    made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
+    component = component_hit(app, objects, answers.target, made.fault)
+    rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
+    alerts = _expected(answers, predicted(fault_type, made.fault, app, component, rules))
+    spec = _spec(answers, app, options, fault_type, made, alerts, component)
+    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
+    return Draft(name, written(document).replace("\n  expect:\n", _PREDICTED, 1), made, alerts)
+
+
+def _checked_name(answers: Answers) -> str:
     name = answers.name or name_for(answers)
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
             f"'{name}' cannot be the name of a scenario",
             fix=f"at most {LONGEST_NAME} lower-case letters, digits and dashes, for example {name_for(answers)}",
         )
-    made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
-    component = component_hit(app, objects, answers.target, made.fault)
-    rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
-    alerts = predicted(fault_type, made.fault, app, component, rules)
-    spec = _spec(answers, app, options, fault_type, made, alerts, component)
-    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
-    return Draft(name, written(document).replace("\n  expect:\n", _PREDICTED, 1), made, alerts)
+    return name
+
+
+def _expected(answers: Answers, alerts: tuple[AlertExpectation, ...]) -> tuple[AlertExpectation, ...]:
+    """What is promised: of something benign nothing has to fire, and of a distractor nothing does."""
+    if answers.outcome == "NoIncident":
+        return ()
+    if answers.outcome == "Benign":
+        return tuple(msgspec.structs.replace(a, alert_class="MayFire") for a in alerts)
+    return alerts
+
+
+def _quiet_spec(answers: Answers, app: App) -> Object:
+    """An app in which nothing is broken."""
+    return {
+        "title": f"Nothing is broken in {app.name}",
+        "description": "The app runs as it should. The right answer is that there is no incident.",
+        "brief": question(),
+        "authors": [{"name": answers.author or "unknown"}],
+        "license": "Apache-2.0",
+        "tags": ["control"],
+        "app": {"name": app.name, "version": app.version},
+        "groundTruth": {"outcome": "NoIncident"},
+    }
 
 
 def _metadata(name: str) -> Object:
@@ -94,6 +130,10 @@ def _spec(
     use: Object = {"name": fault.name, "type": fault.type, "target": fault.target}
     if made.parameters:
         use["parameters"] = made.parameters
+    # What raises no alert disturbs nobody: a solver should conclude that, too.
+    outcome = answers.outcome or ("Incident" if alerts else "Benign")
+    if outcome == "NoIncident":
+        use["role"] = "Distractor"
     spec: Object = {
         "title": title(fault_type, fault),
         "description": description(fault_type),
@@ -104,17 +144,11 @@ def _spec(
         "app": {"name": app.name, "version": app.version, **({"options": options} if options else {})},
         "faults": [use],
         "expect": {"alerts": [_alert(a) for a in alerts]},
-        "groundTruth": {
-            # What raises no alert disturbs nobody: a solver should conclude that, too.
-            **({} if alerts else {"outcome": "Benign"}),
-            "rootCauses": [_cause(fault, e.ref, e.generated) for e in fault.causes],
-            "propagation": [
-                {"from": e.from_, "to": e.to, "because": e.because} for e in propagation(fault, app, component, alerts)
-            ],
-        },
+        "groundTruth": _truth(outcome, fault, app, component, alerts),
     }
-    if not alerts:  # what is benign passes by itself
-        return {k: v for k, v in spec.items() if v not in ([], {}, "")}
+    if outcome != "Incident":  # nobody needs to act
+        spec["brief"] = question()
+        return {k: v for k, v in spec.items() if v not in ([], {}, "", {"alerts": []})}
     if not any(e.generated for e in fault.causes):  # no author can write down a name that is drawn
         spec["solutions"] = [
             {"name": s.name, "fixes": [fault.name], "description": s.description, "changes": _changes(s.changes)}
@@ -125,6 +159,20 @@ def _spec(
     ] or _usual_decoys(app, component)
     spec["decoys"] = decoys
     return {k: v for k, v in spec.items() if v not in ([], {}, "")}
+
+
+def _truth(
+    outcome: str, fault: Fault, app: App, component: Component | None, alerts: tuple[AlertExpectation, ...]
+) -> Object:
+    if outcome == "NoIncident":
+        return {"outcome": outcome}
+    return {
+        **({} if outcome == "Incident" else {"outcome": outcome}),
+        "rootCauses": [_cause(fault, e.ref, e.generated) for e in fault.causes],
+        "propagation": [
+            {"from": e.from_, "to": e.to, "because": e.because} for e in propagation(fault, app, component, alerts)
+        ],
+    }
 
 
 def _alert(expected: AlertExpectation) -> Object:

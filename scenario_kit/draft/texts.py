@@ -23,6 +23,15 @@ def brief(alerts: Iterable[AlertExpectation]) -> str:
     return _NOTICED.get(first, _PAGED)
 
 
+#: What somebody says where nothing is broken, or nothing that needs anybody.
+_ASKED: Final = "A user says that the application has not felt right today. Is something wrong?"
+
+
+def question() -> str:
+    """The page of a scenario in which nobody needs to act: it must not promise trouble."""
+    return _ASKED
+
+
 def title(fault_type: FaultType, fault: Fault) -> str:
     """What happens, and where. Never shown to a solver."""
     return f"{fault_type.title}: {fault.target}"[:160]

@@ -16,13 +16,13 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Prove it")
     def report(
         run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
-        format: Annotated[str, typer.Option("--format", help="md, json or junit.")] = "md",
+        format: Annotated[str, typer.Option("--format", help="md, html, json or junit.")] = "md",
     ) -> None:
         """Render the evidence of a validation.
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
         """
-        from scenario_kit.report import junit, markdown, read
+        from scenario_kit.report import html, junit, markdown, read
 
         if not run.exists():
             raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
@@ -30,6 +30,8 @@ def register(app: typer.Typer) -> None:
         match format:
             case "md":
                 typer.echo(markdown.render(document))
+            case "html":
+                typer.echo(html.render(document))
             case "junit":
                 typer.echo(junit.render(document))
             case "json":
@@ -37,4 +39,4 @@ def register(app: typer.Typer) -> None:
 
                 show_json(document.to_json())
             case _:
-                raise UsageError(f"there is no format '{format}'", fix="one of: md, json, junit")
+                raise UsageError(f"there is no format '{format}'", fix="one of: md, html, json, junit")

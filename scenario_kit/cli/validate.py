@@ -211,12 +211,12 @@ def _dead(lab: LabState) -> list[str]:
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.report import write
-    from scenario_kit.report.markdown import render
+    from scenario_kit.report import html, markdown, write
 
     report, folder = write(validation, runs)
     validation = report.validation
-    (folder / "report.md").write_text(render(report))
+    (folder / "report.md").write_text(markdown.render(report))
+    (folder / "report.html").write_text(html.render(report))
     if as_json:
         show_json(validation.to_json() | {"report": str(folder / "report.json")})
         return
@@ -226,7 +226,7 @@ def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
     typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{validation.scenario}: {validation.headline}")
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     typer.echo(
-        f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; report: {folder}/report.md"
+        f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; report: {folder}/report.html"
     )
     if validation.next:
         typer.echo(f"  next: {validation.next}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.campaign.result import Statistics
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report.document import Report
@@ -32,6 +33,7 @@ def render(report: Report) -> str:
         *(_findings(validation.findings) if validation.findings else []),
         "## Trials",
         _trials(validation.trials),
+        *(["## Alerts in the repeats", _alerts(validation.statistics)] if _told(validation.statistics) else []),
         *(_trial(t) for t in validation.trials),
         f"Next: `{validation.next}`" if validation.next else "",
         f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>",
@@ -45,6 +47,30 @@ def _facts(validation: Validation) -> str:
         f"Plan `{validation.plan}`; paired repeats n = {validation.n}, failures = {validation.failures}; "
         f"data plane: {validation.data_plane}; {validation.wall_seconds:.0f} s of wall time."
     )
+
+
+def _told(numbers: Statistics | None) -> bool:
+    return numbers is not None and bool(numbers.alerts)
+
+
+def _alerts(numbers: Statistics | None) -> str:
+    assert numbers is not None
+    rows = ["| alert | declared | fired | median onset | 95 % within | expected within |", "|---|---|---|---|---|---|"]
+    for alert in numbers.alerts:
+        rows.append(
+            f"| {escape(alert.alert)} | {alert.declared} | {alert.fired} of {alert.n} "
+            f"| {_seconds(alert.median_seconds)} | {_seconds(alert.p95_seconds)} | {_seconds(alert.within_seconds)} |"
+        )
+    rows.append("")
+    rows.append(
+        f"A repeat holds with a chance of {numbers.at_least:.2f} or more (exact, 95 %); "
+        f"a pass of this plan rules out {numbers.claims:.2f} and less."
+    )
+    return "\n".join(rows)
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0f} s"
 
 
 def _findings(findings: Iterable[Finding]) -> list[str]:

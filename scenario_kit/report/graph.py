@@ -1,0 +1,96 @@
+"""Where the entities of a propagation lie on the page: causes on the left, alerts on the right. Pure geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from scenario_kit.model.scenario import GroundTruth
+
+#: Pixels of a box, and of the space between columns and rows.
+BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 204, 46, 40, 18
+_LONGEST: Final = 27
+
+
+class Box(NamedTuple):
+    """An entity. ``told`` is when its first alert came, or nothing."""
+
+    x: float
+    y: float
+    name: str
+    short: str
+    cause: bool
+    told: str
+
+
+class Arrow(NamedTuple):
+    """An edge as an SVG path, and its reason."""
+
+    path: str
+    because: str
+    text: str
+
+
+class Graph(NamedTuple):
+    """A drawing of a propagation."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
+    """The propagation, layered by the longest way from a cause; None where there are no entities.
+
+    ``onsets`` tells of entities what is written below their name.
+    """
+    causes = [c.entity for c in truth.root_causes if c.entity]
+    edges = [(e.from_, e.to) for e in truth.propagation]
+    names = list(dict.fromkeys([*causes, *(n for edge in edges for n in edge)]))
+    if not names:
+        return None
+    columns = _columns(names, edges)
+    place = _places(names, columns)
+    boxes = tuple(Box(*place[n], n, _short(n), n in causes, onsets.get(n, "")) for n in names)
+    arrows = tuple(
+        Arrow(_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
+    )
+    return Graph(
+        width=max(x for x, _ in place.values()) + BOX_WIDTH + 4,
+        height=max(y for _, y in place.values()) + BOX_HEIGHT + 4,
+        boxes=boxes,
+        arrows=arrows,
+    )
+
+
+def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The longest way to each; a circle, which lint refuses, only stops growing."""
+    columns = dict.fromkeys(names, 0)
+    for _ in names:
+        for before, after in edges:
+            if columns[after] < columns[before] + 1 <= len(names):
+                columns[after] = columns[before] + 1
+    return columns
+
+
+def _places(names: Iterable[str], columns: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+    rows: dict[int, int] = {}
+    found = {}
+    for name in names:
+        column = columns[name]
+        row = rows.get(column, 0)
+        rows[column] = row + 1
+        found[name] = (2.0 + column * (BOX_WIDTH + ACROSS), 2.0 + row * (BOX_HEIGHT + DOWN))
+    return found
+
+
+def _curve(one: tuple[float, float], other: tuple[float, float]) -> str:
+    x1, y1 = one[0] + BOX_WIDTH, one[1] + BOX_HEIGHT / 2
+    x2, y2 = other[0], other[1] + BOX_HEIGHT / 2
+    middle = (x1 + x2) / 2
+    return f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2 - 7:.0f} {y2:.0f}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

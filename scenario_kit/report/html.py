@@ -1,0 +1,117 @@
+"""A validation as one self-contained HTML page: timelines, propagation, interventions, findings. No scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from scenario_kit.campaign import TrialResult
+from scenario_kit.catalog import data_root
+from scenario_kit.judge.expectations import same_entity
+from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.model.scenario import Edge, Expect, GroundTruth
+from scenario_kit.report import graph as propagation
+from scenario_kit.report import timeline
+from scenario_kit.report.document import Report
+from scenario_kit.report.markdown import minutes
+
+WORDS = {
+    Verdict.PASS: ("PASS", "good"),
+    Verdict.FAIL: ("FAIL", "bad"),
+    Verdict.NOT_EVALUATED: ("NOT EVALUATED", "open"),
+    Verdict.KIT_ERROR: ("KIT ERROR", "open"),
+    Verdict.INCONCLUSIVE: ("INCONCLUSIVE", "open"),
+}
+_OUTCOMES: Mapping[str, tuple[str, str]] = {
+    "Held": ("✓ held", "good"), "Broken": ("✗ broken", "bad"), "Infra": ("? not evaluated", "open"),
+}  # fmt: skip
+
+
+def render(report: Report) -> str:
+    """The page; every text in it is escaped, nothing is loaded from anywhere."""
+    validation = report.validation
+    expect = validation.expect or Expect()
+    truth = validation.ground_truth or GroundTruth()
+    repeats = [t for t in validation.trials if t.purpose.startswith("repeat")]
+    others = [t for t in validation.trials if not t.purpose.startswith("repeat")]
+    word, tone = WORDS[validation.verdict]
+    return _page().render(
+        report=report,
+        validation=validation,
+        word=word,
+        tone=tone,
+        findings=[_finding(f) for f in validation.findings],
+        repeats=timeline.chart(repeats, expect),
+        others=[(t, timeline.chart([t], expect)) for t in others],
+        graph=propagation.graph(truth, _onsets(repeats, truth)),
+        box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
+        lane=timeline.LANE,
+        head=timeline.HEAD,
+        edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
+        trials=[_trial(t) for t in validation.trials],
+        numbers=validation.statistics,
+    )
+
+
+def _page() -> Template:
+    loader = FileSystemLoader(data_root() / "templates" / "report")
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).get_template("page.html.j2")
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    tone = {Severity.ERROR: "bad", Severity.WARNING: "open", Severity.NOTE: "plain"}[finding.severity]
+    where = str(finding.position) if finding.position else f"step {finding.step}" if finding.step else ""
+    rows = (("observed", finding.observed), ("expected", finding.expected), ("why", finding.why), ("fix", finding.fix))
+    return {
+        "code": finding.code,
+        "tone": tone,
+        "word": str(finding.severity).lower(),
+        "where": where,
+        "message": finding.message,
+        "rows": [(name, text) for name, text in rows if text],
+    }
+
+
+def _trial(trial: TrialResult) -> dict[str, Any]:
+    word, tone = _OUTCOMES.get(trial.outcome, (trial.outcome, "open"))
+    return {
+        "purpose": trial.purpose,
+        "describe": trial.describe,
+        "word": word,
+        "tone": tone,
+        "virtual": minutes(trial),
+        "wall": f"{trial.wall_seconds:.1f} s",
+        "seed": trial.seed,
+        "message": trial.message,
+    }
+
+
+def _onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str]:
+    """Of each entity of the propagation, when its first alert came in the repeats: the earliest and the latest."""
+    entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
+    found = {}
+    for entity in entities:
+        times = sorted(
+            min(came)
+            for r in repeats
+            if r.history is not None and r.injected_at is not None
+            if (
+                came := [
+                    onset - r.injected_at
+                    for t in r.history.timelines
+                    if t.entity and same_entity(entity, t.entity) and (onset := t.onset(r.injected_at)) is not None
+                ]
+            )
+        )
+        if times:
+            span = f"{times[0]:.0f} s" if times[0] == times[-1] else f"{times[0]:.0f} to {times[-1]:.0f} s"
+            found[entity] = f"alerts after {span}"
+    return found
+
+
+def _ends(edge: Edge) -> tuple[str, str]:
+    return edge.from_, edge.to

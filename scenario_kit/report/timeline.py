@@ -1,0 +1,191 @@
+"""Where everything of an alert timeline lies on the page: one lane per trial, all on one scale. Pure geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import ceil, floor
+from typing import Final, NamedTuple
+
+from scenario_kit.campaign import TrialResult
+from scenario_kit.judge.expectations import label, matches
+from scenario_kit.model import AlertTimeline
+from scenario_kit.model.scenario import Expect
+
+#: Pixels: the column of names, the drawing itself, one lane, the space between alerts, the head with the steps.
+NAMES, WIDTH, LANE, GAP, HEAD = 300, 820, 9, 10, 34
+#: A row holds two lines of text, however few its lanes.
+_ROW: Final = 28.0
+#: Steps that are over in no time are not written out.
+_NARROW: Final = 46
+#: From seconds to pixels.
+_Across = Callable[[float], float]
+_TICKS: Final = (60, 120, 300, 600, 1200, 1800, 3600, 7200)
+
+
+class Bar(NamedTuple):
+    """An interval of one alert in one trial. ``state`` is firing or pending, ``told`` is its text."""
+
+    x: float
+    y: float
+    width: float
+    state: str
+    told: str
+
+
+class Row(NamedTuple):
+    """One alert: its name, what it is about, how it was declared, and its lanes."""
+
+    name: str
+    entity: str
+    declared: str
+    y: float
+    height: float
+    bars: tuple[Bar, ...]
+
+
+class Band(NamedTuple):
+    """A step of the first trial: what was done when."""
+
+    x: float
+    width: float
+    name: str
+    outcome: str
+    short: str
+
+
+class Tick(NamedTuple):
+    """A mark of the time axis."""
+
+    x: float
+    text: str
+
+
+class Chart(NamedTuple):
+    """Everything of one drawing, in pixels; ``injected`` is where the fault begins."""
+
+    width: float
+    height: float
+    rows: tuple[Row, ...]
+    bands: tuple[Band, ...]
+    ticks: tuple[Tick, ...]
+    injected: float
+    removed: float
+    lanes: tuple[str, ...]
+
+
+def chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
+    """The timelines of these trials, one lane each, aligned at injection; None where none has evidence."""
+    seen = [t for t in trials if t.history is not None]
+    if not seen:
+        return None
+    start = min(_zeroed(t, t.history.start) for t in seen if t.history)
+    end = max(_zeroed(t, t.history.end) for t in seen if t.history)
+    scale = WIDTH / max(end - start, 1.0)
+
+    def x(seconds: float) -> float:
+        return round(NAMES + (min(max(seconds, start), end) - start) * scale, 1)
+
+    rows = tuple(_rows(seen, expect, x, end))
+    bands = tuple(_bands(seen[0], x))
+    bottom = rows[-1].y + rows[-1].height if rows else HEAD + GAP
+    return Chart(
+        width=NAMES + WIDTH + 10,
+        height=bottom + 30,
+        rows=rows,
+        bands=bands,
+        ticks=tuple(Tick(x(at), _minutes(at)) for at in _marks(start, end)),
+        injected=x(0.0) if seen[0].injected_at is not None else NAMES,
+        removed=_removed(seen[0], x, end),
+        lanes=tuple(t.purpose for t in seen),
+    )
+
+
+def _zero(trial: TrialResult) -> float:
+    """What counts as time 0: injection, else the beginning."""
+    return trial.injected_at if trial.injected_at is not None else (trial.started_at or 0.0)
+
+
+def _zeroed(trial: TrialResult, at: float) -> float:
+    return at - _zero(trial)
+
+
+def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[Row]:
+    order = {"MustFire": 0, "MustNotFire": 1, "background": 2, "MayFire": 3, "undeclared": 4}
+    shown = {
+        (timeline.name, timeline.entity): declared_as(expect, timeline)
+        for trial in trials
+        for timeline in (trial.history.timelines if trial.history else ())
+        if _worth_showing(trial, timeline)
+    }
+    y = float(HEAD + GAP)
+    height = max(_ROW, float(LANE * len(trials)))
+    above = (height - LANE * len(trials)) / 2
+    for (name, entity), declared in sorted(shown.items(), key=lambda item: (order[item[1]], item[0])):
+        bars = [
+            bar
+            for lane, trial in enumerate(trials)
+            for timeline in (trial.history.timelines if trial.history else ())
+            if (timeline.name, timeline.entity) == (name, entity)
+            for bar in _bars(trial, timeline, y + above + lane * LANE, x, end)
+        ]
+        yield Row(name, entity, declared, y, height, tuple(bars))
+        y += height + GAP
+
+
+def _worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:
+    """What fired; what was only pending counts from injection on, since every app is pending while it starts."""
+    return bool(timeline.firing) or any(
+        trial.injected_at is not None and (p.end is None or p.end > trial.injected_at) for p in timeline.pending
+    )
+
+
+def _bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _Across, end: float) -> Iterable[Bar]:
+    for state, intervals in (("pending", timeline.pending), ("firing", timeline.firing)):
+        for interval in intervals:
+            first = _zeroed(trial, interval.start)
+            last = end if interval.end is None else _zeroed(trial, interval.end)
+            until = "the end" if interval.end is None else _minutes(last)
+            told = f"{trial.purpose}: {label(timeline)} {state} from {_minutes(first)} to {until}"
+            yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, told)
+
+
+def declared_as(expect: Expect, timeline: AlertTimeline) -> str:
+    """The class that the scenario gives an alert, ``background``, or ``undeclared``."""
+    for expectation in expect.alerts:
+        if matches(expectation, timeline):
+            return expectation.alert_class
+    if any(matches(b, timeline) for b in expect.background):
+        return "background"
+    return "undeclared"
+
+
+def _bands(trial: TrialResult, x: _Across) -> Iterable[Band]:
+    for step in trial.steps:
+        if step.finished_at is None or step.finished_at <= step.started_at:
+            continue
+        left, right = x(_zeroed(trial, step.started_at)), x(_zeroed(trial, step.finished_at))
+        width = round(right - left, 1)
+        room = int(width / 6.4)
+        short = "" if width < _NARROW else step.step if len(step.step) <= room else step.step[: room - 1] + "…"
+        yield Band(left, width, step.step, step.outcome, short)
+
+
+def _removed(trial: TrialResult, x: _Across, end: float) -> float:
+    """Where the fault ends: at the repair, else at teardown."""
+    if trial.injected_at is None:
+        return float(NAMES)
+    for step in trial.steps:
+        if step.step.startswith("expectCleared") or step.step == "teardown":
+            return x(_zeroed(trial, step.started_at))
+    return x(end)
+
+
+def _marks(start: float, end: float) -> list[float]:
+    step = next((t for t in _TICKS if (end - start) / t <= 10), _TICKS[-1])
+    return [float(step * k) for k in range(ceil(start / step), floor(end / step) + 1)]
+
+
+def _minutes(seconds: float) -> str:
+    sign = "−" if seconds < 0 else "+"
+    minutes, rest = divmod(round(abs(seconds)), 60)
+    return f"{sign}{minutes}:{rest:02d}"

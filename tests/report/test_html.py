@@ -1,0 +1,151 @@
+"""The HTML page: where things lie, that it is whole, and that nothing of a scenario becomes markup."""
+
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
+from scenario_kit.model.observation import AlertTimeline, Interval
+from scenario_kit.model.scenario import AlertExpectation, Edge, Expect, GroundTruth, RootCause
+from scenario_kit.report import graph as propagation
+from scenario_kit.report import html, timeline
+from scenario_kit.report.document import Report
+
+EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web"),))
+TRUTH = GroundTruth(
+    root_causes=(RootCause(fault="f", entity="Service/db"),),
+    propagation=(
+        Edge(from_="Service/db", to="Deployment/api", because="it asks <b>the database</b>"),
+        Edge(from_="Deployment/api", to="Deployment/web"),
+        Edge(from_="Service/db", to="Deployment/web"),
+    ),
+)
+
+
+def a_trial(purpose="repeat-1", injected=1000.0, start=900.0, onset=60.0, outcome="Held"):
+    steps = [
+        StepStatus(index=0, step="expectQuiet", outcome="Held", started_at=start, finished_at=injected),
+        StepStatus(index=1, step="hold", outcome="Held", started_at=injected, finished_at=injected + 300),
+        StepStatus(index=2, step="expectCleared it", outcome="Held", started_at=injected + 300, finished_at=1800),
+    ]
+    timelines = (
+        AlertTimeline(
+            name="Errors",
+            entity="Deployment/web",
+            pending=(Interval(start=injected + 20, end=injected + onset),),
+            firing=(Interval(start=injected + onset, end=injected + 400),),
+        ),
+        AlertTimeline(name="Starting", pending=(Interval(start=start, end=start + 10),)),
+        AlertTimeline(name="Other", entity="Deployment/api", firing=(Interval(start=injected + 90, end=None),)),
+    )
+    return TrialResult(
+        name="t", purpose=purpose, describe="it <i>shows</i>", seed=1, outcome=outcome, started_at=start,
+        injected_at=injected, steps=tuple(steps), history=AlertHistory(start=start, end=1800.0, timelines=timelines),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def report():
+    finding = Finding(code="SK322", severity=Severity.ERROR, message="<script>alert(1)</script>", observed="a & b")
+    validation = Validation(
+        scenario="web-errors", plan="standard", verdict=Verdict.FAIL, headline="x", findings=(finding,),
+        trials=(a_trial(), a_trial("repeat-2", injected=1030.0), a_trial("control")), n=2, failures=1,
+        expect=EXPECT, ground_truth=TRUTH, digest="abc",
+    )  # fmt: skip
+    return Report(validation=validation)
+
+
+class Whole(HTMLParser):
+    """Every element that is opened is closed, and nothing loads or runs anything."""
+
+    VOID = ("meta", "rect", "line", "path", "br")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.ids, self.links = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        given = dict(attrs)
+        assert not [k for k in given if k.startswith("on") or k in ("src", "srcdoc")]
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if "href" in given else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_nothing_in_it_is_anothers_markup(report):
+    text = html.render(report)
+    page = Whole()
+    page.feed(text)
+    assert page.open == []
+    assert "script" not in page.seen
+    assert {"b", "i"} & set(page.seen) == set()
+    assert "&lt;script&gt;" in text
+    assert not re.search(r"(https?:)?//[a-z]", text), "nothing is loaded from anywhere"
+    assert all(link.removeprefix("#") in page.ids for link in page.links)
+
+
+def test_it_says_what_is_in_the_report(report):
+    text = html.render(report)
+    for part in ("FAIL", "SK322", "web-errors", "control", "Deployment/web", "alerts after 60 s"):
+        assert part in text
+
+
+def test_a_report_without_any_trial_renders():
+    validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="lint")
+    assert "No repeat left evidence" in html.render(Report(validation=validation))
+
+
+def test_repeats_are_aligned_at_injection():
+    chart = timeline.chart([a_trial(), a_trial("repeat-2", injected=1030.0, start=930.0)], EXPECT)
+    errors = next(r for r in chart.rows if r.name == "Errors")
+    firing = [b for b in errors.bars if b.state == "firing"]
+    assert len({b.x for b in firing}) == 1
+    assert firing[1].y - firing[0].y == timeline.LANE
+    assert chart.injected < firing[0].x < chart.removed
+    assert "repeat-1: Errors on Deployment/web firing from +1:00 to +6:40" in {b.told for b in firing}
+
+
+def test_what_must_fire_comes_first_and_what_was_only_starting_is_left_out():
+    chart = timeline.chart([a_trial()], EXPECT)
+    assert [(r.name, r.declared) for r in chart.rows] == [("Errors", "MustFire"), ("Other", "undeclared")]
+
+
+def test_nothing_is_drawn_outside():
+    chart = timeline.chart([a_trial(), a_trial("repeat-2", injected=1400.0)], EXPECT)
+    for row in chart.rows:
+        assert row.y + row.height < chart.height
+        for bar in row.bars:
+            assert bar.x >= timeline.NAMES
+            assert bar.x + bar.width <= chart.width
+
+
+def test_without_evidence_there_is_no_chart():
+    assert timeline.chart([msgspec.structs.replace(a_trial(), history=None)], EXPECT) is None
+
+
+def test_the_graph_is_layered_by_the_longest_way():
+    drawn = propagation.graph(TRUTH, {"Deployment/web": "alerts after 60 s"})
+    x = {b.name: b.x for b in drawn.boxes}
+    assert x["Service/db"] < x["Deployment/api"] < x["Deployment/web"]
+    assert [b.name for b in drawn.boxes if b.cause] == ["Service/db"]
+    assert len(drawn.arrows) == 3
+    assert propagation.graph(GroundTruth(), {}) is None
+
+
+def test_a_circle_ends():
+    edges = (Edge(from_="Deployment/a", to="Deployment/b"), Edge(from_="Deployment/b", to="Deployment/a"))
+    assert len(propagation.graph(GroundTruth(propagation=edges), {}).boxes) == 2

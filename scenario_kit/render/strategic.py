@@ -26,7 +26,10 @@ _DIRECTIVE: Final = "$patch"
 
 
 def strategic(base: Any, patch: Any, field: str = "") -> Any:
-    """``base`` with a strategic merge patch applied; ``null`` removes, ``$patch: delete | replace`` is obeyed."""
+    """``base`` with a strategic merge patch applied; ``null`` removes, ``$patch: delete | replace`` is obeyed.
+
+    As by the API server, a map with ``$patch`` says nothing about a field that does not exist.
+    """
     if isinstance(patch, dict):
         if patch.get(_DIRECTIVE) == "replace":
             return {k: copy.deepcopy(v) for k, v in patch.items() if k != _DIRECTIVE}
@@ -34,6 +37,8 @@ def strategic(base: Any, patch: Any, field: str = "") -> Any:
         for key, value in patch.items():
             if value is None:
                 result.pop(key, None)
+            elif key not in result and isinstance(value, dict) and _DIRECTIVE in value:
+                continue
             elif not key.startswith("$"):
                 result[key] = strategic(result.get(key), value, key)
         return result

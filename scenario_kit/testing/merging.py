@@ -49,6 +49,8 @@ def strategic(document: Any, patch: Any) -> Any:
             continue
         elif value is None:
             result.pop(key, None)
+        elif key not in result and isinstance(value, dict) and "$patch" in value:
+            continue  # the API server takes the patch for a new field, and drops what has a directive from it
         elif isinstance(value, list):
             result[key] = _list(key, result.get(key) or [], value)
         else:
@@ -83,7 +85,8 @@ def _merge_key(field: str, elements: list[Any]) -> str | None:
 
 def _without_directives(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _without_directives(v) for k, v in value.items() if v is not None and not k.startswith(_DIRECTIVES)}
+        kept = {k: v for k, v in value.items() if v is not None and not k.startswith(_DIRECTIVES)}
+        return {k: _without_directives(v) for k, v in kept.items() if not (isinstance(v, dict) and "$patch" in v)}
     return [_without_directives(v) for v in value] if isinstance(value, list) else copy.deepcopy(value)
 
 

@@ -197,6 +197,22 @@ def test_a_strategic_patch_merges_lists_by_their_keys(cluster: Cluster, namespac
     assert container["ports"][0]["containerPort"] == 8080
 
 
+def test_a_strategic_patch_replaces_only_what_is_there(cluster: Cluster, namespace: str) -> None:
+    cluster.create(deployment(namespace))
+    ref = Reference("Deployment", "cart", namespace)
+    labels = {"$patch": "replace", "app": "cart", "x": "y"}
+    new = {"$patch": "replace", "a": "b"}
+    env = [{"$patch": "replace"}, {"name": "C", "value": "3"}]
+    container = {"name": "main", "env": env, "command": ["x"]}
+    pod = {"containers": [container], "nodeSelector": new}
+    patch = {"spec": {"template": {"metadata": {"labels": labels, "annotations": new}, "spec": pod}}}
+    template = cluster.patch(ref, patch, "Strategic")["spec"]["template"]
+    assert template["metadata"]["labels"] == {"app": "cart", "x": "y"}
+    assert not template["metadata"].get("annotations")
+    assert not template["spec"].get("nodeSelector")
+    assert [e["name"] for e in template["spec"]["containers"][0]["env"]] == ["C"]
+
+
 def test_a_merge_patch_replaces_lists(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     ref = Reference("Deployment", "cart", namespace)

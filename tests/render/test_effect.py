@@ -136,6 +136,9 @@ P, M = {"containerPort": 1}, {"mountPath": "/a", "name": "x"}
         ({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}, {"tolerations": [{"key": "b"}]}),
         ({"a": {"b": 1, "c": 2}}, {"a": {"$patch": "replace", "d": 3}}, {"a": {"d": 3}}),
         ({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"c": 2}}),
+        ({"b": 1}, {"a": {"$patch": "replace", "d": 3}}, {"b": 1}),  # there is nothing to replace
+        ({"b": 1}, {"a": {"x": {"$patch": "replace", "d": 3}, "y": 1}}, {"b": 1, "a": {"y": 1}}),
+        ({}, {"env": [{"$patch": "replace"}, {"name": "c"}]}, {"env": [{"name": "c"}]}),
     ],
 )
 def test_strategic_merge(base, change, expected):

@@ -109,14 +109,19 @@ class Shelf:
         shared = sorted(word for word, n in self._used.items() if n > 1)
         columns = {word: i for i, word in enumerate(shared)}
         count = len(self.entries)
+        cells = [
+            (row, columns[word], weight)
+            for row, vector in enumerate(self._vectors)
+            for word, weight in vector.items()
+            if word in columns
+        ]
+        rows, places = (np.array([cell[i] for cell in cells], dtype=np.int64) for i in (0, 1))
+        weights = np.array([cell[2] for cell in cells], dtype=np.float32)
         cosines = np.zeros((count, count), dtype=np.float32)
         for first in range(0, len(shared), _COLUMNS):
+            inside = (places >= first) & (places < first + _COLUMNS)
             block = np.zeros((count, min(_COLUMNS, len(shared) - first)), dtype=np.float32)
-            for row, vector in enumerate(self._vectors):
-                for word, weight in vector.items():
-                    column = columns.get(word, -1) - first
-                    if 0 <= column < block.shape[1]:
-                        block[row, column] = weight
+            block[rows[inside], places[inside] - first] = weights[inside]
             cosines += block @ block.T
         found: dict[int, list[tuple[int, float]]] = {}
         for row, column in zip(*np.nonzero(cosines >= NEAR), strict=True):

@@ -73,7 +73,7 @@ def test_a_bad_scenario_is_told_with_place_and_fix(bad: Path, capsys: pytest.Cap
     assert run(["lint", str(bad)]) == 1
 
     out = capsys.readouterr().out
-    assert f"SK110 error {bad}:19:13" in out
+    assert f"SK110 error {bad}:20:13" in out
     assert "fix: did you mean `Deployment/cart`" in out
 
 
@@ -88,7 +88,7 @@ def test_json_for_programs(bad: Path, capsys: pytest.CaptureFixture[str]) -> Non
     document = json.loads(capsys.readouterr().out)
     assert document["schemaVersion"] == 1
     assert {f["code"] for f in document["findings"]} >= {"SK110"}
-    assert document["findings"][0]["position"]["line"] == 19
+    assert document["findings"][0]["position"]["line"] == 20
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_flags_alone_write_a_scenario_that_lints(folder, capsys):
     code = run(
-        ["new", "carts-gone", "--app", "otel-demo", "--target", "cart", "--fault", "deployment-scaled-to-zero",
+        ["new", "no-currency", "--app", "otel-demo", "--target", "currency", "--fault", "deployment-scaled-to-zero",
          "--author", "Ada"]
     )  # fmt: skip
     assert code == 0
-    file = folder / "carts-gone" / "scenario.yaml"
+    file = folder / "no-currency" / "scenario.yaml"
     assert "expects HighRequestErrorRate on Deployment/frontend" in capsys.readouterr().out
     assert file.read_text().startswith("# yaml-language-server: $schema=../.schema/scenario.schema.json\n")
     assert (folder / ".schema" / "scenario.schema.json").is_file()

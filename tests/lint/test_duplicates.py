@@ -1,0 +1,163 @@
+"""Duplicates: exact and near, across the files given and the catalogue, and fast enough for a thousand."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint import lint_file, lint_files
+from scenario_kit.lint.shelf import NEAR, Entry, Shelf, entry_of, fingerprint
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Finding, Scenario
+from tests.lint.test_rules import base
+
+CATALOG = Catalog()
+SHIPPED = "product-catalog-wrong-target-port"
+
+
+def put(document: dict[str, Any], folder: Path, name: str, **spec: Any) -> Path:
+    document["metadata"]["name"] = name
+    document["spec"] |= spec
+    path = folder / "scenarios" / name / "scenario.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def loaded(path: Path) -> Scenario:
+    return load_scenario(path).scenario
+
+
+def told(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(finding.code, str(finding.severity)) for finding in found]
+
+
+def test_the_same_incident_under_another_name_is_a_duplicate_and_nothing_else(tmp_path: Path) -> None:
+    path = put(base(), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed.")
+
+    found = lint_file(path, CATALOG)
+
+    assert told(found) == [("SK216", "Error")]
+    assert f"'{SHIPPED}'" in found[0].message
+    assert found[0].fix == f"extend '{SHIPPED}', or break something else"
+
+
+def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_nothing_else(tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998
+    path = put(document, tmp_path, "shop-pages-broken")
+
+    found = lint_file(path, CATALOG)
+
+    assert told(found) == [("SK217", "Warning")]
+    assert f"'{SHIPPED}'" in found[0].message
+    assert float(found[0].observed) > NEAR
+
+
+def test_a_scenario_is_no_duplicate_of_itself_in_another_checkout(tmp_path: Path) -> None:
+    one, other = (put(base(), tmp_path / root, SHIPPED) for root in ("here", "there"))
+
+    assert lint_files([one, other], CATALOG) == []
+
+
+def test_a_draft_that_copies_is_warned(tmp_path: Path) -> None:
+    document = base()
+    document["metadata"]["name"] = "mine"
+    path = tmp_path / "draft.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    assert told(lint_file(path, CATALOG)) == [("SK216", "Warning")]
+
+
+def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> None:
+    new = {"type": "deployment-scaled-to-zero", "target": "Deployment/currency", "name": "gone"}
+    paths = []
+    for name in ("one", "two"):
+        document = base()
+        document["spec"]["faults"] = [dict(new)]
+        document["spec"]["title"] = f"{name} and only {name}"
+        paths.append(put(document, tmp_path, name))
+
+    found = lint_files(paths, CATALOG)
+
+    copies = [f for f in found if f.code == "SK216"]
+    assert len(copies) == 2
+    assert "'two'" in copies[0].message
+    assert "'one'" in copies[1].message
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        pytest.param({}, True, id="nothing"),
+        pytest.param({"title": "Another", "brief": "Another", "tags": ["x"], "decoys": []}, True, id="what is told"),
+        pytest.param({"app": {"name": "otel-demo", "version": "2.2.0", "load": {"users": 60}}}, True, id="users"),
+        pytest.param(
+            {"app": {"name": "otel-demo", "version": "2.2.0", "options": {"browserTraffic": False}}}, True, id="default"
+        ),
+        pytest.param(
+            {"app": {"name": "otel-demo", "version": "2.2.0", "options": {"browserTraffic": True}}}, False, id="option"
+        ),
+        pytest.param({"app": {"name": "otel-demo", "version": "3.0.0"}}, False, id="version"),
+        pytest.param({"fault": {"name": "renamed"}}, True, id="name of the fault"),
+        pytest.param({"fault": {"target": "app/Service/product-catalog"}}, True, id="spelling of the target"),
+        pytest.param({"fault": {"target": "Service/currency"}}, False, id="target"),
+        pytest.param({"fault": {"parameters": {"port": 8080, "targetPort": 4711}}}, False, id="parameter"),
+        pytest.param({"fault": {"start": {"afterSeconds": 60}}}, False, id="timing"),
+    ],
+)
+def test_the_fingerprint_is_about_what_happens(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
+    before = fingerprint(loaded(put(base(), tmp_path / "a", "x")), CATALOG)
+    document = base()
+    document["spec"]["faults"][0] |= change.pop("fault", {})
+
+    after = fingerprint(loaded(put(document, tmp_path / "b", "x", **change)), CATALOG)
+
+    assert (before == after) is same
+
+
+def test_parameters_that_a_fault_has_anyway_make_no_difference(tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["faults"] = [{"name": "x", "type": "host-port-conflict", "target": "Deployment/cart"}]
+    plain = entry_of(tmp_path, loaded(put(document, tmp_path / "a", "x")), CATALOG)
+    document["spec"]["faults"][0]["parameters"] = {"hostPort": 19100}
+
+    assert entry_of(tmp_path, loaded(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
+
+
+def entries(count: int) -> list[Entry]:
+    """Entries of a few hundred words, most of them shared; every tenth is almost its predecessor."""
+    made = []
+    for i in range(count):
+        about = i - 1 if i % 10 == 9 else i
+        words = {f"common {n}": 1 for n in range(150)} | {f"rare {about} {n}": 1 for n in range(150)}
+        words |= {f"own {i} {n}": 1 for n in range(3)}
+        made.append(Entry(f"s-{i}", f"/x/scenarios/s-{i}/scenario.yaml", f"print-{i}", words))
+    return made
+
+
+def test_few_and_many_are_compared_alike() -> None:
+    some = entries(40)
+    few, many = Shelf(some), Shelf([*some, *entries(120)[40:]])
+    assert len(few.entries) < 48 < len(many.entries)
+
+    for entry in some:
+        assert [other.name for _, other in few.near(entry)] == [other.name for _, other in many.near(entry)]
+    assert [other.name for _, other in many.near(some[9])] == ["s-8"]
+    assert [other.name for _, other in many.near(some[8])] == ["s-9"]
+    assert many.near(some[5]) == []
+
+
+def test_a_thousand_are_compared_in_seconds() -> None:
+    shelf = Shelf(entries(1000))
+    start = time.process_time()
+
+    near = sum(len(shelf.near(entry)) for entry in shelf.entries)
+
+    assert near == 200
+    assert time.process_time() - start < 20  # a second or two; the limit only tells squares from cubes

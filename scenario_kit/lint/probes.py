@@ -47,10 +47,8 @@ def probes_of_use(case: Case) -> Iterator[Problem]:
 
 
 def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
-    """Which part of a rendered fault proves nothing, and why."""
-    if not fault.effect:
-        yield "effect", f"nothing proves that it bites at {fault.target}: `effect` is empty there"
-    elif told := _repeated(fault):
+    """Which part of a rendered fault proves nothing, and why; without any effect it would not be rendered."""
+    if told := _repeated(fault):
         yield "effect", f"`effect` only repeats what was written: {told}"
     if not fault.undone:
         yield "undone", f"nothing proves that it is gone from {fault.target}: `undone` is empty there"

@@ -386,9 +386,9 @@ OBJECT = {"ref": "PodChaos.chaos-mesh.org/{{ neutral('pod') }}"}
             id="the claim of Chaos Mesh",
         ),
         pytest.param(
-            {"effect": [{"when": "{{ false }}", "endpoints": {"service": "Service/cart", "atMost": 0}}]},
-            "`effect` is empty there",
-            id="an effect that is left out",
+            {"undone": [{"when": "{{ false }}", "object": {**OBJECT, "exists": False}}]},
+            "`undone` is empty there",
+            id="a proof that is left out",
         ),
         pytest.param({"changes": [{"run": {"client": "psql", "command": ["psql"]}}]}, "has no `undo`", id="a command"),
     ],

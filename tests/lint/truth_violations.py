@@ -79,23 +79,56 @@ def unrepairable(spec: Spec) -> None:
     spec["solutions"][0]["fixes"].append("once")
 
 
+def asked(expr: str) -> dict[str, Any]:
+    return {"query": {"expr": expr, "is": "AtLeast", "value": 1}, "withinSeconds": 60}
+
+
+def twice_solved(spec: Spec) -> None:
+    spec["solutions"].append({**spec["solutions"][0], "name": "again"})
+
+
 def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: part for name, part in document.items() if name not in names}
 
 
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK111": selects_nothing,
+    "SK118": lambda s: s["expect"].update(checks=[asked('sum(up{pod=~"frontend.*"})')]),
+    "SK119": lambda s: s["expect"].update(checks=[asked('sum(up{service_name="carts-and-more"})')]),
     "SK124": alias_of_another_cause,
     "SK125": not_called,
     "SK126": same_field,
     "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
     "SK413": only_removed,
     "SK414": unrepairable,
+    "SK417": twice_solved,
 }
 #: Faults of a scenario's own, each wrong in one way that the scenario shows.
 FAULTS: dict[str, dict[str, Any]] = {
     "SK128": own_fault(duration="55s"),
     "SK129": without(own_fault(), "undone"),
 }
+
+
+def own_pack(**more: Any) -> dict[str, Any]:
+    """A complete alert rule."""
+    return {
+        "alert": "CartFails",
+        "expr": 'sum by (service_name) (rate(calls_total{service_name="cart"}[2m])) > 5',
+        "for": "3m",
+        "labels": {"severity": "critical"},
+        "annotations": {"summary": "the cart fails", "description": "Something is wrong with the cart."},
+        **more,
+    }
+
+
+#: Alert packs, each wrong in one way; that of SK310 comes without tests.
+PACKS: dict[str, list[dict[str, Any]]] = {
+    "SK309": [own_pack(expr='sum(rate(calls_total{service_name!~"cart*"}[2m])) > 5')],
+    "SK310": [own_pack()],
+    "SK311": [own_pack(annotations={"summary": "the cart fails", "description": "More than 20 calls a second."})],
+    "SK312": [own_pack(expr='sum(rate(calls_total{status="ERROR"}[2m])) > 0')],
+    "SK313": [own_pack(), own_pack(expr="sum(rate(calls_total[2m])) > 9")],
+}
 #: Rules with violations that no scenario of the catalogue can be changed into.
-ELSEWHERE = set(FAULTS)
+ELSEWHERE = {*FAULTS, *PACKS} - set(VIOLATIONS)

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from operators.scenario import plan as scenario_plan
 from scenario_kit.cli import build
-from scenario_kit.lint import RULES, UNSUPPRESSABLE
+from scenario_kit.lint import RULES
+from scenario_kit.lint.rule import UNSUPPRESSABLE
 from scenario_kit.schema.crd import crd
 from scenario_kit.trial import CONDITIONS
 from scenario_kit.trial.status import PROOF

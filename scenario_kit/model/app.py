@@ -105,7 +105,10 @@ class LoadKnobs(Value, frozen=True, kw_only=True):
 
 
 class App(Value, frozen=True, kw_only=True):
-    """One app in one version. ``twin`` is None for apps that run on real clusters only."""
+    """One app in one version. ``twin`` is None for apps that run on real clusters only.
+
+    ``images`` exist; ``locks`` are the digests of some of them, which rendered objects then name beside the tag.
+    """
 
     name: str
     version: str
@@ -118,6 +121,7 @@ class App(Value, frozen=True, kw_only=True):
     alert_packs: tuple[str, ...] = ("default",)
     options: Object = {}
     images: tuple[str, ...] = ()
+    locks: dict[str, str] = {}
     flags: FlagStore | None = None
     load: LoadKnobs | None = None
     clients: tuple[Client, ...] = ()

@@ -25,6 +25,7 @@ import yaml
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.kept import kept_bytes
 from scenario_kit.load.nodes import BoundedLoader
 from scenario_kit.model import App, Object
 from scenario_kit.render.folder import Folder
@@ -131,6 +132,11 @@ def templates_digest(app: App, folder: Path) -> str:
 @lru_cache(maxsize=32)
 def _documents(folder: Path, version: str, variables: str) -> bytes:
     """The documents that the templates yield, as a JSON list. Linting a catalogue asks for the same ones often."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return kept_bytes("objects", files, (version, variables), lambda: _rendered(folder, version, variables))
+
+
+def _rendered(folder: Path, version: str, variables: str) -> bytes:
     known = json.loads(variables)
     options, data = known["options"], f"{version}/data.yaml"
     try:
@@ -138,7 +144,7 @@ def _documents(folder: Path, version: str, variables: str) -> bytes:
             environment = _environment(folder)
             text = environment.get_template(f"{version}/manifests.yaml.j2").render(
                 known,
-                data=_data(folder, data) if (folder / data).is_file() else {},
+                data=_data(Folder(folder).text(data)) if (folder / data).is_file() else {},
                 enabled=lambda entry: all(options.get(k) == v for k, v in entry.get("when", {}).items()),
             )
         with metered():  # aliases may have blown it up
@@ -156,9 +162,21 @@ def _environment(folder: Path) -> Sandbox:
 
 
 @lru_cache(maxsize=8)
-def _data(folder: Path, name: str) -> Any:
-    text = Folder(folder).text(name)
+def _data(text: str) -> Any:
     return weigh(yaml.load(text, Loader=BoundedLoader))
+
+
+def _pin(node: Any, locks: Mapping[str, str]) -> None:
+    """Name the locked digests of containers, at whatever depth: pods, templates of pods, templates of Jobs."""
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if key in ("containers", "initContainers") and isinstance(value, list):
+            for container in value:
+                if container.get("image") in locks:
+                    container["image"] += f"@{locks[container['image']]}"
+        else:
+            _pin(value, locks)
 
 
 def _placed(app: App, document: Any, namespace: str) -> Object:
@@ -169,6 +187,8 @@ def _placed(app: App, document: Any, namespace: str) -> Object:
         raise AuthoringError(
             f"the templates of {app.name} yield a document without {error}: {document!r:.200}"
         ) from error
+    if app.locks:
+        _pin(document.get("spec"), app.locks)
     if kind not in CLUSTER_KINDS:
         document["metadata"] = {"name": metadata["name"], "namespace": namespace, **metadata}
     result: Object = document

@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.parameters import ComponentModel, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import like
 
 
 class ProcessKey(NamedTuple):
@@ -134,20 +134,18 @@ class Identity(NamedTuple):
 
 def holds(parameters: Parameters, image: str, program: str) -> bool:
     """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
-    name = normalised(image)
     plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
-    return any(plain in model.commands and fnmatchcase(name, model.image) for model in parameters.components.values())
+    return any(plain in model.commands and like(image, model.image) for model in parameters.components.values())
 
 
 def identify(parameters: Parameters, spec: Object) -> Identity:
     """Which component a container runs; none for programs that the application's definition does not know."""
     image = str(spec["image"])
-    name = normalised(image)
     program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]
-    if any(fnmatchcase(name, pattern) for pattern in parameters.idle_images):
+    if any(like(image, pattern) for pattern in parameters.idle_images):
         return Identity("", None, idle=True)
     for component, model in parameters.components.items():
-        if not (fnmatchcase(name, model.image) or fnmatchcase(image, model.image)):
+        if not (like(image, model.image) or fnmatchcase(image, model.image)):
             continue
         if (not model.commands or program in model.commands) and fnmatchcase(str(spec["name"]), model.container):
             return Identity(component, model, idle=False)

@@ -1,0 +1,137 @@
+"""Digests of images, asked of their registries (OCI distribution API).
+
+A tag of an image for several platforms has the digest of its index, so one lock fits every node. Nothing is pulled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import httpx
+
+from scenario_kit.errors import AuthoringError, InfrastructureError
+from scenario_kit.model.image import normalised
+
+#: An index comes first: a registry that has one answers with it.
+ACCEPT: Final = ", ".join(
+    (
+        "application/vnd.oci.image.index.v1+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+        "application/vnd.oci.image.manifest.v1+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+    )
+)
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_PARAMETER: Final = re.compile(r'(\w+)="([^"]*)"')
+_TIMEOUT: Final = httpx.Timeout(20.0, connect=5.0)
+
+
+class Place(NamedTuple):
+    """Where an image is: the registry as its reference spells it, its repository there, and the tag."""
+
+    registry: str
+    repository: str
+    tag: str
+
+
+def place(image: str) -> Place:
+    """The parts of a reference with a tag.
+
+    Raises:
+        AuthoringError: it has a digest already, or is no reference.
+    """
+    name = normalised(image)
+    registry, _, rest = name.partition("/")
+    repository, _, tag = rest.rpartition(":")
+    if "@" in name or not repository or not tag:
+        raise AuthoringError(f"image '{image}': expected a name with a tag and without a digest")
+    return Place(registry, repository, tag)
+
+
+class Registries:
+    """Asks registries. ``hosts`` says at which host the API of a registry answers, where its name does not."""
+
+    def __init__(self, hosts: Mapping[str, str] | None = None, *, client: httpx.Client | None = None) -> None:
+        self._hosts = dict(hosts or {})
+        self._client = client or httpx.Client(timeout=_TIMEOUT, follow_redirects=True)
+        self._tokens: dict[tuple[str, str], str] = {}
+
+    def digest(self, image: str) -> str:
+        """The digest that the image's tag has now, ``sha256:…``.
+
+        Raises:
+            AuthoringError: the registry answers that there is no such image, or it may not be seen.
+            InfrastructureError: no registry answers, or one does in a way that is not its API's.
+        """
+        where = place(image)
+        response = self._manifest("HEAD", where)
+        if response.status_code in (401, 403, 404):
+            raise AuthoringError(
+                f"image '{image}': {self._host(where)} answers {response.status_code} {response.reason_phrase}",
+                fix="correct the image in app.yaml and the templates, or lock it with the rights to see it",
+            )
+        found = str(response.headers.get("Docker-Content-Digest", ""))
+        if response.status_code == 200 and not found:
+            body = self._manifest("GET", where)
+            found = f"sha256:{hashlib.sha256(body.content).hexdigest()}" if body.status_code == 200 else ""
+        if response.status_code != 200 or not _DIGEST.fullmatch(found):
+            raise InfrastructureError(
+                f"image '{image}': expected a digest from {self._host(where)}, observed status {response.status_code} "
+                f"and Docker-Content-Digest '{found}'",
+                fix=f"if its API is at another host, say so: --host {where.registry}=HOST",
+            )
+        return found
+
+    def _manifest(self, method: str, where: Place) -> httpx.Response:
+        url = f"https://{self._host(where)}/v2/{where.repository}/manifests/{where.tag}"
+        headers = {"Accept": ACCEPT}
+        key = (where.registry, where.repository)
+        if key in self._tokens:
+            headers["Authorization"] = f"Bearer {self._tokens[key]}"
+        response = self._send(method, url, where, headers=headers)
+        challenge = response.headers.get("WWW-Authenticate", "")
+        if response.status_code == 401 and key not in self._tokens and challenge.lower().startswith("bearer "):
+            self._tokens[key] = self._token(challenge, where)
+            return self._manifest(method, where)
+        return response
+
+    def _token(self, challenge: str, where: Place) -> str:
+        asked = dict(_PARAMETER.findall(challenge))
+        realm = asked.pop("realm", "")
+        if not realm.startswith("https://"):
+            raise InfrastructureError(f"{self._host(where)} sends for a token to '{realm}', which is not https")
+        wanted = {"scope": f"repository:{where.repository}:pull"} | {
+            k: v for k, v in asked.items() if k in ("service", "scope")
+        }
+        response = self._send("GET", realm, where, params=wanted)
+        try:
+            document = response.json()
+            return str(document.get("token") or document["access_token"])
+        except (ValueError, KeyError, AttributeError) as error:
+            raise InfrastructureError(
+                f"expected a token of {self._host(where)} from {realm}, observed status {response.status_code}"
+            ) from error
+
+    def _send(
+        self,
+        method: str,
+        url: str,
+        where: Place,
+        *,
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        try:
+            return self._client.request(method, url, headers=headers, params=params)
+        except httpx.HTTPError as error:
+            raise InfrastructureError(
+                f"registry {where.registry} cannot be reached at {httpx.URL(url).host}: {error!r}",
+                fix="run this where the registry is reachable, or name a host that has its images: "
+                f"--host {where.registry}=HOST",
+            ) from error
+
+    def _host(self, where: Place) -> str:
+        return self._hosts.get(where.registry, where.registry)

@@ -274,7 +274,7 @@ def test_what_cannot_bite_is_refused(objects, name, target, parameters, code, pa
 
 
 HOTEL = CATALOG.app("hotel-reservation", CATALOG.versions("hotel-reservation")[0])
-THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "coredns-name-blocked")
+THROUGH_SERVICES = ("service-deleted", "service-selector-mismatch", "service-target-port-wrong", "coredns-name-blocked")
 
 
 @pytest.mark.parametrize("name", [*THROUGH_SERVICES, "service-internal-traffic-local"])

@@ -1,0 +1,27 @@
+"""Features of the language, from the file to the verdict: a trigger and what sustains it, and nothing at all."""
+
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
+
+
+@pytest.mark.parametrize(
+    ("name", "purposes", "said"),
+    [
+        (
+            "trigger-and-sustaining",
+            ["repeat-1", "control", "label", "label-rest"],
+            ["it reproduces", "the label is the cause", "the solution resolves it"],
+        ),
+        ("no-incident-with-distractor", ["repeat-1", "control"], ["nothing is broken and nothing fires"]),
+    ],
+)
+def test_it_passes_for_its_own_reasons(lab, kit, name, purposes, said):
+    done = kit("verify", str(FIXTURES / name), "--plan", "quick", "--name", lab.name, "--format", "json")
+    assert done.code == 0, done.out
+    assert [t["purpose"] for t in done.document["trials"]] == purposes
+    assert {t["outcome"] for t in done.document["trials"]} == {"Held"}
+    for words in said:
+        assert words in done.document["headline"]

@@ -54,8 +54,9 @@ def _document(runbook: Runbook, show: str) -> dict[str, Any]:
 
     document = preview(runbook).to_json()
     document["rules"] = [rule.to_json() for rule in runbook.rules]
-    kept = {"manifests": "objects", "changes": "changes", "rules": "rules", "timeline": "timeline"}.get(show)
-    return {kept: document.get(kept, [])} if kept else document
+    sections = {"manifests": ["objects"], "changes": ["changes"], "rules": ["rules"], "timeline": ["timeline", "noise"]}
+    kept = sections.get(show, list(document))
+    return {name: document.get(name, []) for name in kept}
 
 
 def _text(runbook: Runbook, show: str) -> None:
@@ -78,6 +79,10 @@ def _text(runbook: Runbook, show: str) -> None:
     if show in ("summary", "timeline", "all"):
         rows = [(f"+{stage.starts_at} s", f"{stage.seconds} s", stage.name, stage.what) for stage in planned.timeline]
         show_table(("from", "at most", "stage", "what"), rows)
+        if planned.noise:
+            typer.echo("\nmeanwhile, with seed 1:")
+            drawn = [(f"+{each.starts_at} s", f"{each.seconds} s", each.name, each.what) for each in planned.noise]
+            show_table(("from", "for", "noise", "what"), drawn)
     if show in ("manifests", "all"):
         typer.echo("---\n".join(_yaml(obj) for obj in planned.objects))
 

@@ -28,6 +28,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     metadata,
     mitigation,
     names,
+    noise,
     overlap,
     packs,
     privileges,

@@ -204,19 +204,6 @@ def hidden(case: Case) -> Iterator[Problem]:
 
 
 @rule(
-    "SK134",
-    why="the run would refuse it",
-    bad="noise: [{restart: …}]",
-    good="noise: []",
-    fix="do without it",
-)
-def unavailable(case: Case) -> Iterator[Problem]:
-    """Asks for something that is not available."""
-    if case.scenario.spec.noise:
-        yield Problem(("spec", "noise"), "background events are not played", fix="drop `noise`")
-
-
-@rule(
     "SK131",
     why="the reference leads nowhere",
     bad="fixes: [port]   # the fault is called catalog-port",

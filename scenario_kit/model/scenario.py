@@ -9,6 +9,7 @@ import msgspec
 from scenario_kit.model.base import Value
 from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
+from scenario_kit.model.noise import Noise
 
 API_VERSION = "scenariokit.io/v1alpha1"
 
@@ -181,7 +182,7 @@ class ScenarioSpec(Value, frozen=True, kw_only=True):
     suspend: bool = False
     app: AppChoice
     faults: tuple[FaultUse, ...] = ()
-    noise: tuple[dict[str, Any], ...] = ()
+    noise: tuple[Noise, ...] = ()
     expect: Expect = Expect()
     ground_truth: GroundTruth = GroundTruth()
     solutions: tuple[Solution, ...] = ()

@@ -12,6 +12,7 @@ from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
+from scenario_kit.model.noise import Source
 from scenario_kit.model.observation import CheckResult
 from scenario_kit.model.rule import AlertRule, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
@@ -74,6 +75,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     expect: Expect
     ground_truth: GroundTruth
     procedures: tuple[Procedure, ...] = ()
+    noise: tuple[Source, ...] = ()
 
     def packed(self) -> str:
         """This runbook as a Trial carries it; the same runbook gives the same text."""

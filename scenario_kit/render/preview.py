@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
 from scenario_kit.model.scenario import AlertExpectation
+from scenario_kit.render.noise import Event, events
 
 
 class Stage(Value, frozen=True, kw_only=True):
@@ -16,7 +17,7 @@ class Stage(Value, frozen=True, kw_only=True):
 
 
 class Preview(Value, frozen=True, kw_only=True):
-    """Objects of the app, the changes of each fault and procedure, and the planned timeline."""
+    """Objects of the app, the changes of each fault and procedure, the planned timeline, and the noise meanwhile."""
 
     scenario: str
     digest: str
@@ -24,20 +25,37 @@ class Preview(Value, frozen=True, kw_only=True):
     rules: tuple[str, ...]
     changes: dict[str, tuple[Change, ...]]
     timeline: tuple[Stage, ...]
+    noise: tuple[Stage, ...] = ()
 
 
-def preview(runbook: Runbook) -> Preview:
-    """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest."""
+def preview(runbook: Runbook, seed: int = 1) -> Preview:
+    """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
+
+    ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told otherwise.
+    """
     changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
     changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
+    timeline = _timeline(runbook)
+    end = max((s.starts_at + s.seconds for s in timeline), default=0)
     return Preview(
         scenario=runbook.scenario,
         digest=runbook.digest,
         objects=runbook.objects,
         rules=tuple(dict.fromkeys(r.name for r in runbook.rules)),
         changes=changes,
-        timeline=_timeline(runbook),
+        timeline=timeline,
+        noise=tuple(_stage(e) for e in events(runbook.noise, seed, 0.0, float(end))),
     )
+
+
+def _stage(event: Event) -> Stage:
+    seconds = 0 if event.until is None else int(event.until - event.at)
+    change = event.change
+    if change.scale is not None:
+        what = f"{change.scale.target} has {change.scale.replicas} replicas"
+    else:
+        what = f"{event.users} users" if event.users else f"{change.target} restarts"
+    return Stage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)
 
 
 def _timeline(runbook: Runbook) -> tuple[Stage, ...]:

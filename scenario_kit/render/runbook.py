@@ -16,6 +16,7 @@ from scenario_kit.render.app import app_objects, options_of, templates_digest
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.noise import sources
 from scenario_kit.render.windows import windows
 
 _P = TypeVar("_P", Solution, Decoy)
@@ -67,6 +68,7 @@ def resolve(
         faults=faults,
         expect=spec.expect,
         ground_truth=_ground_truth(spec.ground_truth, faults),
+        noise=sources(spec.noise, app, objects, namespace, offered),
         procedures=(*_solutions(spec, faults), *_decoys(spec, faults), *_fixes(faults)),
     )
 

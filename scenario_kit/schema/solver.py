@@ -1,4 +1,4 @@
-"""The solver: who investigates, human or agent, as Kubernetes knows them. Sees and changes the app, and nothing of us."""
+"""The solver: who investigates, human or agent, as Kubernetes knows them. Sees and changes the app, nothing of us."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
@@ -14,6 +14,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
+from scenario_kit.trial import noise
 from scenario_kit.trial.progress import Progress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
@@ -28,6 +29,7 @@ class Baseline(Value, frozen=True, kw_only=True):
     """What the cluster and the app were like before anything was broken.
 
     ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
+    ``ready_at`` is when noise began: the app was ready then. None before, and from the teardown on.
     """
 
     namespace_uid: str = ""
@@ -35,6 +37,7 @@ class Baseline(Value, frozen=True, kw_only=True):
     guards: tuple[Guarded, ...] = ()
     served: Served | None = None
     undone: tuple[Finding, ...] | None = None
+    ready_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -42,7 +45,8 @@ class Context:
     """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early,
     ``idle`` lets wall seconds pass.
 
-    ``tell`` is called as time passes, with the present time and the alert history, for whoever watches.
+    ``tell`` is called as time passes, with the present time and the alert history, for whoever watches. ``said`` is
+    what this process has logged and need not say again.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Context:
     stopping: Callable[[], bool]
     idle: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
+    said: set[str] = field(default_factory=set)
 
     @property
     def namespace(self) -> str:
@@ -70,7 +75,7 @@ class Context:
         return self.spec.clock == "Virtual"
 
     def wait(self, until: float) -> float:
-        """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment.
+        """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment, and noise played.
 
         Raises:
             Stopped: the run is to stop.
@@ -82,7 +87,7 @@ class Context:
             if problems := self.health():
                 raise InfrastructureError("; ".join(problems))
             self.engine.maintain(self.persistent())
-            now = self.clock.wait(until)
+            now = self.clock.wait(min(until, noise.play(self)))
             if now >= until:
                 return now
 

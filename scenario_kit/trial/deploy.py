@@ -146,7 +146,8 @@ def _remember(context: Context) -> None:
         [o for k in (*_WORKLOADS, "Service") for o in context.cluster.list(k, context.namespace)], loads
     )
     uid = namespace["metadata"]["uid"] if namespace else ""
-    context.save_baseline(msgspec.structs.replace(baseline, namespace_uid=uid, guards=guarded))
+    ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
+    context.save_baseline(msgspec.structs.replace(baseline, namespace_uid=uid, guards=guarded, ready_at=ready))
 
 
 def snapshot(cluster: Cluster) -> dict[str, str]:
@@ -185,6 +186,8 @@ def teardown(context: Context) -> list[Finding]:
         InfrastructureError: an undo is still blocked at the deadline; the receipts stay, and it is tried again.
     """
     deadline = context.clock.now() + CLEAN_DEADLINE
+    if (known := context.baseline()) is not None and known.ready_at is not None:
+        context.save_baseline(msgspec.structs.replace(known, ready_at=None))  # no noise from here on
     while blocked := context.engine.undo_all():
         if context.clock.now() >= deadline:
             raise InfrastructureError(

@@ -10,6 +10,7 @@ from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
+from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
 
@@ -42,7 +43,7 @@ def _guards(context: Context) -> Resolution:
         (o["kind"], o["metadata"]["name"]): o for k in _WORKLOADS for o in context.cluster.list(k, context.namespace)
     }
     scalers = context.cluster.list("HorizontalPodAutoscaler", context.namespace, group="autoscaling")
-    problems = guards.violations(baseline.guards, live, scalers)
+    problems = guards.violations(noise.guarded(context, baseline.guards), live, scalers)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 

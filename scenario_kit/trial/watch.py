@@ -12,6 +12,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
+from scenario_kit.trial import noise
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 
@@ -51,9 +52,10 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
 
 
 def served_between(context: Context, start: float, end: float) -> Served:
-    """Requests and errors at the entry; None where Prometheus has no series."""
+    """Requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual load."""
     measured = traffic(context.metrics, context.namespace, context.runbook.app, start, end)
-    return Served(seconds=end - start, requests=measured.requests, errors=measured.errors)
+    seconds = (end - start) * noise.offered(context, start, end)
+    return Served(seconds=seconds, requests=measured.requests, errors=measured.errors)
 
 
 def deadlines(context: Context) -> dict[AlertExpectation, float]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes import ClusterStore, Engine, Scene, chaos
+from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
 from scenario_kit.model.chaos import experiment, schedule_key

@@ -110,8 +110,14 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK131": lambda s: s["expect"]["alerts"][0].update(after="catalog"),
     "SK132": _start_in_circle,
     "SK133": lambda s: s["decoys"][0].update(changes=[{"scale": {"target": "Deployment/cart", "replicas": 1}}]),
-    "SK134": lambda s: s.update(noise=[{"restart": {"target": "Deployment/ad"}}]),
+    "SK134": lambda s: s["expect"].update(checks=[{"probe": {"target": "Service/cort", "port": 8080}}]),
     "SK135": lambda s: fault(s).update(visibility="Hidden"),
+    "SK136": lambda s: s.update(
+        noise=[{"name": "more", "scale": {"target": "Deployment/ad", "forSeconds": 400}, "everySeconds": 600}]
+    ),
+    "SK137": lambda s: s.update(
+        noise=[{"name": "roll", "restart": {"target": "Deployment/product-catalog"}, "everySeconds": 600}]
+    ),
     "SK211": lambda s: s.update(brief="The product-catalog answers on a wrong port."),
     "SK304": lambda s: fault(s)["parameters"].update(targetPort=8080),
     "SK308": lambda s: s["expect"]["alerts"][0].update(withinSeconds=120),

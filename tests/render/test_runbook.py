@@ -161,7 +161,7 @@ def test_the_load_reaches_the_objects(runbook):
             "Service/x",
         ),
         ({"groundTruth": {"rootCauses": [{"fault": "catalog-prt"}]}}, ["SK115"], "did you mean catalog-port"),
-        ({"faults": [{**TWO[0], "visibility": "Hidden"}]}, ["SK104"], "Visible"),
+        ({"faults": [{**TWO[0], "visibility": "Hidden"}]}, ["SK135"], "Visible"),
         ({"faults": [{**TWO[0], "start": {"afterFault": "b"}}]}, ["SK115"], "'b'"),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from scenario_kit import model
-from scenario_kit.model import app, change, check, scenario, trial
+from scenario_kit.model import app, change, check, noise, scenario, trial
 from scenario_kit.model.base import Value
 from scenario_kit.schema import Schema, definitions
 
@@ -48,6 +48,9 @@ PAIRS: dict[str, type[Value]] = {
     "LoadProfile": app.LoadProfile,
     "LogCheck": check.LogCheck,
     "ProbeCheck": check.ProbeCheck,
+    "Noise": noise.Noise,
+    "NoiseLoad": noise.NoiseLoad,
+    "NoiseScale": noise.NoiseScale,
     "ObjectCheck": check.ObjectCheck,
     "OnAlert": scenario.OnAlert,
     "Patch": change.Patch,

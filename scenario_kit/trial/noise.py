@@ -1,0 +1,113 @@
+"""Playing background noise while a trial waits: what the plan says for now is made so, whatever was done before.
+
+Each occurrence has a receipt of its own, by which a run that was killed knows what is in force. Noise begins when the
+app is ready and ends with the teardown, which takes every receipt back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from scenario_kit.changes import Receipt
+from scenario_kit.errors import AuthoringError
+from scenario_kit.judge import guards
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.model.noise import Source
+from scenario_kit.render.noise import Event, events, latest, occurrence
+
+if TYPE_CHECKING:
+    from scenario_kit.trial.context import Context
+
+log = logging.getLogger(__name__)
+#: Groups of receipts of noise, and their ordinals: far above those of steps, a block for each source.
+GROUP: Final = "Noise/"
+_FIRST: Final = 10_000_000
+_BLOCK: Final = 1_000_000
+#: Changes nothing for good.
+NEVER: Final = float("inf")
+
+
+def play(context: Context) -> float:
+    """Bring the noise to what is planned for this moment; returns the trial's time at which that changes next.
+
+    Raises:
+        ClusterError: the API server does not answer; called again, it goes on.
+    """
+    start = _start(context)
+    if start is None:
+        return NEVER
+    now = context.clock.now()
+    return min((_play(context, i, s, start, now) for i, s in enumerate(context.runbook.noise)), default=NEVER)
+
+
+def _start(context: Context) -> float | None:
+    baseline = context.baseline() if context.runbook.noise else None
+    return None if baseline is None else baseline.ready_at
+
+
+def _play(context: Context, index: int, source: Source, start: float, now: float) -> float:
+    event = latest(source, context.spec.seed, start, now)
+    number = -1 if event is None else event.number
+    current = _ordinal(index, number)
+    over = event is None or (event.until is not None and event.until <= now)
+    for receipt in context.engine.done(GROUP + source.name):
+        if receipt.change.restart is None and (receipt.ordinal != current or over):
+            context.engine.undo([receipt])  # what is blocked stays done, and is tried again
+    if event is not None and not over:
+        _begin(context, current, event)
+    following = occurrence(source, context.spec.seed, start, number + 1).at
+    return following if event is None or over or event.until is None else min(event.until, following)
+
+
+def _begin(context: Context, ordinal: int, event: Event) -> None:
+    try:
+        context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
+    except AuthoringError as problem:
+        # Whoever investigates may have removed the object, or set the very value: that is no failure of the trial.
+        said = f"noise '{event.source}' is left out: {problem.message}"
+        if said not in context.said:
+            context.said.add(said)
+            log.warning("%s: %s", context.name, said)
+
+
+def _ordinal(index: int, number: int) -> int:
+    return _FIRST + index * _BLOCK + number
+
+
+def offered(context: Context, start: float, end: float) -> float:
+    """The load offered on average in a window, as a multiple of the scenario's own."""
+    began = _start(context)
+    if began is None or end <= start:
+        return 1.0
+    extra = sum(
+        max(0.0, min(event.until or event.at, end) - max(event.at, start)) * (event.users / context.runbook.users - 1)
+        for event in _swings(context, began, end)
+    )
+    return 1.0 + extra / (end - start)
+
+
+def _swings(context: Context, start: float, end: float) -> Iterator[Event]:
+    """The load swings that were made, or are to be made until then."""
+    seed = context.spec.seed
+    played = {r.ordinal for r in context.engine.recorded(GROUP)}
+    for index, source in enumerate(context.runbook.noise):
+        if source.users:
+            yield from (e for e in events([source], seed, start, end) if _ordinal(index, e.number) in played)
+
+
+def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+    """The guards of this moment: a swing of the load that is in force is part of what is offered."""
+    loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
+    swung = [e.after for r in _in_force(context) for e in r.entries if e.after is not None]
+    settings = {(g.kind, g.name): g.environment for g in guards.baseline(swung, loads) if g.environment}
+    return tuple(
+        msgspec.structs.replace(g, environment=settings.get((g.kind, g.name), g.environment)) for g in baseline
+    )
+
+
+def _in_force(context: Context) -> list[Receipt]:
+    return [r for r in context.engine.done(GROUP) if r.change.patch is not None] if context.runbook.noise else []

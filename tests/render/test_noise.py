@@ -1,0 +1,113 @@
+"""The plan of background noise: a function of the seed, on a grid, never overlapping itself."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model.noise import Noise, Source
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.noise import GRID, Event, events, latest, occurrence, sources
+
+CATALOG = Catalog()
+APP = CATALOG.app("otel-demo", "2.2.0")
+OBJECTS = app_objects(APP, options_of(APP, {}, "steady"), 50, "shop", templates=CATALOG.templates(APP.name))
+
+
+def rendered(**noise: object) -> Source:
+    document = {"name": "n", "everySeconds": 600, **noise}
+    (source,) = sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)
+    return source
+
+
+RESTART = rendered(restart={"target": "Deployment/ad"})
+SCALE = rendered(scale={"target": "Deployment/ad", "addReplicas": 3, "forSeconds": 190})
+LOAD = rendered(load={"percent": 40, "forSeconds": 120})
+
+
+def shown(found: list[Event]) -> list[tuple[float, str]]:
+    return [(e.at, str(e.change.to_json())) for e in found]
+
+
+def test_the_same_seed_gives_the_same_noise_wherever_it_begins() -> None:
+    first, again = (events([SCALE, LOAD, RESTART], 7, start, start + 6000) for start in (1_000.0, 50_005.0))
+
+    assert shown(first) == [(at - 49_005, change) for at, change in shown(again)]
+    assert shown(first) != shown(events([SCALE, LOAD, RESTART], 8, 1_000.0, 7_000.0))
+
+
+@pytest.mark.parametrize("source", [RESTART, SCALE, LOAD], ids=["restart", "scale", "load"])
+@pytest.mark.parametrize("seed", range(5))
+def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: Source, seed: int) -> None:
+    found = events([source], seed, 0.0, 60_000.0)
+
+    assert 99 <= len(found) <= 100
+    assert {e.at % GRID for e in found} == {0.0}
+    assert all(abs(e.at - (n + 0.5) * 600) <= 180 + GRID for n, e in enumerate(found))
+    assert all((before.until or before.at) < after.at for before, after in pairwise(found))
+
+
+def test_what_lasts_lasts_whole_ticks() -> None:
+    assert {e.until - e.at for e in events([SCALE], 1, 0.0, 6000.0) if e.until} == {195.0}
+    assert {e.until for e in events([RESTART], 1, 0.0, 6000.0)} == {None}
+
+
+def test_sizes_are_drawn() -> None:
+    replicas = [e.change.scale.replicas for e in events([SCALE], 1, 0.0, 60_000.0) if e.change.scale]
+    users = [e.users for e in events([LOAD], 1, 0.0, 60_000.0)]
+
+    assert set(replicas) == {2, 3, 4}
+    assert set(users) == {60, 62, 64, 66, 68, 70}
+
+
+def test_a_swing_of_few_users_is_one_user_at_least() -> None:
+    (source,) = sources(
+        [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 5}})], APP, OBJECTS, "shop", 2
+    )
+
+    assert source.users == (3,)
+
+
+def test_a_swing_is_told_to_the_load_generator() -> None:
+    patch = LOAD.changes[0].patch
+    assert patch is not None
+
+    assert patch.target == "Deployment/load-generator"
+    assert "{'name': 'LOCUST_USERS', 'value': '60'}" in str(patch.patch)
+
+
+def test_the_latest_is_the_last_that_has_begun() -> None:
+    found = events([RESTART], 3, 100.0, 100.0 + 6_000)
+    assert latest(RESTART, 3, 100.0, found[0].at - 1) is None
+    for number, event in enumerate(found):
+        assert latest(RESTART, 3, 100.0, event.at) == event == occurrence(RESTART, 3, 100.0, number)
+        assert latest(RESTART, 3, 100.0, event.at + 1) == event
+
+
+@pytest.mark.parametrize(
+    ("noise", "text"),
+    [
+        ({"restart": {"target": "Deployment/adx"}}, "'Deployment/adx' is not among the app's objects"),
+        ({"restart": {"target": "Service/ad"}}, "'Service/ad' is none of Deployment, StatefulSet, DaemonSet"),
+        ({"scale": {"target": "DaemonSet/ad"}}, "'DaemonSet/ad' is none of Deployment, StatefulSet"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(noise: dict[str, object], text: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        rendered(**noise)
+
+    (finding,) = caught.value.findings
+    assert finding.code == "SK136"
+    assert text in finding.message
+
+
+def test_an_app_without_a_knob_for_its_load_has_no_swings() -> None:
+    silent = APP.from_json({**APP.to_json(), "load": None})
+
+    with pytest.raises(AuthoringError, match="does not say where its load generator reads its users"):
+        sources(
+            [Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 10}})], silent, OBJECTS, "shop", 50
+        )

@@ -1,0 +1,232 @@
+"""Noise on the fake cluster: when the plan says, resumed after any crash, and gone in the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.errors import Unreachable
+from scenario_kit.judge import guards
+from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
+from scenario_kit.model.noise import Noise, Source
+from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.render.noise import events, sources
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import noise
+from scenario_kit.trial.context import Baseline, Context
+from scenario_kit.trial.deploy import teardown
+
+START = 1000.0
+APP = App.from_json(
+    {"name": "shop", "version": "1", "namespace": "shop", "entry": "web", "load": {"users": {"env": "USERS"}},
+     "components": [{"name": "web", "workload": "Deployment/web"},
+                    {"name": "load", "workload": "Deployment/load", "role": "Load"}]}
+)  # fmt: skip
+WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
+
+
+def deployment(name: str, **env: str) -> dict[str, Any]:
+    variables = [{"name": k, "value": v} for k, v in env.items()]
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "c", "image": "i", "env": variables}]},
+            },
+        },
+    }
+
+
+OBJECTS = (deployment("web"), deployment("load", USERS="50"))
+
+
+def of(**fields: Any) -> Source:
+    document = {"name": next(iter(fields)), "everySeconds": 600, **fields}
+    return sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)[0]
+
+
+SCALE = of(scale={"target": "Deployment/web", "addReplicas": 2, "forSeconds": 180})
+RESTART = of(restart={"target": "Deployment/web"})
+LOAD = of(load={"percent": 40, "forSeconds": 240})
+
+
+class Stage:
+    """A trial that waits with noise; ``context`` is made afresh, as by an operator that was started again."""
+
+    def __init__(self, *played: Source) -> None:
+        self.cluster = FakeCluster(OBJECTS)
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
+        self.clock = FakeClock(START)
+        self.runbook = Runbook(
+            scenario="s", digest="d", app=APP, namespace="shop", users=50, objects=OBJECTS, rules=(), windows=WINDOWS,
+            faults=(), expect=Expect(), ground_truth=GroundTruth(), noise=played,
+        )  # fmt: skip
+        self.guarded = guards.baseline(OBJECTS, ["Deployment/load"])
+        self.context().save_baseline(Baseline(guards=self.guarded, ready_at=START))
+
+    def context(self) -> Context:
+        spec = TrialSpec(scenario="s", digest="d", seed=4, namespace="shop", steps=(), resolved="")
+        scene = Scene(cluster=self.cluster, namespace="shop", app=APP, now=self.clock.now)
+        return Context(
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            clock=self.clock, engine=Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t"),
+            evaluator=None, management="kit", health=list, stopping=lambda: False, idle=lambda _: None,
+            tell=lambda *_: None,
+        )  # type: ignore[arg-type]  # fmt: skip
+
+    def get(self, name: str) -> dict[str, Any]:
+        found = self.cluster.get(Reference("Deployment", name, "shop"))
+        assert found is not None
+        return found
+
+    def replicas(self) -> int:
+        count: int = self.get("web")["spec"]["replicas"]
+        return count
+
+    def users(self) -> int:
+        return int(self.get("load")["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"])
+
+    def restarted(self) -> str:
+        metadata = self.get("web")["spec"]["template"]["metadata"]
+        text: str = (metadata.get("annotations") or {}).get("kubectl.kubernetes.io/restartedAt", "")
+        return text
+
+
+def test_each_occurrence_comes_and_goes_at_its_time() -> None:
+    stage = Stage(SCALE)
+    context = stage.context()
+    for event in events([SCALE], 4, START, START + 6000):
+        assert event.until is not None
+        assert event.change.scale is not None
+        context.wait(event.at)
+        assert stage.replicas() == 1
+        context.wait(event.at + 15)
+        assert stage.replicas() == event.change.scale.replicas
+        context.wait(event.until + 15)
+        assert stage.replicas() == 1
+
+
+def test_one_long_wait_passes_through_all_of_them() -> None:
+    stage = Stage(SCALE, RESTART)
+    stage.context().wait(START + 6000)
+
+    done = stage.context().engine.recorded(noise.GROUP)
+    assert sorted((r.group, r.at) for r in done) == sorted(
+        (f"Noise/{e.source}", e.at) for e in events([SCALE, RESTART], 4, START, START + 6000)
+    )
+    assert not any(r.causal for r in done)
+    assert stage.restarted().startswith("1970-01-01T0")
+
+
+def test_nothing_happens_before_the_app_is_ready() -> None:
+    stage = Stage(SCALE, RESTART)
+    context = stage.context()
+    context.save_baseline(Baseline())
+    context.wait(START + 6000)
+
+    assert (stage.replicas(), stage.restarted()) == (1, "")
+
+
+def test_what_was_missed_is_not_made_up_for() -> None:
+    stage = Stage(SCALE)
+    third = events([SCALE], 4, START, START + 6000)[2]
+    assert third.until is not None
+    stage.clock.wait(third.until)  # nobody ran all the while
+    stage.context().wait(third.until)
+
+    assert stage.replicas() == 1
+    assert stage.context().engine.recorded(noise.GROUP) == []
+
+
+def test_a_run_that_dies_at_any_request_goes_on_where_it_stood() -> None:
+    def history(die_at: int | None) -> list[tuple[float, str]]:
+        stage, count = Stage(SCALE, RESTART, LOAD), 0
+
+        def dying(verb: str, what: str) -> None:
+            nonlocal count
+            count += 1
+            if count == die_at:
+                raise Unreachable("killed")
+
+        stage.cluster.before = dying
+        for _ in range(2):
+            try:
+                stage.context().wait(START + 2000)
+                break
+            except Unreachable:
+                continue
+        stage.cluster.before = lambda verb, what: None
+        seen = [(r.at, f"{r.ordinal} {r.state}") for r in stage.context().engine.recorded(noise.GROUP)]
+        return [*seen, (float(stage.replicas()), stage.restarted()), (float(stage.users()), str(count > 0))]
+
+    straight = history(None)
+    for die_at in range(2, 80, 7):
+        assert history(die_at) == straight, die_at
+
+
+def test_the_teardown_takes_everything_back_and_plays_no_more() -> None:
+    stage = Stage(SCALE, LOAD)
+    first = events([SCALE, LOAD], 4, START, START + 6000)[0]
+    context = stage.context()
+    context.wait(first.at + 15)
+    assert (stage.replicas(), stage.users()) != (1, 50)
+    stage.cluster.requests.clear()
+    teardown(context)
+
+    assert {r.state for r in context.engine.recorded(noise.GROUP)} == {"Undone"}
+    context.wait(START + 6000)
+    assert len(context.engine.recorded(noise.GROUP)) == 1
+
+
+def test_a_swing_of_the_load_is_no_broken_guard() -> None:
+    stage = Stage(LOAD)
+    context = stage.context()
+    event = events([LOAD], 4, START, START + 6000)[0]
+    context.wait(event.at + 15)
+    live = {("Deployment", n): stage.get(n) for n in ("web", "load")}
+    for obj in live.values():
+        obj["status"] = {"readyReplicas": 1}
+
+    assert "load setting USERS" in str(guards.violations(stage.guarded, live))
+    assert guards.violations(noise.guarded(context, stage.guarded), live) == []
+    live["Deployment", "load"]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
+    assert "load setting USERS is '1'" in str(guards.violations(noise.guarded(context, stage.guarded), live))
+
+
+def test_the_offered_load_counts_its_swings() -> None:
+    stage = Stage(LOAD)
+    context = stage.context()
+    event = events([LOAD], 4, START, START + 6000)[0]
+    assert event.until is not None
+    context.wait(event.until + 300)
+
+    assert noise.offered(context, START, event.at) == 1.0
+    assert noise.offered(context, event.at, event.until) == pytest.approx(event.users / 50)
+    assert noise.offered(context, event.at - 240, event.until) == pytest.approx(1 + (event.users / 50 - 1) / 2)
+    assert noise.offered(context, event.until, event.until + 60) == 1.0
+
+
+def test_an_object_that_a_solver_removed_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage(SCALE)
+    stage.cluster.delete(Reference("Deployment", "web", "shop"))
+    context = stage.context()
+    context.wait(START + 1300)
+    context.wait(START + 1315)
+
+    assert len([r for r in caplog.records if "is left out" in r.message]) == 1
+
+
+def test_a_trial_without_noise_asks_for_nothing() -> None:
+    stage = Stage()
+    context = stage.context()
+    stage.cluster.requests.clear()
+    assert noise.play(context) == noise.NEVER
+    assert stage.cluster.requests == []

@@ -72,7 +72,7 @@ def test_default_has_the_promised_rules(catalog: Catalog):
     wanted = {
         "HighRequestErrorRate": 180, "HighRequestLatency": 180, "NoRequestsReceived": 300, "KubePodNotReady": 300,
         "KubePodCrashLooping": 300, "KubeContainerWaiting": 300, "FailedPodsDetected": 120,
-        "KubeDeploymentRolloutStuck": 300,
+        "KubeDeploymentRolloutStuck": 300, "KubeHpaMaxedOut": 300,
     }  # fmt: skip
     assert {r.name: r.for_seconds for r in catalog.alert_pack("default")} == wanted
 

@@ -31,7 +31,8 @@ class Preview(Value, frozen=True, kw_only=True):
 def preview(runbook: Runbook, seed: int = 1) -> Preview:
     """What a paired repeat of the runbook would do, with the times at which each stage ends at the latest.
 
-    ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told otherwise.
+    ``seed`` is that of the trial, from which noise is drawn; the first trial of a validation has 1 unless told
+    otherwise.
     """
     changes = {f"Fault {f.name}": f.changes for f in runbook.faults}
     changes |= {f"{p.use} {p.name}": p.solution.changes for p in runbook.procedures}
@@ -62,11 +63,16 @@ def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
     windows = runbook.windows
     planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
     for fault in runbook.faults:
-        told = f"{fault.type} on {fault.target}{_gate(fault)}"
+        role = "" if fault.role == "Cause" else f" ({fault.role})"
+        told = f"{fault.type} on {fault.target}{role}{_gate(fault)}"
         planned.append((f"inject {fault.name}", fault.start.after_seconds or 0, told))
     must = [a for a in runbook.expect.alerts if a.alert_class == "MustFire"]
-    planned.append(("alerts", max((due(runbook, a) for a in must), default=0), ", ".join(_told(a) for a in must)))
-    planned.append(("hold", windows.hold, "nobody acts"))
+    if runbook.outcome != "NoIncident":
+        planned.append(("alerts", max((due(runbook, a) for a in must), default=0), ", ".join(_told(a) for a in must)))
+    nothing = runbook.outcome == "NoIncident"
+    planned.append(("hold", windows.hold, "nobody acts, and nothing fires" if nothing else "nobody acts"))
+    if runbook.outcome == "Benign":
+        planned.append(("pass", windows.resolve, "it clears without anybody acting"))
     for procedure in runbook.procedures:
         if procedure.use == "Decoy":
             planned.append((f"decoy {procedure.name}", windows.still_firing, "clears nothing"))

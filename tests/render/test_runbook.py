@@ -191,6 +191,19 @@ def test_faults_come_in_the_order_in_which_they_start():
         in_order([use("a", "b"), use("b", "a")])
 
 
+@pytest.mark.parametrize(
+    ("outcome", "role", "stages"),
+    [
+        ("Benign", "Cause", ["quiet", "inject catalog-port", "alerts", "hold", "pass"]),
+        ("NoIncident", "Distractor", ["quiet", "inject catalog-port", "hold"]),
+    ],
+)
+def test_a_preview_of_what_nobody_needs_to_repair(runbook, outcome, role, stages):
+    result = preview(runbook(groundTruth={"outcome": outcome}, faults=[{**TWO[0], "role": role}]))
+    assert [s.name for s in result.timeline] == stages
+    assert ("(Distractor)" in result.timeline[1].what) == (role == "Distractor")
+
+
 def test_a_preview_tells_what_would_happen_and_when(runbook):
     result = preview(runbook())
     assert list(result.changes) == [

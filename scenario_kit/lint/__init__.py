@@ -9,6 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     alerts,
     anchors,
+    asking,
     capabilities,
     chain,
     chance,

@@ -73,6 +73,26 @@ def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[.
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        {"resources": "Tight", "shape": "Surge"},
+        {"resources": "Roomy", "shape": "Ramp"},
+        {"replicas": 3, "storage": "Claim"},
+    ],
+)
+def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
+    little = Little(hotel, list(app_objects(hotel, options_of(hotel, options), 50, "shop")), seed=3)
+    little.run(TICK)
+    little.revive()
+    little.run(60.0)
+    after = little.run(1200.0)
+    for service in SERVICES:
+        assert after.calls(service, error=True) == 0, service
+        assert after.quantile(0.95, service) < 500, service
+    assert little.restarts <= options.get("replicas", 1), "but for search, which was quicker than the registry"
+
+
+@pytest.mark.parametrize(
     ("component", "share"),
     [
         ("search", 0.6),

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import NoEffect
-from scenario_kit.errors import InfrastructureError
+from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.breaking import STEP, break_
@@ -82,6 +82,8 @@ class _Stage:
                 break_(self._context, fault, self._index)
             except NoEffect as nothing:
                 return [without_effect(fault, nothing.message, "a change of the object")]
+            except Rejected as refused:
+                return [_refused(fault, refused)]
             progress = FaultProgress(step=self._index, injected_at=self._context.clock.now())
             self._note(fault, progress)
         return [] if progress.effective_at is not None else self._prove(fault, progress)
@@ -188,6 +190,18 @@ def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         expected=expected,
         why="a fault that does not bite cannot be the cause of anything",
         fix="choose parameters that differ from what the app already has, or a target with traffic",
+    )
+
+
+def _refused(fault: Fault, refusal: Rejected) -> Finding:
+    return Finding(
+        code="SK121",
+        severity=Severity.ERROR,
+        message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by the API server",
+        observed=refusal.message,
+        expected="changes that the cluster accepts",
+        why="what cannot be made breaks nothing",
+        fix="choose parameters that are valid for this object",
     )
 
 

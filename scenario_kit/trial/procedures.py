@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.changes import NoEffect
-from scenario_kit.errors import AuthoringError, InfrastructureError
+from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.model import CheckResult, Finding, Severity, Step
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Context
@@ -17,7 +17,9 @@ _UNDO_DEADLINE: Final = 300
 
 
 def change(context: Context, step: Step, index: int) -> tuple[list[Finding], list[CheckResult]]:
-    """Execute a procedure. A solution that changes nothing, or whose object is not there, is no solution."""
+    """Execute a procedure. A solution that changes nothing, whose object is not there, or that the API server calls
+    invalid, is no solution.
+    """
     checks: list[CheckResult] = []
     if step.use == "RemoveFault":
         return _remove_fault(context, step.name), checks
@@ -30,7 +32,7 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
                     return findings, checks
             else:
                 context.engine.do(each, ordinal=index * STEP + position, group=f"{step.use}/{step.name}")
-        except AuthoringError as problem:
+        except (AuthoringError, Rejected) as problem:
             if step.use == "Cheat":  # what cannot be done, or does nothing, has not cheated anybody
                 continue
             return [_impossible(step, problem)], checks
@@ -61,7 +63,7 @@ def _undo(context: Context, group: str) -> None:
     context.settle()
 
 
-def _impossible(step: Step, problem: AuthoringError) -> Finding:
+def _impossible(step: Step, problem: AuthoringError | Rejected) -> Finding:
     nothing = isinstance(problem, NoEffect)
     return Finding(
         code=_CODES[step.use],

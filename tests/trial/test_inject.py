@@ -1,9 +1,10 @@
 """The inject step on the fake cluster: order, gates, deadlines, and going on after a crash at any request."""
 
+import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
-from scenario_kit.errors import Unreachable
+from scenario_kit.errors import Rejected, Unreachable
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,
@@ -14,8 +15,10 @@ from scenario_kit.model import (
     Check,
     Fault,
     Interval,
+    Procedure,
     Reference,
     Runbook,
+    Solution,
     Step,
     TrialSpec,
     Windows,
@@ -227,3 +230,34 @@ def test_nothing_is_demanded_of_the_alert_of_a_fault_that_is_not_injected():
     stage = Stage(fault("a"), LATER, expect=expect)
     stage.run(faults=("a",))
     assert expect_alerts(stage.context(), stage.clock.now()) == []
+
+
+def refusing(stage):
+    """From now on the API server calls every patch of an object of the app invalid."""
+
+    def refuse(verb, target):
+        if verb == "patch" and target.startswith("shop/"):
+            raise Rejected(f"{target} is invalid", status=422)
+
+    stage.cluster.before = refuse
+
+
+def test_a_change_that_the_api_server_refuses_is_the_author_s():
+    stage = Stage(fault("a"))
+    refusing(stage)
+    findings, _ = stage.run()
+    assert [f.code for f in findings] == ["SK121"]
+    assert "ConfigMap/a is invalid" in findings[0].observed
+
+
+@pytest.mark.parametrize(("use", "code"), [("Decoy", "SK121"), ("Solution", "SK411"), ("Fix", "SK401")])
+def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
+    stage = Stage(fault("a"))
+    assert stage.run()[0] == []
+    repair = Change.from_json({"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}})
+    procedure = Procedure(use=use, name="try", solution=Solution(name="try", changes=(repair,)))
+    stage.runbook = msgspec.structs.replace(stage.runbook, procedures=(procedure,))
+    refusing(stage)
+    findings, _ = change(stage.context(), Step(kind="change", use=use, name="try"), 4)
+    assert [f.code for f in findings] == [code]
+    assert "cannot be executed" in findings[0].message

@@ -54,7 +54,7 @@ def propagation(
         edges += [Edge(from_=s, to=hit, because="this is what breaks it") for s in starts if s != hit]
     if component is not None and hit:
         edges += _paths(component, app, set(wanted) - {hit})
-    ends = {e.to for e in edges} | {hit}
+    ends = {e.to for e in edges} | {hit, *starts}
     edges += [Edge(from_=starts[0], to=a, because="it needs what breaks") for a in wanted if a not in ends and starts]
     if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]

@@ -39,39 +39,54 @@ _OWN: Final = frozenset({"scenario.yaml", "fault.yaml"})
 #: Files of one folder that are looked at; a scenario has a handful.
 _MOST: Final = 500
 
-for _code, _title, _why, _unjudged in (
+for _code, _title, _why, _bad, _good, _fix in (
     (
         "SK001",
         "More than one scenario in a pull request",
         "one is reviewed, run and reverted at a time",
-        "only the difference of a pull request shows how many scenarios it adds, and `lint` sees files",
+        "a pull request with two new folders under catalog/scenarios",
+        "a pull request for each",
+        "open one pull request for each of them",
     ),
     (
         "SK002",
-        "A file outside of the scenario's folder",
+        "A file outside of the scenario's folder, or a link",
         "a scenario that needs a change elsewhere is two contributions, of which one is reviewed as code",
-        "only the difference of a pull request shows which files it touches, and `lint` sees files",
+        "a pull request that also edits templates/",
+        "files below catalog/scenarios/<name>/ only",
+        "move the rest to a pull request of its own",
     ),
     (
         "SK004",
         "A commit is not signed off",
         "without `Signed-off-by` nobody has said that the text may be published under its licence",
-        "sign-offs stand in commits, which a check of the repository reads; `lint` sees files",
-    ),
-    (
-        "SK005",
-        "A generated file is stale, or was edited by hand",
-        "the next generation would take the edit back without a word",
-        "`ci/gen --check` generates every such file again and compares, which takes a checkout of the whole project",
+        "a message without a trailer",
+        "Signed-off-by: Name <address>",
+        "git rebase --signoff on the base, then push again",
     ),
     (
         "SK006",
         "Evidence was changed by hand",
         "a failed run that was removed is a better verdict that nobody earned",
-        "only the history shows whether evidence was appended or changed, and `lint` sees files as they are",
+        "a file below evidence/ that differs from the base",
+        "files that a machine added",
+        "take the file back to what it is on the base",
     ),
 ):
-    add(Rule(_code, _title, Severity.ERROR, _why, "", "", "", unjudged=_unjudged))
+    add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix, by="validate-pr"))
+
+add(
+    Rule(
+        "SK005",
+        "A generated file is stale, or was edited by hand",
+        Severity.ERROR,
+        "the next generation would take the edit back without a word",
+        "",
+        "",
+        "",
+        unjudged="`ci/gen --check` generates every such file again and compares, which takes a checkout of the project",
+    )
+)
 
 
 @rule(

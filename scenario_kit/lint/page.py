@@ -23,7 +23,11 @@ def applied(entry: Rule) -> str:
 
 def rule_page(entry: Rule) -> str:
     """One rule, as Markdown."""
-    by = {"lint": "found by `scenario-kit lint`", "run": "found by running the scenario"}
+    by = {
+        "lint": "found by `scenario-kit lint`",
+        "run": "found by running the scenario",
+        "validate-pr": "found by `scenario-kit validate-pr`",
+    }
     lines = [
         f"## {entry.code}: {entry.title}",
         "",

@@ -1,0 +1,97 @@
+"""Reads a Git repository: what a branch changes against its base. Runs nothing that the repository brings.
+
+Hooks, file-system monitors, external diff programs, filters and replacement objects of the repository are off; paths
+come NUL-separated, so that no name of a file can be taken for another.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.contribution import Commit, FileChange
+from scenario_kit.errors import UsageError
+
+_QUIET: Final = (
+    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat",
+    "-c", "protocol.allow=never", "--no-replace-objects", "--literal-pathspecs",
+)  # fmt: skip
+_SECONDS: Final = 60
+
+
+class Repository:
+    """A checkout, read by the ``git`` of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def base(self, reference: str) -> str:
+        """The commit where the present branch left ``reference``.
+
+        Raises:
+            UsageError: this is no repository, there is no such reference, or they have nothing in common.
+        """
+        if reference.startswith("-"):
+            raise UsageError(f"'{reference}' is not a branch or commit", fix="--base origin/main")
+        self._git("rev-parse", "--git-dir", because="this is not a Git repository", fix="run it in a checkout")
+        found = self._git(
+            "merge-base", reference, "HEAD",
+            because=f"'{reference}' and this branch have no commit in common here",
+            fix="fetch it with its history (in CI: a checkout with full depth), or name another: --base",
+        )  # fmt: skip
+        return found.decode().strip()
+
+    def root(self) -> Path:
+        """The top folder of the checkout."""
+        found = self._git("rev-parse", "--show-toplevel", because="this is not a Git repository", fix="")
+        return Path(found.decode().rstrip("\n"))
+
+    def changes(self, base: str) -> list[FileChange]:
+        """The files that differ between ``base`` and the last commit; a renamed one is removed and added."""
+        out = self._git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, "HEAD")
+        parts = out.decode(errors="surrogateescape").split("\0")
+        found = []
+        for told, path in zip(parts[0::2], parts[1::2], strict=False):
+            _, mode, _, _, status = told.split(" ")
+            found.append(
+                FileChange(
+                    path=path.encode(errors="surrogateescape").decode(errors="replace"), status=status[0], mode=mode
+                )
+            )
+        return found
+
+    def commits(self, base: str) -> list[Commit]:
+        """The commits since ``base``, newest first, without merges."""
+        out = self._git("log", "--no-merges", "-z", "--format=%h%x01%B", f"{base}..HEAD")
+        told = [part.partition("\x01") for part in out.decode(errors="replace").split("\0") if part]
+        return [Commit(hash=short, message=message) for short, _, message in told]
+
+    def text(self, commit: str, path: str) -> str | None:
+        """A file as it is in a commit; None where it has none of that name."""
+        listed = self._git("ls-tree", "-z", commit, "--", path)
+        if not listed:
+            return None
+        blob = listed.decode(errors="replace").split("\t")[0].split(" ")[2]
+        return self._git("cat-file", "blob", blob).decode(errors="replace")
+
+    def uncommitted(self) -> bool:
+        """Whether files that Git knows differ from the last commit."""
+        return bool(self._git("status", "--porcelain", "-z", "--untracked-files=no"))
+
+    def _git(self, *arguments: str, because: str = "git failed", fix: str = "") -> bytes:
+        try:
+            done = subprocess.run(
+                ["git", *_QUIET, *arguments], cwd=self._folder, capture_output=True, timeout=_SECONDS, check=False,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except FileNotFoundError as problem:
+            raise UsageError("git is not installed", fix="install git") from problem
+        except subprocess.TimeoutExpired as problem:
+            raise UsageError(
+                f"git {arguments[0]} took more than {_SECONDS} s", fix="look at the repository"
+            ) from problem
+        if done.returncode:
+            told = done.stderr.decode(errors="replace").strip().splitlines()
+            raise UsageError(f"{because}: {told[-1] if told else arguments[0]}", fix=fix)
+        return done.stdout

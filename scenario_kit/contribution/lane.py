@@ -1,0 +1,81 @@
+"""How much evidence a changed scenario needs, by what differs in the parsed files, not in text (validation.md §14).
+
+A faster lane is a promise that older evidence still holds, so every doubt chooses the slower one, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from scenario_kit.model import Value
+
+#: Texts and metadata: nothing that runs reads them.
+_TEXT: Final = ("title", "description", "authors", "license", "domain", "tags", "references", "suspend", "suppress")
+#: What is judged, and what is tried against it: the incident itself stays the same.
+_JUDGED: Final = ("brief", "expect", "groundTruth", "solutions", "decoys")
+
+
+class LaneName(StrEnum):
+    """The lanes, fastest first."""
+
+    TEXT = "L0"
+    VERSION = "L1"
+    LABELS = "L2"
+    FULL = "L3"
+
+
+class Lane(Value, frozen=True, kw_only=True):
+    """A lane, and the parts of the file that put the contribution in it."""
+
+    name: LaneName
+    because: tuple[str, ...]
+
+    @property
+    def plan(self) -> str:
+        """The plan of trials that the lane demands; none for text."""
+        return {LaneName.TEXT: "", LaneName.VERSION: "quick"}.get(self.name, "standard")
+
+
+def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()) -> Lane:
+    """The lane of a change from the document ``before`` (None: it is new) to ``after``.
+
+    ``other_files`` are changed files of the folder beside ``scenario.yaml``; faults of its own are among them.
+    """
+    if before is None:
+        return Lane(name=LaneName.FULL, because=("it is new",))
+    code = tuple(f"{path} changed" for path in other_files if not path.lower().endswith((".md", ".txt")))
+    if code:
+        return Lane(name=LaneName.FULL, because=code)
+    outside = sorted(k for k in {*before, *after} - {"spec"} if before.get(k) != after.get(k))
+    if outside:
+        return Lane(name=LaneName.FULL, because=tuple(f"{k} changed" for k in outside))
+    old, new = before.get("spec") or {}, after.get("spec") or {}
+    changed = sorted(k for k in {*old, *new} if old.get(k) != new.get(k))
+    causal = [k for k in changed if k not in (*_TEXT, *_JUDGED, "app")]
+    if "app" in changed and not _only_forward(old.get("app") or {}, new.get("app") or {}):
+        causal.append("app")
+    if causal:
+        return Lane(name=LaneName.FULL, because=tuple(f"spec.{k} changed" for k in sorted(causal)))
+    judged = [k for k in changed if k in _JUDGED]
+    if judged:
+        return Lane(name=LaneName.LABELS, because=tuple(f"spec.{k} changed" for k in judged))
+    if "app" in changed:
+        return Lane(name=LaneName.VERSION, because=("spec.app.version moved forward",))
+    return Lane(
+        name=LaneName.TEXT, because=tuple(f"spec.{k} changed" for k in changed) or ("nothing that is read changed",)
+    )
+
+
+def _only_forward(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether only the version differs, and is a later one."""
+    if {k for k in {*old, *new} if old.get(k) != new.get(k)} != {"version"}:
+        return False
+    before, after = _numbers(old.get("version")), _numbers(new.get("version"))
+    return before is not None and after is not None and after > before
+
+
+def _numbers(version: Any) -> tuple[int, ...] | None:
+    parts = str(version).split(".")
+    return tuple(map(int, parts)) if all(p.isascii() and p.isdigit() and len(p) < 9 for p in parts) else None

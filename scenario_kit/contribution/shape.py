@@ -1,0 +1,127 @@
+"""The shape of a contribution: one scenario, nothing else (rules SK001, SK002, SK004, SK006). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from scenario_kit.model import Finding, Severity, Value
+
+SCENARIOS: Final = "catalog/scenarios/"
+#: Evidence in a scenario's folder is written by machines only.
+EVIDENCE: Final = "evidence/"
+_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_SYMLINK, _SUBMODULE = "120000", "160000"
+_SHOWN: Final = 3
+
+
+class FileChange(Value, frozen=True, kw_only=True):
+    """A file that differs from the base: its path, what became of it (A, M, D), and its mode afterwards."""
+
+    path: str
+    status: str
+    mode: str = "100644"
+
+
+class Commit(Value, frozen=True, kw_only=True):
+    """A commit of the contribution: its abbreviated hash and its whole message."""
+
+    hash: str
+    message: str
+
+
+class Shape(Value, frozen=True, kw_only=True):
+    """Which scenario a contribution is about, and what is wrong with its shape; without a name it is about none."""
+
+    scenario: str = ""
+    removed: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape:
+    """The shape of a set of changed files.
+
+    A contribution without any scenario is not ours to judge, and has no findings. One with a scenario may touch nothing
+    but this scenario's folder.
+    """
+    names = list(dict.fromkeys(n for c in changes if (n := _scenario(c.path, scenarios))))
+    if not names:
+        return Shape()
+    if len(names) > 1:
+        told = f"this pull request changes {len(names)} scenarios: {_listed(names)}"
+        return Shape(findings=(_finding("SK001", told, "one", "open one pull request for each of them"),))
+    folder = f"{scenarios}{names[0]}/"
+    others = [c.path for c in changes if not c.path.startswith(folder)]
+    if others:
+        told = f"this pull request touches more than {folder}: {_listed(others)}"
+        return Shape(
+            scenario=names[0],
+            findings=(
+                _finding("SK002", told, f"changes in {folder} only", "move the rest to a pull request of its own"),
+            ),
+        )
+    findings = [*_links(changes), *_evidence(changes, folder)]
+    if not _NAME.fullmatch(names[0]):
+        told = f"'{_plain(names[0])}' is not a name for a scenario"
+        findings.append(_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
+    removed = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
+    return Shape(scenario=names[0], removed=removed, findings=tuple(findings))
+
+
+def signed_off(commits: Iterable[Commit]) -> list[Finding]:
+    """SK004 for each commit whose message has no ``Signed-off-by`` trailer."""
+    return [
+        _finding(
+            "SK004",
+            f"commit {c.hash} is not signed off: {_plain(c.message.splitlines()[0] if c.message else '')}",
+            "a last line 'Signed-off-by: Name <address>'",
+            "git rebase --signoff on the base, then push again",
+        )
+        for c in commits
+        if not re.search(r"^Signed-off-by: .+ <[^<>\s]+@[^<>\s]+>\s*$", c.message, re.MULTILINE)
+    ]
+
+
+def _scenario(path: str, scenarios: str) -> str:
+    if not path.startswith(scenarios):
+        return ""
+    name, slash, _ = path.removeprefix(scenarios).partition("/")
+    return name if slash else ""
+
+
+def _links(changes: Iterable[FileChange]) -> list[Finding]:
+    found = []
+    for change in changes:
+        if change.mode in (_SYMLINK, _SUBMODULE):
+            what = "a symbolic link" if change.mode == _SYMLINK else "a submodule"
+            told = f"{_plain(change.path)} is {what}"
+            found.append(_finding("SK002", told, "ordinary files", "replace it with the file itself"))
+    return found
+
+
+def _evidence(changes: Iterable[FileChange], folder: str) -> list[Finding]:
+    return [
+        _finding(
+            "SK006",
+            f"{_plain(c.path)} was {'removed' if c.status == 'D' else 'changed'} by hand",
+            "evidence is only ever added, by the machine that gathered it",
+            "take this file back to what it is on the base",
+        )
+        for c in changes
+        if c.path.startswith(folder + EVIDENCE) and c.status != "A"
+    ]
+
+
+def _finding(code: str, message: str, expected: str, fix: str) -> Finding:
+    return Finding(code=code, severity=Severity.ERROR, message=message, expected=expected, fix=fix)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(_plain(n) for n in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _plain(text: str) -> str:
+    """A name from a stranger's repository, without anything that a terminal or a log would act on."""
+    return "".join(c if c.isprintable() else "?" for c in text)[:120]

@@ -1,0 +1,66 @@
+"""The shape of contributions: tables over changed files and commit messages."""
+
+import pytest
+
+from scenario_kit.contribution import Commit, FileChange, shape, signed_off
+
+ONE = "catalog/scenarios/web-errors/"
+
+
+def changes(*paths, status="M", mode="100644"):
+    return [FileChange(path=p, status=status, mode=mode) for p in paths]
+
+
+@pytest.mark.parametrize(
+    ("paths", "scenario", "codes"),
+    [
+        ([ONE + "scenario.yaml"], "web-errors", []),
+        ([ONE + "scenario.yaml", ONE + "faults/mine/fault.yaml"], "web-errors", []),
+        (["README.md", "scenario_kit/errors.py"], "", []),
+        (["catalog/scenarios/README.md"], "", []),
+        ([ONE + "scenario.yaml", "catalog/scenarios/other/scenario.yaml"], "", ["SK001"]),
+        ([ONE + "scenario.yaml", "scenario_kit/judge/resolved.py"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", "catalog/scenarios-evil/x"], "web-errors", ["SK002"]),
+        ([ONE + "evidence/summary.json"], "web-errors", ["SK006"]),
+        (["catalog/scenarios/Web_Errors/scenario.yaml"], "Web_Errors", ["SK106"]),
+        (["catalog/scenarios/../../etc/scenario.yaml"], "..", ["SK106"]),
+    ],
+)
+def test_shapes(paths, scenario, codes):
+    found = shape(changes(*paths))
+    assert found.scenario == scenario
+    assert [f.code for f in found.findings] == codes
+
+
+def test_one_sentence_names_what_is_too_much():
+    found = shape(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(9))))
+    assert found.findings[0].message.endswith("docs/0.md, docs/1.md, docs/2.md and 6 more")
+
+
+def test_links_out_of_the_folder_are_refused():
+    for mode in ("120000", "160000"):
+        assert [f.code for f in shape(changes(ONE + "scenario.yaml", mode=mode)).findings] == ["SK002"]
+
+
+def test_evidence_may_be_added_and_a_scenario_removed():
+    assert shape(changes(ONE + "evidence/run-1.json", status="A")).findings == ()
+    assert shape(changes(ONE + "scenario.yaml", status="D")).removed
+
+
+def test_names_cannot_write_into_a_log():
+    found = shape(changes(ONE + "scenario.yaml", "docs/\n::error::\x1b[31mevil"))
+    assert "\n" not in found.findings[0].message
+    assert "\x1b" not in found.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("Add it\n\nSigned-off-by: A Person <a@example.org>\n", 0),
+        ("Add it\n\nSigned-off-by: A Person\n", 1),
+        ("Signed-off-by: nobody", 1),
+        ("", 1),
+    ],
+)
+def test_sign_off(message, found):
+    assert len(signed_off([Commit(hash="abc", message=message)])) == found

@@ -1,0 +1,171 @@
+"""``validate-pr`` over real repositories: good, bad and hostile contributions, without a cluster."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from scenario_kit.catalog import data_root
+from scenario_kit.cli import run
+
+NAME = "product-catalog-wrong-target-port"
+SHIPPED = data_root() / "catalog" / "scenarios" / NAME
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A repository whose main branch has one scenario, with a branch on which a test works."""
+    for key in [k for k in os.environ if k.startswith("GIT")]:
+        monkeypatch.delenv(key)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    root = tmp_path / "checkout"
+    shutil.copytree(SHIPPED, root / "catalog" / "scenarios" / NAME)
+    (root / "README.md").write_text("a catalogue\n")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "A Person")
+    git(root, "config", "user.email", "a@example.org")
+    commit(root, "Start")
+    git(root, "checkout", "-q", "-b", "change")
+    return root
+
+
+def git(root, *arguments):
+    subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
+
+
+def commit(root, message="Change", sign=True):
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", message, *(["--signoff"] if sign else []))
+
+
+def scenario(root, name=NAME):
+    return root / "catalog" / "scenarios" / name / "scenario.yaml"
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def validate(root, *more):
+    out = root.parent / "out"
+    code = run(["validate-pr", "--repository", str(root), "--base", "main", "--out", str(out), *more])
+    summary = out / "summary.md"
+    return code, summary.read_text() if summary.exists() else ""
+
+
+def test_a_change_of_text_needs_no_run(checkout):
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    commit(checkout)
+    code, summary = validate(checkout)
+    assert code == 0
+    assert "lane L0: spec.title changed" in summary
+
+
+def test_a_new_scenario_needs_everything(checkout, capsys):
+    shutil.copytree(SHIPPED, scenario(checkout, "pages-fail").parent)
+    edit(scenario(checkout, "pages-fail"), f"name: {NAME}", "name: pages-fail")
+    commit(checkout)
+    code, summary = validate(checkout, "--static-only")
+    shown = capsys.readouterr().out
+    assert ("SK216" in shown and code == 1) or ("lane L3: it is new" in summary and code == 0)
+
+
+def test_changed_labels_are_shown_to_be_true_again(checkout):
+    edit(scenario(checkout), "  decoys:", "  # they differ\n  decoys:")
+    edit(scenario(checkout), "  brief: ", "  brief: Since a minute or so, ")
+    commit(checkout)
+    assert "lane L2: spec.brief changed" in validate(checkout, "--static-only")[1]
+
+
+def test_no_scenario_is_nothing_to_do(checkout):
+    (checkout / "README.md").write_text("another text\n")
+    commit(checkout)
+    assert validate(checkout) == (0, "# PASS\n\nNo scenario is changed: nothing to validate.\n\n")
+
+
+def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    (checkout / "README.md").write_text("and this\n")
+    commit(checkout)
+    code, summary = validate(checkout)
+    assert code == 1
+    assert summary.splitlines()[2] == (f"this pull request touches more than catalog/scenarios/{NAME}/: README.md")
+
+
+def test_a_mistake_is_a_finding_at_its_line(checkout, capsys):
+    edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
+    commit(checkout)
+    code, _ = validate(checkout)
+    assert code == 1
+    assert "SK108" in capsys.readouterr().out
+
+
+def test_github_hears_of_it(checkout, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
+    edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
+    commit(checkout)
+    validate(checkout)
+    assert "::error file=" in capsys.readouterr().out
+    assert (tmp_path / "step.md").read_text().startswith("# FAIL")
+
+
+def test_a_link_to_somewhere_else_is_refused(checkout):
+    (scenario(checkout).parent / "faults").symlink_to("/etc")
+    commit(checkout)
+    code, summary = validate(checkout)
+    assert code == 1
+    assert "symbolic link" in summary
+
+
+def test_what_is_not_signed_off_is_refused(checkout):
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    commit(checkout, "Say more", sign=False)
+    code, summary = validate(checkout)
+    assert code == 1
+    assert "SK004" in summary
+    assert validate(checkout, "--no-sign-off")[0] == 0
+
+
+def test_a_scenario_may_be_removed(checkout):
+    shutil.rmtree(scenario(checkout).parent)
+    commit(checkout)
+    code, summary = validate(checkout)
+    assert (code, "is removed" in summary) == (0, True)
+
+
+def test_nothing_of_the_repository_is_run(checkout, tmp_path):
+    proof = tmp_path / "ran"
+    program = tmp_path / "evil"
+    program.write_text(f"#!/bin/sh\ntouch {proof}\nexit 0\n")
+    program.chmod(0o755)
+    for key in ("core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.pager"):
+        git(checkout, "config", key, str(program))
+    (checkout / ".gitattributes").write_text("* diff=evil\n")
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    hook = checkout / ".git" / "hooks" / "post-checkout"
+    hook.write_text(program.read_text())
+    hook.chmod(0o755)
+    git(checkout, "-c", "core.fsmonitor=false", "add", "-A")
+    git(checkout, "-c", "core.fsmonitor=false", "commit", "-q", "--signoff", "-m", "x")
+    proof.unlink(missing_ok=True)
+    code, _ = validate(checkout)
+    assert code == 1, ".gitattributes lies outside of the folder"
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--output=/tmp/x", "main..evil"])
+def test_a_base_that_is_none(checkout, base, capsys):
+    assert run(["validate-pr", "--repository", str(checkout), f"--base={base}"]) == 3
+    assert "fix:" in capsys.readouterr().err
+
+
+def test_outside_of_a_repository(tmp_path, capsys):
+    assert run(["validate-pr", "--repository", str(tmp_path), "--base", "main"]) == 3
+    assert "not a Git repository" in capsys.readouterr().err

@@ -1,0 +1,66 @@
+"""The CI files: pinned, bounded, without privileges where a stranger's text is near."""
+
+import re
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import data_root
+
+FILES = sorted((data_root() / ".github" / "workflows").glob("*.yml"))
+
+
+def steps(workflow):
+    return [(job, step) for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+@pytest.fixture(params=FILES, ids=lambda f: f.stem)
+def workflow(request):
+    found = yaml.safe_load(request.param.read_text())
+    found["on"] = found.pop(True)
+    return found
+
+
+def test_there_are_two_stages():
+    assert [f.stem for f in FILES] == ["comment", "pull-request"]
+
+
+def test_actions_are_pinned_to_commits(workflow):
+    for _, step in steps(workflow):
+        if "uses" in step:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
+
+
+def test_every_job_has_a_limit_and_the_permissions_are_named(workflow):
+    assert workflow["permissions"]
+    assert all(0 < job["timeout-minutes"] <= 60 for job in workflow["jobs"].values())
+
+
+def test_nobodys_text_becomes_a_command(workflow):
+    """Contexts reach a shell through its environment only."""
+    for _, step in steps(workflow):
+        assert "${{" not in step.get("run", "")
+        if "actions/checkout" in step.get("uses", ""):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_who_may_write_never_takes_the_contribution(workflow):
+    assert "pull_request_target" not in workflow["on"]
+    writes = "write" in workflow["permissions"].values()
+    if writes:
+        assert set(workflow["on"]) == {"workflow_run"}
+        for _, step in steps(workflow):
+            assert "ref" not in step.get("with", {})
+    else:
+        assert workflow["permissions"] == {"contents": "read"}
+        assert "secrets." not in str(workflow)
+
+
+def test_the_kit_that_judges_is_the_one_of_the_base():
+    found = yaml.safe_load((data_root() / ".github" / "workflows" / "pull-request.yml").read_text())
+    refs = {s["with"]["path"]: s["with"]["ref"] for _, s in steps(found) if "actions/checkout" in s.get("uses", "")}
+    assert "base.sha" in refs["kit"]
+    assert "head.sha" in refs["change"]
+    installed = " ".join(s.get("run", "") for _, s in steps(found))
+    assert "./kit" in installed
+    assert "./change" not in installed

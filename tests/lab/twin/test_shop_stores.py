@@ -1,0 +1,80 @@
+"""Faults inside the shop's stores, as they are rendered: what their commands do to those who use the store."""
+
+from collections.abc import Callable
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render import fault
+from tests.lab.twin.little import Little, stamp
+
+NOAUTH = "NOAUTH Authentication required."
+BARRED = 'pq: role "otelu" is not permitted to log in'
+DENIED = "pq: permission denied for table products"
+FULL = "pq: sorry, too many clients already"
+
+
+def container(little, spec, name):
+    """A pod of this one container runs from now on."""
+    entry = {"name": spec["name"], "containerID": f"containerd://{name}", "restartCount": 0}
+    metadata = {"name": name, "uid": f"u-{name}", "labels": {}, "annotations": {"workload": name}}
+    metadata["creationTimestamp"] = stamp(little.now)
+    status = {"phase": "Running", "podIP": "10.99.0.1", "containerStatuses": [entry]}
+    pod = {"kind": "Pod", "metadata": metadata, "spec": {"containers": [spec], "nodeName": "n"}, "status": status}
+    little.kinds["Pod"][name] = pod
+    start = little.twin.start(pod, spec["name"], little.now)
+    entry["state"] = {"terminated": {}} if start.exit else {"running": {"startedAt": stamp(little.now)}}
+    little.version += 1
+    return start
+
+
+def make(little, shop, changes):
+    for change in changes:
+        if change.run is not None:
+            client = shop.client(change.run.client)
+            spec = {"name": "c", "image": client.image, "command": change.run.command, "env": list(client.env)}
+            assert container(little, spec, f"task-{little.now}").exit.code == 0
+        else:
+            spec = change.create["spec"]["template"]["spec"]["containers"][0]
+            assert container(little, spec, "holder").exit is None
+        little.run(15)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "who", "silent", "words"),
+    [
+        ("valkey-password-changed", "valkey-cart", "cart", True, NOAUTH),
+        ("postgres-login-revoked", "postgresql", "product-catalog", True, BARRED),
+        ("postgres-privilege-revoked", "postgresql", "product-catalog", False, DENIED),
+        ("postgres-table-locked", "postgresql", "product-catalog", True, ""),
+        ("postgres-connections-exhausted", "postgresql", "product-catalog", True, FULL),
+        ("valkey-memory-flood", "valkey-cart", "cart", False, ""),
+    ],
+)
+def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objects, name, target, who, silent, words):
+    little = cluster(warm=60.0)
+    use = FaultUse(name="it", type=name, target=f"Deployment/{target}")
+    made = fault(Catalog().fault(name), use, shop, shop_objects, "shop", "scenario")
+    make(little, shop, made.changes)
+    for workload in made.callers if made.rollout.reconnect == "Callers" else ():
+        little.restart(workload.partition("/")[2])
+    little.run(120)
+    broken = little.run(60)
+    assert broken.silent(who)
+    assert (broken.calls(who) == 0) == silent
+    assert broken.share("frontend-proxy", kind="SERVER") > 0.2
+    assert words in "\n".join(line.text for line in little.logs)
+    for change in made.solutions[0].changes:
+        if change.run is not None:
+            make(little, shop, [change])
+        else:
+            little.kinds["Pod"].pop("holder")
+            little.version += 1
+            if name == "valkey-memory-flood":
+                little.restart(target)  # what was killed is started again
+            little.run(30)
+    for workload in made.callers:
+        little.restart(workload.partition("/")[2])
+    little.run(150)
+    assert little.run(60).share("frontend-proxy", kind="SERVER") < 0.01

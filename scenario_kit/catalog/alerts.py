@@ -16,7 +16,15 @@ def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
     Raises:
         AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
     """
-    return tuple(_rule(pack, path, rule) for group in document.get("groups", ()) for rule in group.get("rules", ()))
+    groups = document.get("groups", ())
+    if not isinstance(groups, list | tuple) or not all(_is_group(group) for group in groups):
+        raise AuthoringError(f"{path}: expected `groups`, each with a list of `rules` that are mappings")
+    return tuple(_rule(pack, path, rule) for group in groups for rule in group.get("rules", ()))
+
+
+def _is_group(group: Any) -> bool:
+    rules = group.get("rules", []) if isinstance(group, dict) else None
+    return isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
 
 
 def longest_range(expr: str) -> int:
@@ -55,5 +63,5 @@ def _rule(pack: str, path: Path, rule: Object) -> AlertRule:
         )
     except KeyError as error:
         raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}' lacks {error}") from error
-    except ValueError as error:  # also msgspec's ValidationError
+    except (ValueError, TypeError, AttributeError) as error:  # the first is also msgspec's ValidationError
         raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}': {error}") from error

@@ -139,7 +139,7 @@ class Catalog:
         if document.get("twin") == "none":
             document["twin"] = None
         elif twin.is_file():
-            document["twin"] = of_version(read(twin), version)
+            document["twin"] = of_version(self._document(twin), version)
         return value({**document, "version": version}, App, path, name)
 
     def _rules(self, pack: str) -> tuple[AlertRule, ...]:

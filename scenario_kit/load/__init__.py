@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.document import Document, Positions, parse, read_document
+from scenario_kit.load.document import Document, Path_, Positions, parse, read_document
 from scenario_kit.load.edit import Put
 from scenario_kit.load.folders import below
 from scenario_kit.load.kept import kept
 from scenario_kit.load.mistakes import Mistake, mistakes
+from scenario_kit.load.patterns import problem
 from scenario_kit.load.suggest import did_you_mean, suggest
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import authoring, source
@@ -131,7 +132,8 @@ def load_fault(path: Path) -> LoadedFault:
 def fault_in(document: Document) -> LoadedFault:
     """The fault in a document; raises as ``load_fault``, but for the file."""
     data = _checked("Fault", document)
-    broken = list(_schema_mistakes(data.get("parameters", {}), document.positions))
+    schema = data.get("parameters", {})
+    broken = [*_schema_mistakes(schema, document.positions), *_patterns(schema, document.positions, ("parameters",))]
     _raise(document, broken)
     return LoadedFault(FaultType.from_json(data), document.positions)
 
@@ -187,6 +189,23 @@ def _schema_mistakes(schema: Any, positions: Positions) -> Sequence[Mistake]:
         )
         for e in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
     ]
+
+
+def _patterns(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
+    """What would make the validator of parameters fail or take for ever: patterns, and references to other schemas."""
+    if isinstance(schema, list):
+        for i, part in enumerate(schema):
+            yield from _patterns(part, positions, (*place, i))
+    if not isinstance(schema, dict):
+        return
+    for name, part in schema.items():
+        at = positions.value(*place, name)
+        if name == "pattern" and isinstance(part, str) and (wrong := problem(part)):
+            yield Mistake(_error("SK104", f"the pattern cannot be used: {wrong}", at, "write one without it"))
+        elif name in ("$ref", "$dynamicRef") and isinstance(part, str):
+            yield Mistake(_error("SK104", f"`{name}` is not available in parameters", at, "write the schema out"))
+        else:
+            yield from _patterns(part, positions, (*place, name))
 
 
 def _error(code: str, message: str, at: Position, fix: str) -> Finding:

@@ -1,7 +1,8 @@
-"""What was worked out once from files that have not changed since, kept on disk between processes.
+"""What was worked out once from files, kept on disk between processes.
 
-The key of an entry holds size and time of every file that it came from, and this kit's version, so nothing is ever out
-of date; where the folder cannot be written, everything is worked out again. Entries are JSON: reading one runs no code.
+An entry is named by the content of every file that it came from and by the code that made it, so it is never out of
+date. It is read only from a folder and a file that nobody else could have written, and only if its checksum is right;
+where that cannot be had, everything is worked out again. Entries are JSON: reading one runs no code.
 """
 
 from __future__ import annotations
@@ -9,71 +10,144 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from scenario_kit import __version__
+import scenario_kit
 
 #: Names another folder; empty keeps nothing.
-VARIABLE = "SCENARIO_KIT_LINT_CACHE"
-#: Entries beyond this many are removed, oldest first.
-_MOST = 200
+VARIABLE: Final = "SCENARIO_KIT_LINT_CACHE"
+#: Entries and bytes beyond these are removed, oldest first.
+MOST_ENTRIES: Final = 200
+MOST_BYTES: Final = 64 * 1024 * 1024
+#: One entry, and one file that an entry comes from, may not be larger.
+MOST_OF_ONE: Final = 8 * 1024 * 1024
+#: Parts of an answer that are being written; older than this their writer is gone.
+_ABANDONED_SECONDS: Final = 3600
+_SUM: Final = hashlib.sha256().digest_size
 
 
 def kept(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], Any]) -> Any:
-    """What ``make`` answers, as plain JSON types, or what it answered for the same files before.
+    """``kept_bytes`` for plain JSON types."""
+    return msgspec.json.decode(kept_bytes(kind, files, more, lambda: msgspec.json.encode(make())))
+
+
+def kept_bytes(kind: str, files: Iterable[Path], more: Iterable[str], make: Callable[[], bytes]) -> bytes:
+    """What ``make`` answers, or what it answered for the same content before.
 
     Args:
         kind: what it is; also part of the entry's name.
-        files: everything that the answer depends on.
+        files: everything that the answer depends on. Those that are not there count as not there.
         more: what else it depends on.
         make: works it out. Its errors are not kept.
     """
     folder = _folder()
     if folder is None:
         return make()
-    entry = folder / f"{kind}-{_key(files, more)}.json"
-    with contextlib.suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode(entry.read_bytes())
+    files, more = sorted(files), tuple(more)
+    key = _key(files, more)
+    if key is None:
+        return make()
+    entry = folder / f"{kind}-{key}.json"
+    with contextlib.suppress(OSError):
+        if (found := _read(entry)) is not None:
+            return found
     result = make()
-    with contextlib.suppress(OSError, TypeError, msgspec.EncodeError):
-        _write(entry, msgspec.json.encode(result))
+    if len(result) <= MOST_OF_ONE and _key(files, more) == key:  # or a file changed meanwhile
+        with contextlib.suppress(OSError):
+            _write(entry, result)
     return result
 
 
 def _folder() -> Path | None:
+    """The folder of the entries, made if it is not there; None where there is none that is ours alone."""
     named = os.environ.get(VARIABLE)
     if named == "":
         return None
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "scenario-kit" / "lint"
+    base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = base if named else base / "scenario-kit" / "lint"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder if _ours(folder.lstat(), stat.S_ISDIR) else None
+    except (OSError, RuntimeError):  # the second: no home
+        return None
 
 
-def _key(files: Iterable[Path], more: Iterable[str]) -> str:
-    sums = hashlib.sha256(__version__.encode())
-    for path in sorted(files):
+def _ours(state: os.stat_result, kind: Callable[[int], bool]) -> bool:
+    """Whether nobody else could have written it, root apart. A link is never ours."""
+    return kind(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _key(files: Iterable[Path], more: Iterable[str]) -> str | None:
+    """None where a file is too large to be worth it."""
+    sums = hashlib.sha256(_code())
+    for path in files:
         try:
-            state = path.stat()
+            with path.open("rb") as file:
+                content = file.read(MOST_OF_ONE + 1)
         except OSError:
             continue
-        sums.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
+        if len(content) > MOST_OF_ONE:
+            return None
+        sums.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     for text in more:
-        sums.update(text.encode() + b"\0")
+        sums.update(text.encode("utf-8", "surrogatepass") + b"\0")
     return sums.hexdigest()[:32]
 
 
+@cache
+def _code() -> bytes:
+    """What makes the answers: our own code, by the times and sizes of its files, and its version."""
+    root = Path(scenario_kit.__file__).parent
+    sums = hashlib.sha256(scenario_kit.__version__.encode())
+    for folder in ("catalog", "load", "model", "render", "schema"):
+        with os.scandir(root / folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name.endswith((".py", ".yaml")):
+                    state = entry.stat()
+                    sums.update(f"{entry.name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
+    return sums.digest()
+
+
+def _read(entry: Path) -> bytes | None:
+    """What an entry holds; None where somebody else could have written it, or it is damaged."""
+    handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not _ours(os.fstat(handle), stat.S_ISREG):
+            return None
+        data = file.read(MOST_OF_ONE + _SUM + 1)
+    return data[_SUM:] if hashlib.sha256(data[_SUM:]).digest() == data[:_SUM] else None
+
+
 def _write(entry: Path, data: bytes) -> None:
-    entry.parent.mkdir(parents=True, exist_ok=True)
+    """Puts an entry in place in one step, for its owner only, and makes room."""
     handle, name = tempfile.mkstemp(dir=entry.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(name).replace(entry)
-    there = sorted(entry.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
-    for path in there[: max(0, len(there) - _MOST)]:
-        path.unlink(missing_ok=True)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        Path(name).replace(entry)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _trim(entry.parent)
+
+
+def _trim(folder: Path) -> None:
+    with os.scandir(folder) as entries:
+        there = [(entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries]
+    old = time.time() - _ABANDONED_SECONDS
+    left, size = 0, 0
+    for state, path in sorted(there, key=lambda each: each[0].st_mtime, reverse=True):
+        if path.suffix == ".json":
+            left, size = left + 1, size + state.st_size
+            if left > MOST_ENTRIES or size > MOST_BYTES:
+                path.unlink(missing_ok=True)
+        elif path.name.startswith("tmp") and state.st_mtime < old:
+            path.unlink(missing_ok=True)

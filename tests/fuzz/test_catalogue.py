@@ -1,0 +1,76 @@
+"""Whatever happened to a fault or an app beside a scenario, both are judged."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.lint import lint_file
+from scenario_kit.lint.fix import fix_file
+from scenario_kit.load.document import parse
+from tests.fuzz.effort import effort
+from tests.fuzz.mutation import damaged, mutated, written
+
+CATALOG = Catalog()
+#: The app that is damaged.
+APP = "otel-demo"
+CHANCE = st.randoms(use_true_random=False)
+#: Each with the fault that it uses.
+SEEDS = [(path, parse(path.read_text(), "").data) for path in CATALOG.scenarios()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection of one's own with one scenario, one fault beside it, and one app."""
+    root = tmp_path_factory.mktemp("fuzz")
+    shutil.copytree(data_root() / "templates" / "apps" / APP, root / "templates" / "apps" / APP)
+    shutil.copytree(data_root() / "catalog" / "apps" / APP, root / "catalog" / "apps" / APP)
+    return root
+
+
+def assert_judged(path: Path, catalog: Catalog) -> None:
+    for finding in lint_file(path, catalog):
+        assert finding.position, finding
+        assert finding.message
+    result = fix_file(path, catalog)
+    if result.new != result.old:
+        parse(result.new.decode(), "")
+
+
+@effort(25)
+@given(st.sampled_from(SEEDS), CHANCE)
+def test_a_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
+    path, document = seed
+    own = folder / "catalog" / "scenarios" / path.parent.name / "scenario.yaml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, own)
+    name = document["spec"]["faults"][0]["type"]
+    text = CATALOG.fault_path(name, path).read_text()
+    wrong = damaged(text, random) if random.random() < 0.3 else written(mutated(parse(text, "").data, random), random)
+    fault = own.parent / "faults" / name / "fault.yaml"
+    fault.parent.mkdir(parents=True, exist_ok=True)
+    fault.write_text(wrong, encoding="utf-8", newline="")
+
+    assert_judged(own, Catalog())
+    assert_judged(fault, Catalog())
+
+
+@effort(3)
+@given(CHANCE)
+def test_an_app_in_a_collection(folder: Path, random: Random) -> None:
+    catalog = Catalog([folder, data_root()])
+    own, app = folder / "scenario.yaml", folder / "catalog" / "apps" / APP / "app.yaml"
+    text = (data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()
+    wrong = damaged(text, random) if random.random() < 0.3 else written(mutated(parse(text, "").data, random), random)
+    app.write_text(wrong, encoding="utf-8", newline="")
+    seed, _ = next(each for each in SEEDS if each[1]["spec"]["app"]["name"] == APP)
+    shutil.copy(seed, own)
+
+    assert_judged(own, catalog)
+    assert_judged(app, catalog)

@@ -1,0 +1,78 @@
+"""Whatever happened to a scenario, it is judged, and ``--fix`` does no harm to it."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import lint_text
+from scenario_kit.lint.fix import fixed
+from scenario_kit.load import Mistake
+from scenario_kit.load.document import parse
+from tests.fuzz.effort import effort
+from tests.fuzz.mutation import damaged, mutated, noted, written
+
+CATALOG = Catalog()
+SEEDS = CATALOG.scenarios()
+CHANCE = st.randoms(use_true_random=False)
+
+
+def study(text: str) -> list[Mistake]:
+    found = lint_text(text, SEEDS[0], CATALOG)
+    for mistake in found:
+        assert mistake.finding.position, mistake.finding
+        assert mistake.finding.position.line > 0
+        assert mistake.finding.message
+        assert mistake.finding.fix
+    return found
+
+
+def assert_unharmed(text: str, notes: list[str]) -> None:
+    result = fixed(text, study).text
+    if result != text:
+        parse(result, "")
+        assert [note for note in notes if note not in result] == []
+
+
+@effort(100)
+@given(st.text())
+def test_any_text(text: str) -> None:
+    study(text)
+
+
+@effort(60)
+@given(st.binary())
+def test_any_bytes(content: bytes) -> None:
+    study(content.decode("latin-1"))
+
+
+@effort(40)
+@given(st.sampled_from(SEEDS), CHANCE)
+def test_damaged_text(seed, random: Random) -> None:
+    assert_unharmed(damaged(seed.read_text(), random), [])
+
+
+@effort(60)
+@given(st.sampled_from(SEEDS), CHANCE)
+def test_changed_values(seed, random: Random) -> None:
+    document = mutated(parse(seed.read_text(), "").data, random)
+    study(written(document, random))
+
+
+@effort(25)
+@given(st.sampled_from(SEEDS), CHANCE)
+def test_fixing_changed_values_keeps_comments(seed, random: Random) -> None:
+    text = written(mutated(parse(seed.read_text(), "").data, random, 2), random)
+    said = _said(text)
+    assert_unharmed(*noted(text, random, lambda tried: said is not None and _said(tried) == said))
+
+
+def _said(text: str) -> object:
+    try:
+        return parse(text, "").data
+    except AuthoringError:
+        return None

@@ -61,7 +61,9 @@ def _unusable(place: Place, name: str, find: Callable[[], object]) -> Problem | 
     try:
         find()
     except AuthoringError as error:
-        message = f"the definition of '{name}' cannot be used: {error.message}"
+        first = error.findings[0] if error.findings else None
+        told = f"{first.position}: {first.message}" if first and first.position else error.message
+        message = f"the definition of '{name}' cannot be used: {told}"
         return Problem(place, message, fix=error.fix or "correct the definition; `scenario-kit lint FILE` tells more")
     return None
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.valid import fits
 from scenario_kit.model import (
     APP_NAMESPACE,
     App,
@@ -173,10 +174,10 @@ def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]
         )
         for name in unknown
     ]
-    if schema:
-        from jsonschema import Draft202012Validator  # slow to import
+    rest = {k: v for k, v in parameters.items() if k not in unknown}
+    if schema and not fits(rest, schema):
+        from jsonschema import Draft202012Validator  # slow to import, and most parameters fit
 
-        rest = {k: v for k, v in parameters.items() if k not in unknown}
         for error in Draft202012Validator(schema).iter_errors(rest):
             place = ".".join(str(p) for p in error.absolute_path)
             subject = f"parameter '{place}' of fault '{use.name}'" if place else f"parameters of fault '{use.name}'"

@@ -16,7 +16,8 @@ ADDED = {"otel-collector", "load-generator"}
 PROFILES = [
     {},
     {"autoscaling": True, "replicas": 2, "resources": "Tight"},
-    {"storage": "Claim", "resources": "Roomy", "shape": "Surge"},
+    {"storage": "Claim", "resources": "Roomy", "shape": "Surge", "replicasOf": {"rate": 3}},
+    {"resources": "None", "autoscaling": True},
     {"shape": "Ramp"},
 ]
 
@@ -95,12 +96,24 @@ def test_collector_is_configured_consistently(default):
 
 
 def test_autoscalers_are_named_like_their_deployments(app):
-    objects = app_objects(app, {"autoscaling": True, "replicas": 2}, 50, "hotel")
+    objects = app_objects(app, {"autoscaling": True, "replicas": 2, "replicasOf": {"rate": 4}}, 50, "hotel")
     scalers = by_kind(objects, "HorizontalPodAutoscaler")
     assert set(scalers) == {"frontend", *FACTS["registered"]}
     for name, scaler in scalers.items():
+        replicas = 4 if name == "rate" else 2
         assert scaler["spec"]["scaleTargetRef"]["name"] == name
-        assert by_kind(objects, "Deployment")[name]["spec"]["replicas"] == scaler["spec"]["minReplicas"] == 2
+        assert by_kind(objects, "Deployment")[name]["spec"]["replicas"] == scaler["spec"]["minReplicas"] == replicas
+        assert scaler["spec"]["maxReplicas"] == 3 * replicas
+
+
+@pytest.mark.parametrize(("autoscaling", "asked"), [(False, {}), (True, {"requests": {"cpu": "100m"}})])
+def test_without_resources_only_an_autoscaler_needs_a_request(app, autoscaling, asked):
+    deployments = by_kind(
+        app_objects(app, {"resources": "None", "autoscaling": autoscaling}, 50, "hotel"), "Deployment"
+    )
+    for name in ("frontend", "memcached-rate", "mongodb-rate"):
+        (container,) = deployments[name]["spec"]["template"]["spec"]["containers"]
+        assert container["resources"] == (asked if name == "frontend" else {})
 
 
 @pytest.mark.parametrize("profile", ["steady", "surge", "ramp"])

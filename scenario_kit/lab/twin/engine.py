@@ -92,9 +92,9 @@ class Twin:
         self._tick += 1
         self._streams.at(self._tick)
         self.observe(view)
-        failed = self._startup.run(self._network, t)
+        decided, failed = self._startup.run(self._network, t)
         changed, ended = self._sessions.advance(view, self._network, self._census, t, dt)
-        if changed:
+        if changed or decided:
             self._connections.redial()
         self._announce(t)
         links = self._links(start, t)

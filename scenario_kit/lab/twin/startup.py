@@ -103,17 +103,18 @@ class Startup:
             return listener.protocol in ("grpc", "tcp") and not ill
         return listener.protocol in ("http", "tcp") and any(fnmatchcase(path, pattern) for pattern in listener.paths)
 
-    def run(self, network: Network, now: float) -> list[Exit]:
-        """Let processes that waited come up, or end, by ``now``; those that ended."""
+    def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
+        """Let processes that waited come up, or end, by ``now``; whether any did, and those that ended."""
         exits = []
-        for process, came in self._needs.run(self._census.processes, network, now):
+        decided = list(self._needs.run(self._census.processes, network, now))
+        for process, came in decided:
             if came.up:
                 self._up(process, came.at)
             else:
                 process.ended = True
                 self._print(process, came.at, came.text)
                 exits.append(self._exit(process, came.code, came.text))
-        return exits
+        return bool(decided), exits
 
     def _up(self, process: Process, t: float) -> None:
         process.ready_at = t + (process.model.ready_seconds if process.model else 0.0)

@@ -16,7 +16,7 @@ from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
-    from scenario_kit.lint.shelf import Shelf
+    from scenario_kit.lint.shelf import Entry, Shelf
     from scenario_kit.lint.stage import Stage, Written
 
 #: Kinds that an alert can be about.
@@ -55,6 +55,7 @@ class Case:
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
     #: What it is compared with, once all files have been read.
     shelf: Shelf | None = None
+    entry: Entry | None = None
     kind: ClassVar = "Scenario"
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.shelf import Entry, entry_of
+from scenario_kit.lint.shelf import Entry
 from scenario_kit.model import Severity
 
 #: Rules that look at other files than the one judged; they are applied once all files have been read.
@@ -23,9 +23,9 @@ COMPARING = ("SK216", "SK217")
 )
 def copies(case: Case) -> Iterator[Problem]:
     """An exact duplicate."""
-    entry, shelf = entry_of(case.path, case.scenario, case.catalog), case.shelf
-    same = shelf.copies(entry) if shelf else []
-    if same:
+    entry, shelf = case.entry, case.shelf
+    same = shelf.copies(entry) if shelf and entry else []
+    if entry and same:
         message = f"it breaks the same in the same way as {_named(same)}"
         severity = Severity.ERROR if case.merged else Severity.WARNING
         fix = f"extend '{same[0].name}', or break something else"
@@ -44,8 +44,8 @@ def copies(case: Case) -> Iterator[Problem]:
 )
 def neighbours(case: Case) -> Iterator[Problem]:
     """Almost a duplicate."""
-    entry, shelf = entry_of(case.path, case.scenario, case.catalog), case.shelf
-    if shelf is None or shelf.copies(entry):
+    entry, shelf = case.entry, case.shelf
+    if shelf is None or entry is None or shelf.copies(entry):
         return
     near = shelf.near(entry)
     if near:

@@ -64,7 +64,7 @@ def settled(file: Judged, shelf: Shelf | None) -> list[Mistake]:
     """The file's findings, worst first, without those that it suppresses."""
     if file.case is None:
         return sorted(file.found, key=_rank)
-    case = replace(file.case, shelf=shelf)
+    case = replace(file.case, shelf=shelf, entry=file.entry)
     found = [*file.found, *_applied(case, COMPARING)]
     codes = {mistake.finding.code for mistake in found}
     found += [_mistake(case, RULES["SK606"], problem) for problem in stale(case, codes)]

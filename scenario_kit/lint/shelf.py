@@ -35,17 +35,16 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 
 class Entry(NamedTuple):
-    """A scenario as it is compared; ``words`` counts its features."""
+    """A scenario as it is compared; ``words`` counts its features.
+
+    ``place`` is its path within its catalogue: with the name it makes it the same scenario in every checkout.
+    """
 
     name: str
     path: str
     fingerprint: str
     words: dict[str, int]
-
-    @property
-    def id(self) -> tuple[str, tuple[str, ...]]:
-        """What makes it the same scenario wherever its catalogue lies: name, and path within that."""
-        return self.name, Path(self.path).parts[-3:]
+    place: str
 
 
 class Shelf:
@@ -138,7 +137,7 @@ def shelf_of(catalog: Catalog, more: Sequence[Entry] = ()) -> Shelf:
 def _catalogued(catalog: Catalog) -> list[Entry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
-    return [Entry(*fields) for fields in kept("shelf-1", files, shown, lambda: [[*e] for e in _read(files, catalog)])]
+    return [Entry(*fields) for fields in kept("shelf-2", files, shown, lambda: [[*e] for e in _read(files, catalog)])]
 
 
 def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
@@ -151,7 +150,9 @@ def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
 
 def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     """A scenario as it is compared."""
-    return Entry(scenario.name, str(path.resolve()), fingerprint(scenario, catalog), dict(Counter(_features(scenario))))
+    real = path.resolve()
+    words, place = dict(Counter(_features(scenario))), "/".join(real.parts[-3:])
+    return Entry(scenario.name, str(real), fingerprint(scenario, catalog), words, place)
 
 
 def fingerprint(scenario: Scenario, catalog: Catalog) -> str:
@@ -213,7 +214,7 @@ def _features(scenario: Scenario) -> Iterator[str]:
 
 
 def _differ(one: Entry, other: Entry) -> bool:
-    return one.path != other.path and one.id != other.id
+    return one.path != other.path and (one.name != other.name or one.place != other.place)
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:

@@ -137,7 +137,9 @@ def entries(count: int) -> list[Entry]:
         about = i - 1 if i % 10 == 9 else i
         words = {f"common {n}": 1 for n in range(150)} | {f"rare {about} {n}": 1 for n in range(150)}
         words |= {f"own {i} {n}": 1 for n in range(3)}
-        made.append(Entry(f"s-{i}", f"/x/scenarios/s-{i}/scenario.yaml", f"print-{i}", words))
+        made.append(
+            Entry(f"s-{i}", f"/x/scenarios/s-{i}/scenario.yaml", f"print-{i}", words, f"scenarios/s-{i}/scenario.yaml")
+        )
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -17,6 +18,7 @@ class _File(Value, frozen=True, kw_only=True):
     capabilities: tuple[Capability, ...]
 
 
+@lru_cache(maxsize=8)  # the operator asks once a second for each Scenario
 def capabilities(catalog: Catalog) -> tuple[Capability, ...]:
     """Every capability, by file and in the order of each; earlier roots win.
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from scenario_kit import campaign
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Fault
@@ -14,6 +15,7 @@ from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import FaultUse, Recurrence
 from scenario_kit.render import app_objects, fault, options_of
 from scenario_kit.render.hidden import QUIET_EVENTS
+from scenario_kit.schema import install
 
 CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")
@@ -35,6 +37,10 @@ def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> No
     assert change.chaos["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
     assert change.chaos["spec"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
     assert len(change.chaos["metadata"]["name"]) <= 20
+
+
+def test_everybody_means_the_same_management_namespace() -> None:
+    assert MANAGEMENT_NAMESPACE == install.NAMESPACE == campaign.MANAGEMENT_NAMESPACE
 
 
 def test_trials_side_by_side_do_not_share_a_name() -> None:

@@ -30,6 +30,8 @@ _TAILS: Final = {
     "DaemonSet": ("-[a-z0-9]+", "-x7k2p"), "Job": ("-[a-z0-9]+", "-x7k2p"),
     "CronJob": ("-[0-9]+-[a-z0-9]+", "-29385600-x7k2p"), "Pod": ("", ""),
 }  # fmt: skip
+#: Where a check names an object.
+_REFERENCES: Final = (("object", "ref"), ("endpoints", "service"), ("event", "on"), ("log", "on"))
 #: Fields of checks that hold a regular expression.
 _PATTERNS: Final = ("pattern", "messageMatches", "matches")
 _LITERAL: Final = re.compile(r"[A-Za-z0-9_-]*")
@@ -54,11 +56,12 @@ class Named(NamedTuple):
 )
 def wide(case: Case) -> Iterator[Problem]:
     """A filter also matches other objects."""
-    known = _Known.of(case.objects or (), case.app)
-    for place, text in case.positions.texts.items():
-        if place[-1] == "expr" and "query" in place and case.objects is not None:
+    known = None
+    for place, text in _of_checks(case):
+        if place[-1] == "expr" and case.objects is not None:
+            known = known or _Known.of(case.objects, case.app)
             yield from _too_wide(place, text, known)
-        elif place[-1] in _PATTERNS and {"checks", "check"} & set(place) and _matches_all(text):
+        elif place[-1] in _PATTERNS and _matches_all(text):
             yield Problem(place, f"'{text}' matches every text", text, "an expression for what is looked for")
 
 
@@ -80,15 +83,15 @@ def narrow(case: Case) -> Iterator[Problem]:
     """A check looks at an object that there is not."""
     if case.objects is None or case.app is None:
         return
-    made = _made(case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes])
-    known = _Known.of(made, case.app)
+    known = None
     whole = len(case.faults) == len(case.scenario.spec.faults)  # otherwise a fault may create it
-    for place, text in case.positions.texts.items():
-        if not {"checks", "check"} & set(place):
-            continue
+    for place, text in _of_checks(case):
         if place[-1] == "expr" and whole:
+            if known is None:
+                made = _made(case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes])
+                known = _Known.of(made, case.app)
             yield from _too_narrow(place, text, known)
-        elif place[-2:] in (("object", "ref"), ("endpoints", "service"), ("event", "on"), ("log", "on")):
+        elif "until" in place and place[-2:] in _REFERENCES:  # SK134 speaks of expected checks
             yield from _absent(case, place, text)
 
 
@@ -96,6 +99,11 @@ def narrow(case: Case) -> Iterator[Problem]:
 def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
     """A check looks at an object that there is not."""
     yield from _once(problem for place, expr, known in _rendered(case) for problem in _too_narrow(place, expr, known))
+
+
+def _of_checks(case: Case) -> Iterator[tuple[Place, str]]:
+    """Place and value of every text in a check of the file."""
+    return ((place, text) for place, text in case.positions.texts.items() if "checks" in place or "check" in place)
 
 
 def _absent(case: Case, place: Place, text: str) -> Iterator[Problem]:

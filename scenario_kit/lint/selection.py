@@ -14,6 +14,8 @@ from scenario_kit.render import after
 
 #: Parts of a Chaos Mesh selector that can be judged by labels alone.
 _JUDGED = {"namespaces", "labelSelectors", "expressionSelectors"}
+#: Kinds that make pods, and the pod itself.
+_MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
 #: Changes after which the rendered objects are not what the cluster holds.
 _UNKNOWN = ("removeFault", "undoRollout", "run")
 
@@ -45,13 +47,16 @@ def selectors(case: Case) -> Iterator[Problem]:
 def _of_procedure(case: Case, procedure: Procedure, broken: Sequence[Object]) -> Iterator[Problem]:
     assert case.app is not None
     assert case.objects is not None
+    unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
+    repairs = procedure.kind == "solution" and not unsure and _covers_all(case, procedure)
+    if not repairs and not any(change.chaos or change.create or change.apply for change in procedure.changes):
+        return
     objects = broken
     for j, change in enumerate(procedure.changes):
         place: Place = (*procedure.place, "changes", j, change.operation)
         yield from (Problem(place, *problem) for problem in _of_change(objects, change, case.app, None))
         objects = _made(objects, change, case.app)
-    unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
-    if procedure.kind != "solution" or unsure or not _covers_all(case, procedure):
+    if not repairs:
         return
     served = {ref for ref, found in _behind(case.objects, case.app).items() if found}
     for ref, found in _behind(objects, case.app).items():
@@ -126,19 +131,26 @@ def _aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Refere
 
 def _behind(objects: Sequence[Object], app: App) -> dict[Reference, set[Reference]]:
     """The workloads that each Service of the app with a selector selects."""
-    services = {reference_of(o, app.namespace): o for o in objects if o["kind"] == "Service"}
-    selectors = {ref: (o.get("spec") or {}).get("selector") for ref, o in services.items() if ref.namespace == "app"}
-    return {ref: _selected(objects, {"matchLabels": s}, app) for ref, s in selectors.items() if s}
+    pods = [(ref, labels.items()) for ref, labels in _pods(objects, app)]
+    found = {}
+    for obj in objects:
+        selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
+        ref = reference_of(obj, app.namespace) if selector else None
+        if selector and ref and ref.namespace == "app":
+            found[ref] = {pod for pod, labels in pods if selector.items() <= labels}
+    return found
 
 
 def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
     """Everything of the app's namespace that makes pods, and their labels."""
     for obj in objects:
+        if obj["kind"] not in _MAKERS:
+            continue
         ref, spec = reference_of(obj, app.namespace), obj.get("spec") or {}
         if obj["kind"] == "CronJob":
             spec = (spec.get("jobTemplate") or {}).get("spec") or {}
         template = obj if obj["kind"] == "Pod" else spec.get("template")
-        if ref.namespace == "app" and isinstance(template, Mapping) and ("spec" in template or obj["kind"] == "Pod"):
+        if ref.namespace == "app" and isinstance(template, Mapping):
             yield Reference(ref.kind, ref.name), (template.get("metadata") or {}).get("labels") or {}
 
 

@@ -245,10 +245,6 @@ def test_a_filter_that_matches_nothing(expr: str, meant: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("check", "code"),
     [
-        ({"endpoints": {"service": "Service/product-catalogue", "atMost": 0}}, "SK119"),
-        ({"object": {"ref": "Deployment/carts", "path": "spec.replicas", "equals": 1}}, "SK119"),
-        ({"event": {"on": "Deployment/carts", "reason": "Failed"}}, "SK119"),
-        ({"log": {"on": "Deployment/carts", "pattern": "refused"}}, "SK119"),
         ({"log": {"on": "Deployment/cart", "pattern": ".*"}}, "SK118"),
         ({"log": {"on": "Deployment/cart", "pattern": "refused"}}, ""),
         ({"endpoints": {"service": "Service/product-catalog", "atLeast": 1}}, ""),
@@ -259,6 +255,15 @@ def test_what_checks_look_at(check: dict[str, Any], code: str, tmp_path: Path) -
     path = scenario(lambda s: s["expect"].update(checks=[{**check, "withinSeconds": 60}]), tmp_path)
 
     assert [f.code for f in found(path)] == ([code] if code else [])
+
+
+@pytest.mark.parametrize("service", ["Service/product-catalog", "Service/product-catalogue"])
+def test_what_a_change_waits_for(service: str, tmp_path: Path) -> None:
+    until = {"check": {"endpoints": {"service": service, "atLeast": 1}}}
+    path = scenario(lambda s: s["solutions"][0]["changes"][0].update(until=until), tmp_path)
+
+    assert [f.code for f in found(path)] == (["SK119"] if service.endswith("ue") else [])
+    assert fix_file(path, CATALOG).left == ()
 
 
 @pytest.mark.parametrize(

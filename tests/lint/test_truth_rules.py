@@ -296,6 +296,42 @@ def test_an_experiment_that_chaos_mesh_refuses(manifest: Object, said: str, fix:
     assert line.strip() != "apiVersion: scenariokit.io/v1alpha1"  # the place is inside, not the head of the file
 
 
+@pytest.mark.parametrize(
+    ("manifest", "meant"),
+    [
+        (experiment(mode="al"), experiment()),
+        (experiment("PodChoas"), experiment()),
+        (experiment("HTTPChaos", action="abort"), None),
+    ],
+)
+def test_an_experiment_is_corrected_where_one_thing_can_be_meant(
+    manifest: Object, meant: Object | None, tmp_path: Path
+) -> None:
+    path = scenario(chaos_decoy(manifest), tmp_path)
+    result = fix_file(path, CATALOG)
+
+    assert yaml.safe_load(result.new)["spec"]["decoys"][0]["changes"] == [meant or manifest]
+
+
+def test_an_alias_that_joins_is_dropped(tmp_path: Path) -> None:
+    result = fix_file(scenario(aliases("Deployment/product-catalog", "Deployment/frontend"), tmp_path), CATALOG)
+
+    assert result.left == ()
+    (cause,) = yaml.safe_load(result.new)["spec"]["groundTruth"]["rootCauses"]
+    assert cause["aliases"] == ["Deployment/product-catalog"]
+
+
+def test_a_solution_that_is_there_twice_is_dropped(tmp_path: Path) -> None:
+    def again(spec: Spec) -> None:
+        spec["solutions"].append({**copy.deepcopy(spec["solutions"][0]), "name": "again"})
+
+    path = scenario(again, tmp_path)
+    result = fix_file(path, CATALOG)
+
+    assert [f.code for f in result.corrected] == ["SK417"]
+    assert [s["name"] for s in yaml.safe_load(result.new)["spec"]["solutions"]] == ["restore-port"]
+
+
 def test_an_experiment_of_a_fault_that_chaos_mesh_refuses(tmp_path: Path) -> None:
     path = scenario(lambda s: None, tmp_path, own_fault(mode="al"))
 

@@ -8,6 +8,7 @@ from scenario_kit.changes import Engine
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.model import Change, Fault, Reference
+from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
 
 #: Changes of one step get ordinals from step × STEP; those of one fault of it from × FAULT, its restarts from HELP on.
@@ -37,6 +38,8 @@ def break_(context: Context, fault: Fault, index: int) -> None:
         context.settle()
         if change.chaos is not None:
             _await_injector(context, change)
+        if change.until is not None:
+            await_until(context, change.until)
     for position, change in enumerate(_reach(fault)):
         context.engine.do(change, ordinal=ordinal + _HELP + position, group=group, causal=False)
         context.settle()

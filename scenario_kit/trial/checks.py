@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from scenario_kit.model import Check, CheckResult
+from scenario_kit.model.change import Until
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.context import TICK, Context
 
@@ -24,3 +27,11 @@ def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]
         if not waiting:
             return [results[i] for i in range(len(checks))]
         context.wait(now + TICK)
+
+
+def await_until(context: Context, until: Until) -> CheckResult:
+    """Let time pass until the check after a change is true, or the deadline of the change is over.
+
+    It is a pause, not a proof: whether the change did what it was made for is asked elsewhere.
+    """
+    return await_checks(context, [msgspec.structs.replace(until.check, within_seconds=until.within_seconds)])[0]

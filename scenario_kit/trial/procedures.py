@@ -7,7 +7,7 @@ from typing import Final
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.model import CheckResult, Finding, Severity, Step
-from scenario_kit.trial.checks import await_checks
+from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.inject import STEP
 
@@ -38,7 +38,7 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
             return [_impossible(step, problem)], checks
         context.settle()
         if each.until is not None:
-            checks += await_checks(context, [each.until.check])
+            checks.append(await_until(context, each.until))
     return [], checks
 
 

@@ -261,3 +261,14 @@ def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
     findings, _ = change(stage.context(), Step(kind="change", use=use, name="try"), 4)
     assert [f.code for f in findings] == [code]
     assert "cannot be executed" in findings[0].message
+
+
+@pytest.mark.parametrize(("equals", "waited"), [("bad", 0), ("worse", 90)])
+def test_what_follows_a_change_waits_until_its_check_holds(equals, waited):
+    until = {"check": {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": equals}}, "withinSeconds": 90}
+    slow = fault("a")
+    patch = slow.changes[0].to_json()
+    slow = msgspec.structs.replace(slow, changes=(Change.from_json({**patch, "until": until}),))
+    stage = Stage(slow)
+    assert stage.run()[0] == []
+    assert stage.clock.now() == 1000 + waited

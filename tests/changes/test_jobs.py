@@ -214,6 +214,22 @@ def test_killed_around_any_write_it_runs_once_and_is_undone_once(fake, survive, 
     assert fake.kubelet.left == []
 
 
+def test_events_about_a_job_go_with_it(lab):
+    def event(name, kind, about):
+        metadata = {"name": name, "namespace": lab.namespace}
+        involved = {"kind": kind, "name": about, "namespace": lab.namespace}
+        return {"apiVersion": "v1", "kind": "Event", "metadata": metadata, "involvedObject": involved}
+
+    lab.kubelet.fate[tuple(COMMAND)] = "never"
+    with pytest.raises(InfrastructureError):
+        lab.do()
+    name = lab.job["metadata"]["name"]
+    for number, (kind, about) in enumerate((("Job", name), ("Pod", f"{name}-x"), ("Pod", "store-1"))):
+        lab.cluster.create(event(f"e{number}", kind, about))
+    lab.engine().undo_all()
+    assert [e["metadata"]["name"] for e in lab.cluster.list("Event", lab.namespace)] == ["e2"]
+
+
 def test_killed_after_its_job_was_created_it_finds_it_again(lab):
     with pytest.raises(Unreachable):
         lab.do(Dying(lab.cluster, 1, after=True))

@@ -26,7 +26,7 @@ def hotel_objects(hotel: App) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def cluster(hotel: App, hotel_objects: list[dict[str, Any]]) -> Callable[..., Little]:
-    def make(warm: float = 60.0, **options: Any) -> Little:
+    def make(warm: float = 30.0, **options: Any) -> Little:
         little = Little(hotel, hotel_objects, **options)
         little.run(TICK)
         little.revive()  # search was quicker than the registry
@@ -52,7 +52,7 @@ def config(hotel: Little, key: str, value: str) -> None:
 
 
 def test_healthy_is_quiet_and_has_the_rates_of_the_benchmark(cluster: Callable[..., Little]) -> None:
-    hour = cluster().run(1200.0)
+    hour = cluster(warm=60.0).run(1200.0)
     for service in SERVICES:
         assert hour.calls(service, error=True) == 0, service
         assert hour.quantile(0.95, service) < 100, service
@@ -85,7 +85,7 @@ def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
     little.run(TICK)
     little.revive()
     little.run(60.0)
-    after = little.run(1200.0)
+    after = little.run(600.0)
     for service in SERVICES:
         assert after.calls(service, error=True) == 0, service
         assert after.quantile(0.95, service) < 500, service
@@ -106,8 +106,8 @@ def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
 def test_loss_of_a_service(cluster: Callable[..., Little], component: str, share: float) -> None:
     hotel = cluster()
     hotel.scale(component, 0)
-    hotel.run(60.0)
-    after = hotel.run(300.0)
+    hotel.run(30.0)
+    after = hotel.run(120.0)
     assert after.share("frontend", kind="SERVER") == pytest.approx(share, abs=0.02)
     assert after.rate("frontend", kind="SERVER") == pytest.approx(100, rel=0.05), "the load does not wait"
     assert after.silent(component)
@@ -156,7 +156,7 @@ def test_a_replaced_pod_and_more_pods_are_found(cluster: Callable[..., Little]) 
 def test_a_lost_cache_crashes_its_client_for_as_long_as_it_is_away(cluster: Callable[..., Little]) -> None:
     hotel = cluster()
     hotel.scale("memcached-rate", 0)
-    after = live(hotel, 300.0)
+    after = live(hotel, 180.0)
     assert after.share("frontend", kind="SERVER") > 0.4
     assert after.share("frontend", span="HTTP GET /recommendations") == 0.0
     assert hotel.restarts > 10
@@ -188,7 +188,7 @@ def test_a_store_behind_a_warm_cache_is_not_missed_and_a_cold_one_shows_it(clust
     assert live(hotel, 300.0).share("frontend", kind="SERVER") == 0.0
     hotel.restart("memcached-rate")
     live(hotel, 120.0)
-    after = live(hotel, 300.0)
+    after = live(hotel, 150.0)
     assert after.share("frontend", kind="SERVER") == pytest.approx(0.6, abs=0.05)
     assert any("server selection error" in line.text for line in hotel.logs)
 
@@ -231,7 +231,7 @@ def test_a_store_that_is_only_briefly_away_ends_nobody(cluster: Callable[..., Li
     assert not any(p for p in hotel.twin._census.of("reservation") if p.ended)
 
 
-@pytest.mark.parametrize("component", ["geo", "recommendation", "user"])
+@pytest.mark.parametrize("component", ["geo", "user"])
 def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., Little], component: str) -> None:
     hotel = cluster()
     hotel.scale(f"mongodb-{component}", 0)
@@ -263,10 +263,10 @@ def test_a_changed_configuration_breaks_what_it_would(
 ) -> None:
     hotel = cluster()
     config(hotel, key, value)
-    assert live(hotel, 60.0).share("frontend", kind="SERVER") == 0.0, "a file is read at the start"
+    assert live(hotel, TICK).share("frontend", kind="SERVER") == 0.0, "a file is read at the start"
     hotel.restart("geo")
-    live(hotel, 120.0)
-    after = live(hotel, 120.0)
+    live(hotel, 60.0)
+    after = live(hotel, 60.0)
     assert after.share("frontend", kind="SERVER") == pytest.approx(share, abs=0.03)
     assert any(words in line.text for line in hotel.logs if line.pod.startswith("geo"))
     if key == "jaegerAddress":

@@ -1,0 +1,42 @@
+"""The published schema of reports: what is written conforms, what is not a report does not."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from scenario_kit.campaign import Validation
+from scenario_kit.model import Finding, Position, Severity, Verdict
+from scenario_kit.report import read, write
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "schema" / "report.schema.json").read_text())
+JUDGE = jsonschema.Draft202012Validator(SCHEMA)
+
+
+@pytest.fixture
+def written(tmp_path):
+    finding = Finding(
+        code="SK322", severity=Severity.ERROR, message="x", position=Position(path="scenario.yaml", line=3, column=4)
+    )
+    validation = Validation(scenario="s", plan="quick", verdict=Verdict.FAIL, headline="x", findings=(finding,))
+    _, folder = write(validation, tmp_path)
+    return folder / "report.json"
+
+
+def test_the_schema_is_one():
+    JUDGE.check_schema(SCHEMA)
+
+
+def test_what_is_written_conforms(written):
+    document = json.loads(written.read_text())
+    assert list(JUDGE.iter_errors(document)) == []
+    assert document["schemaVersion"] == 1
+    assert read(written).validation.scenario == "s"
+
+
+@pytest.mark.parametrize(
+    "change", [{"validation": None}, {"schemaVersion": "one"}, {"validation": {"verdict": "Fine"}}]
+)
+def test_what_is_no_report_does_not(written, change):
+    assert list(JUDGE.iter_errors(json.loads(written.read_text()) | change))

@@ -1,8 +1,10 @@
 """The healthy apps raise no alert for a long virtual time, under different seeds."""
 
 import pytest
+from msgspec import structs
 
 from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.campaign.plans import TRY
 from scenario_kit.campaign.programs import control
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.load import load_scenario
@@ -25,9 +27,10 @@ def test_quiet_for_a_long_time(lab, name, seconds, seeds):
     ]
     results = run(
         planned,
-        lambda namespace: resolve(scenario, catalog, namespace),
+        lambda namespace, _load: resolve(scenario, catalog, namespace),
         lab.cluster,
-        plan="healthy", app=scenario.spec.app.name, scenario="healthy", digest="none", parallel=2,
+        plan=structs.replace(TRY, name="healthy"), app=scenario.spec.app.name, scenario="healthy", digest="none",
+        parallel=2,
         health=lambda: [str(p) for p in lab.state.dead_parts()],
         progress=lambda planned, name, status: None,
     )  # fmt: skip

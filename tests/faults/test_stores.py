@@ -77,6 +77,19 @@ def test_clients_that_stay(name, target, parameters, word):
 
 
 @pytest.mark.parametrize(
+    ("name", "target", "word"),
+    [
+        ("valkey-password-changed", CACHE, "requirepass"),
+        ("postgres-login-revoked", "Deployment/astronomy-db", "ALTER ROLE astronomy_user NOLOGIN"),
+        ("postgres-privilege-revoked", "Deployment/astronomy-db", "ON catalog.products FROM astronomy_user"),
+    ],
+)
+def test_the_newer_version_has_the_same_clients(name, target, word):
+    fault = rendered(name, target, version="3.0.0")
+    assert word in " ".join(fault.changes[0].run.command)
+
+
+@pytest.mark.parametrize(
     ("name", "target", "app", "version", "text"),
     [
         ("valkey-password-changed", DATABASE, "otel-demo", "2.2.0", "no client 'valkey-cli' that talks to postgresql"),

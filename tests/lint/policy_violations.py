@@ -145,8 +145,17 @@ def created(**body: Any) -> list[Edit]:
     return [Put(("changes", 2), {"create": body})]
 
 
+def asked(expr: str) -> list[Edit]:
+    """One more proof of the fault, by a query."""
+    return [Put(("effect", 1), {"query": {"expr": expr, "is": "Equal", "value": 0}})]
+
+
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
+#: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
+    "SK118": asked("sum(up{pod=~'frontend.*'})"),
+    "SK119": asked("sum(up{service_name='carts-and-more'})"),
+    "SK309": asked("sum(rate(x{service_name=~'{{ target.name }}*'}[1m]))"),
     "SK003": [Put(("name",), "labels-found")],
     "SK121": [Put(("changes", 1, "patch", "target"), "Service/nowhere")],
     "SK123": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": {"x": "{{ nobody }}"}}})],
@@ -275,6 +284,7 @@ groups:
     for: 5m
     annotations: {summary: Nothing is served}
 """
+PACK_CASES = "- {alert: NothingServed, case: it fires, series: [], minute: 5, fires: x}\n"
 PACKS: dict[str, list[Edit]] = {
     "SK206": [Put(("groups", 0, "rules", 0, "annotations", "summary"), f"Ask with {TOKEN}")],
 }

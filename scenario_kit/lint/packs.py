@@ -35,7 +35,7 @@ _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
     why="an expression that was never seen to fire may never fire, and what it fires on by mistake is found at night",
     bad="catalog/alerts/shop.yaml without catalog/alerts/tests/shop.yaml",
     good="catalog/alerts/tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6, fires: cart}]",
-    fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack; `ci/test tests/catalog` runs it",
+    fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack (docs/add-an-alert-pack.md)",
     about=("Pack",),
 )
 def untested(case: PackCase) -> Iterator[Problem]:

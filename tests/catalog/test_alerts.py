@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.lint import lint_file
+from tests.docs.pages import ROOT, blocks
 
-PACKS = ("default", "itbench")
+PACKS = Catalog().alert_packs()
 
 
 @pytest.mark.parametrize("pack", PACKS)
@@ -22,10 +24,25 @@ def test_promtool_accepts_the_pack(catalog: Catalog, promtool, tmp_path, pack):
 @pytest.mark.parametrize("pack", PACKS)
 def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, tmp_path, pack):
     """One promtool run for all cases of a pack; its output names the failing ones."""
-    rules = {r.name: r for r in catalog.alert_pack(pack)}
     cases = yaml.safe_load((data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
     for wanted in (True, False):
-        assert {c["alert"] for c in cases if ("fires" in c) is wanted} == set(rules)
+        assert {c["alert"] for c in cases if ("fires" in c) is wanted} == {r.name for r in catalog.alert_pack(pack)}
+    run(promtool, tmp_path, catalog, pack, cases)
+
+
+def test_the_pack_of_the_page_on_packs(promtool, tmp_path):
+    """Followed to the letter: it lints green, and its cases are true."""
+    rules, cases = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
+    folder = tmp_path / "catalog" / "alerts"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "page.yaml").write_text(rules)
+    (folder / "tests" / "page.yaml").write_text(cases)
+    assert lint_file(folder / "page.yaml") == []
+    run(promtool, tmp_path, Catalog([tmp_path]), "page", yaml.safe_load(cases))
+
+
+def run(promtool, tmp_path, catalog, pack, cases):
+    rules = {r.name: r for r in catalog.alert_pack(pack)}
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(catalog.prometheus_rules(pack)))
     document = {
         "rule_files": ["rules.yaml"],

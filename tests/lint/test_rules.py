@@ -141,7 +141,6 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK606": lambda s: s.update(suppress=[{"code": "SK432", "reason": "none yet", "until": "2020-01"}]),
     **truth_violations.VIOLATIONS,
     **policy_violations.VIOLATIONS,
-    **policy_violations.VIOLATIONS,
 }
 LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}  # tests/load
 

@@ -171,9 +171,34 @@ def found(code: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message="x")
 
 
+def query(expr: str) -> dict[str, object]:
+    return {"query": {"expr": expr, "is": "Equal", "value": 0}, "withinSeconds": 60}
+
+
+#: Wrong checks, and the same ones when they are corrected.
+CHECKS: dict[str, tuple[dict[str, object], str]] = {
+    "SK118": (query('sum(up{pod=~"frontend.*"})'), 'pod=~"frontend-'),
+    "SK119": (query('sum(up{service_name="fronted"})'), 'service_name="frontend"'),
+    "SK134": ({"endpoints": {"service": "Service/fronted", "atMost": 0}, "withinSeconds": 60}, "Service/frontend"),
+}
+
+
+@pytest.mark.parametrize("code", sorted(CHECKS))
+def test_a_check_that_looks_elsewhere_is_corrected(code: str) -> None:
+    check, right = CHECKS[code]
+
+    result = fixed(edited(NOTED, [Put((*SPEC, "expect", "checks"), [check])]), study)
+
+    assert {finding.code for finding in result.corrected} == {code}
+    assert result.left == ()
+    assert right in result.text.replace('\\"', '"')
+    assert comments(result.text) == comments(NOTED)
+
+
 def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
-    tested = {code for code, _ in RESTORED} | {"SK106", "SK433", "SK604"}
+    tested = {code for code, _ in RESTORED} | {"SK106", "SK433", "SK604", *CHECKS}
     tested |= {*policy_violations.REPAIRED, *policy_violations.REPAIRED_APART}
+    tested |= {"SK124", "SK127", "SK128", "SK309", "SK311", "SK313", "SK413", "SK417"}  # with their rules' tests
 
     assert {code for code, rule in RULES.items() if rule.repair} == tested
     static = [rule for rule in RULES.values() if rule.static]

@@ -14,7 +14,7 @@ SCENARIOS = sorted((data_root() / "catalog" / "scenarios").glob("*/scenario.yaml
 
 @pytest.fixture(params=SCENARIOS, ids=lambda p: p.parent.name)
 def runbook(request):
-    return resolve(load_scenario(request.param).scenario, Catalog(), "otel-demo-bcdf")
+    return resolve(load_scenario(request.param).scenario, Catalog(), "otel-demo-bcdf", beside=request.param)
 
 
 def test_the_quick_plan_has_a_repeat_a_control_and_the_label_intervention(runbook):

@@ -128,9 +128,9 @@ def test_unknown_names_come_with_suggestions(root, look, suggestion):
     ("path", "content", "look", "part"),
     [
         ("catalog/faults/gone/fault.yaml", "a: [", lambda c: c.fault("gone"), "not YAML"),
-        ("catalog/faults/gone/fault.yaml", "- a", lambda c: c.fault("gone"), "expected a mapping"),
+        ("catalog/faults/gone/fault.yaml", "- a", lambda c: c.fault("gone"), "must be an object"),
         ("catalog/faults/gone/fault.yaml", {**FAULT, "name": "x"}, lambda c: c.fault("gone"), "name of its folder"),
-        ("catalog/faults/gone/fault.yaml", {**FAULT, "changes": 1}, lambda c: c.fault("gone"), "$.changes"),
+        ("catalog/faults/gone/fault.yaml", {**FAULT, "changes": 1}, lambda c: c.fault("gone"), "`changes` must be"),
         ("catalog/faults/gone/fault.yaml", {**FAULT, "chnges": []}, lambda c: c.fault("gone"), "chnges"),
         ("catalog/apps/shop/app.yaml", {**APP, "namspace": "x"}, lambda c: c.app("shop", "1.0"), "namspace"),
         (

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from scenario_kit.catalog.alerts import rules_of
 from scenario_kit.catalog.lock import locks
 from scenario_kit.catalog.reading import UnknownEntry, data_root, folders, of_version, read, value
-from scenario_kit.load import load_app, load_fault
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load import Mistaken, load_app, load_fault
 from scenario_kit.load.kept import kept
 from scenario_kit.model import AlertRule, App, FaultType, Object
 
@@ -87,7 +88,10 @@ class Catalog:
 
     def alert_packs(self) -> tuple[str, ...]:
         """Names of the alert packs."""
-        return tuple(sorted({p.stem for root in self.roots for p in root.glob("catalog/alerts/*.yaml")}))
+        return self._keep(
+            ("names", "alerts"),
+            lambda: tuple(sorted({p.stem for root in self.roots for p in root.glob("catalog/alerts/*.yaml")})),
+        )
 
     def alert_pack(self, name: str) -> tuple[AlertRule, ...]:
         """The rules of a pack.
@@ -112,7 +116,10 @@ class Catalog:
         return {"groups": groups}
 
     def _names(self, family: str, file: str) -> tuple[str, ...]:
-        return tuple(sorted({n for root in self.roots for n in folders(root / "catalog" / family, file)}))
+        return self._keep(
+            ("names", family, file),
+            lambda: tuple(sorted({n for root in self.roots for n in folders(root / "catalog" / family, file)})),
+        )
 
     def _app_path(self, name: str) -> Path:
         for root in self.roots:
@@ -163,7 +170,11 @@ class Catalog:
 def _checked(path: Path, check: Callable[[Path], Object]) -> Object:
     """The document of a definition. What others wrote is checked by its schema first; what we ship, by our tests."""
     shipped = path.is_relative_to(data_root())
-    document: Object = kept("yaml", [path], [str(shipped)], lambda: (read if shipped else check)(path))
+    try:
+        document: Object = kept("yaml", [path], [str(shipped)], lambda: (read if shipped else check)(path))
+    except Mistaken as error:  # its message only counts them
+        first = error.findings[0]
+        raise AuthoringError(f"{first.position}: {first.message}", error.findings) from error
     return document
 
 

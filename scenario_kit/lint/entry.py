@@ -42,11 +42,6 @@ class FaultCase:
     renderings: tuple[Rendering, ...] = ()
     kind: ClassVar = "Fault"
 
-    @property
-    def beside(self) -> bool:
-        """Whether it lies beside a scenario, and not in a catalogue."""
-        return self.path.resolve().parent.parent.parent.name != "catalog"
-
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """What the changes of each rendering do, and then each fix, solution and decoy."""

@@ -21,7 +21,20 @@ from scenario_kit.cli.output import show_error
 from scenario_kit.errors import KitError, ScenarioKitError
 
 #: Modules of this package that have ``register(app)``, in the order of ``--help``.
-COMMANDS = ("demo", "new", "lint", "rules", "render", "catalog", "validate", "validate_pr", "report", "lab", "operator", "doctor")
+COMMANDS = (
+    "demo",
+    "new",
+    "lint",
+    "rules",
+    "render",
+    "catalog",
+    "validate",
+    "validate_pr",
+    "report",
+    "lab",
+    "operator",
+    "doctor",
+)
 
 USAGE = 3
 INTERRUPTED = 130

@@ -123,8 +123,9 @@ def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:
 
 
 def _alternatives(error: ValidationError, here: str, at: Position) -> Finding:
-    names = [branch["required"][0] for branch in error.validator_value]
-    given = [name for name in names if name in error.instance]
+    branches = [branch for branch in error.validator_value if isinstance(branch, dict)]
+    names = [branch["required"][0] for branch in branches if branch.get("required")]
+    given = [name for name in names if isinstance(error.instance, dict) and name in error.instance]
     expected = "exactly one of " + ", ".join(f"`{name}`" for name in names)
     observed = " and ".join(f"`{name}`" for name in given) or "none of them"
     fix = f"keep one of {observed}" if given else f"add one of {', '.join(f'`{name}`' for name in names)}"

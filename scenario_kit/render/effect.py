@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jsonpatch
@@ -146,12 +146,29 @@ def _patched(obj: Object, change: Patch) -> Object:
                 expected="paths that exist in the rendered object",
                 fix="`scenario-kit render` shows the object",
             ) from error
-    patched: Object = result
-    return patched
+    return _sound(result)
 
 
 def _placed(manifest: Object, namespace: str) -> Object:
-    return {**manifest, "metadata": {"namespace": namespace, **manifest["metadata"]}}
+    sound = _sound(manifest)
+    return {**sound, "metadata": {"namespace": namespace, **sound["metadata"]}}
+
+
+def _sound(obj: Any) -> Object:
+    """The object, if it can be one: everything that looks at objects asks for their kind and name."""
+    metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
+    if not isinstance(metadata, Mapping) or not all(
+        isinstance(v, str) for v in (obj.get("kind"), metadata.get("name"))
+    ):
+        raise mistake(
+            "SK104",
+            "a change makes something that is no object of Kubernetes",
+            observed=str(obj)[:200],
+            expected="kind and metadata.name as text",
+            fix="write a whole object",
+        )
+    checked: Object = dict(obj)
+    return checked
 
 
 def _reference(manifest: Object) -> Reference:

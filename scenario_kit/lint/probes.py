@@ -59,7 +59,8 @@ def _repeated(fault: Fault) -> str:
     own = {_bare(str(t)) for change in fault.changes if (t := change.target)}
     for change in fault.changes:
         if manifest := change.create or change.apply or change.chaos:
-            own.add((manifest["kind"], manifest["metadata"]["name"]))
+            named = manifest.get("metadata")  # a definition that is wrong may have anything here; other rules say so
+            own.add((str(manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")))
     looked = []
     for check in fault.effect:
         if check.object is None or _bare(check.object.ref) not in own:

@@ -60,7 +60,10 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
         return _flagged(objects, change.set_flag, app, namespace)
     if operation in _ELSEWHERE or change.target is None:
         return tuple(objects)
-    ref = Reference.parse(change.target)
+    try:
+        ref = Reference.parse(change.target)
+    except ValueError as error:  # the target of a change in a definition may be a template of anything
+        raise mistake("SK104", f"a change has a target that is none: {error}") from error
     if ref.namespace not in (APP_NAMESPACE, namespace):
         return tuple(objects)
     if ref.kind in CLUSTER_KINDS and position(objects, ref, namespace) is None:
@@ -146,15 +149,15 @@ def _patched(obj: Object, change: Patch) -> Object:
                 expected="paths that exist in the rendered object",
                 fix="`scenario-kit render` shows the object",
             ) from error
-    return _sound(result)
+    return sound(result)
 
 
 def _placed(manifest: Object, namespace: str) -> Object:
-    sound = _sound(manifest)
-    return {**sound, "metadata": {"namespace": namespace, **sound["metadata"]}}
+    whole = sound(manifest)
+    return {**whole, "metadata": {"namespace": namespace, **whole["metadata"]}}
 
 
-def _sound(obj: Any) -> Object:
+def sound(obj: Any) -> Object:
     """The object, if it can be one: everything that looks at objects asks for their kind and name."""
     metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
     if not isinstance(metadata, Mapping) or not all(

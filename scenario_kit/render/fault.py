@@ -28,6 +28,7 @@ from scenario_kit.model import (
 from scenario_kit.model.base import convert
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render import commands
+from scenario_kit.render.effect import sound
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -77,7 +78,11 @@ def fault(
         return [(p, _without_when(d)) for p, d in named if _wanted(d, variables, f"{where} {p}")]
 
     def changes(documents: Sequence[Any], place: str) -> tuple[Change, ...]:
-        return tuple(_value(d, Change, variables, f"{where} {p}") for p, d in kept(documents, place))
+        made = tuple(_value(d, Change, variables, f"{where} {p}") for p, d in kept(documents, place))
+        for manifest in (change.create or change.chaos for change in made):
+            if manifest:
+                sound(manifest)
+        return made
 
     def checks(documents: Sequence[Any], place: str) -> tuple[Check, ...]:
         return tuple(_value(d, Check, variables, f"{where} {p}") for p, d in kept(documents, place))

@@ -36,7 +36,7 @@ def test_fix_corrects_the_file_and_tells_what_it_did(path: Path, capsys: pytest.
 
     out = capsys.readouterr().out
     assert path.read_text() == TEXT
-    assert f"fixed SK108 {path}:18:11: there is no fault type 'deployment-scaled-to-zeor'" in out
+    assert f"fixed SK108 {path}:19:11: there is no fault type 'deployment-scaled-to-zeor'" in out
     assert out.endswith("1 fix made; 1 scenario checked: no findings\n")
 
 

@@ -13,7 +13,6 @@ from scenario_kit.lab.twin.environment import environment
 from scenario_kit.lab.twin.flags import values
 from scenario_kit.lab.twin.network import Shape
 from scenario_kit.lab.twin.parameters import Physics, read
-from scenario_kit.lab.twin.process import normalised
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.resources import Stress, factor
 from scenario_kit.lab.twin.selectors import Party, allowed, matches
@@ -22,6 +21,7 @@ from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.streams import Streams
 from scenario_kit.lab.twin.waiting import Script, waits
 from scenario_kit.model import ContainerEffect, Ledger
+from scenario_kit.model.image import normalised
 from tests.lab.twin import tiny
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import AppCase, FaultCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import Found, Judged, Spot, fresh
 from scenario_kit.lint.stage import Keys, containers, mappings, pod_specs
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import FaultType, Object, Reference
 from scenario_kit.render.app import CLUSTER_KINDS
 
 #: Capabilities of Linux that Kubernetes' own baseline allows a container to add.
@@ -111,9 +112,18 @@ def _declared(case: Judged, found: Found) -> bool:
         return need in case.declared(found.written.stage) or (
             need == CLUSTER and NODE in case.declared(found.written.stage)
         )
-    if not isinstance(case, FaultCase):
+    fault = case.fault if isinstance(case, FaultCase) else _chosen(case, found)
+    if fault is None:
         return False
-    return case.fault.scope == CLUSTER if need == CLUSTER else need in case.fault.requires
+    return fault.scope == CLUSTER if need == CLUSTER else need in fault.requires
+
+
+def _chosen(case: Case, found: Found) -> FaultType | None:
+    """The fault whose parameter brings it: what a fault declares holds for every value that it takes."""
+    place = found.written.stage.place
+    if place[:2] != ("spec", "faults"):
+        return None
+    return case.types.get(case.scenario.spec.faults[int(place[2])].type)
 
 
 def _undeclared(case: Judged, found: Found, message: str) -> Problem:

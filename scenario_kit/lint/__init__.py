@@ -50,6 +50,7 @@ from scenario_kit.lint.opening import lintable
 from scenario_kit.lint.page import rule_page, rules_page
 from scenario_kit.lint.rule import RULES, Rule
 from scenario_kit.lint.shelf import shelf_of
+from scenario_kit.lint.side_by_side import each
 from scenario_kit.load import Mistake
 from scenario_kit.model import Finding
 
@@ -65,7 +66,7 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
         UsageError: there is no such file.
     """
     known = catalog or Catalog()
-    files = [judged(path, None, known) for path in paths]
+    files = each(paths, known)
     return [mistake.finding for found in _compared(files, known) for mistake in found]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
-from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.campaign import TRY, PlannedTrial, run
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import scenario_from_object
 from scenario_kit.model import Scenario, Step
@@ -103,9 +104,9 @@ def tried(lab, pairs: Sequence[Pair], middle: Sequence[Step] = (), alert: str = 
     ]
     return run(
         planned,
-        lambda namespace: resolve(value, catalog, namespace),
+        lambda namespace, _load: resolve(value, catalog, namespace),
         lab.cluster,
-        plan="matrix", app="otel-demo", scenario="matrix", digest=digest, parallel=2,
+        plan=structs.replace(TRY, name="matrix"), app="otel-demo", scenario="matrix", digest=digest, parallel=2,
         health=lambda: [str(p) for p in lab.state.dead_parts()],
         progress=lambda planned, name, status: None,
     )  # fmt: skip

@@ -171,6 +171,7 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
         _counted(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
         _counted(len(ways), "the solution resolves it", "{} solutions resolve it"),
         _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
         "without the fault nothing fires" if "control" in purposes and repeats else "",
     ]

@@ -49,8 +49,9 @@ def deleted_afterwards(lab):
 
 def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards, tmp_path):
     file = tmp_path / "scenario.yaml"
-    name = f"  name: {REF.name}\n"
-    file.write_text(FILE.read_text().replace(name, f"{name}  annotations: {{scenariokit.io/clock: Virtual}}\n", 1))
+    text = FILE.read_text()
+    assert "  annotations: {" in text
+    file.write_text(text.replace("  annotations: {", "  annotations: {scenariokit.io/clock: Virtual, ", 1))
     assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
     eventually(lambda: condition(lab, "SymptomsPresent").get("status") == "True", 120, "no symptoms")
     columns = kubectl(lab, "get", "scenarios").stdout

@@ -2,14 +2,17 @@
 
 A ReplicaSet whose pods were refused is retried after up to minutes, whatever happens to the quota meanwhile. Any write
 to it makes its controller try at once, so a neutral annotation is added and taken away again. Whether it tried shows in
-its event ``FailedCreate``, or in its pods.
+its event ``FailedCreate``, or in its pods. The API server judges by its own copy of a quota, which may be older than
+the quota: a refusal that names other limits than the quota has is no answer, and its controller is woken once more.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.server.settled.facts import Reason
@@ -21,6 +24,8 @@ ANNOTATION = "platform/checked"
 #: How long (wall) a namespace must be unsettled before anybody is nudged, and between two nudges of one object.
 AFTER_SECONDS = 0.5
 _AGAIN_SECONDS = 1.0
+#: What an event says about the quota that refused a pod; limits of any number of resources are at the end.
+_EXCEEDED: Final = re.compile(r"exceeded quota: (?P<quota>[a-z0-9.-]+), .*\blimited: (?P<limits>\S+)")
 
 
 class Nudger:
@@ -31,15 +36,29 @@ class Nudger:
         self._lock = threading.Lock()
         self._refused: dict[str, int] = {}
         self._nudged: dict[Reference, float] = {}
+        self._hard: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
         """An event may be a refusal; a ReplicaSet that is gone needs no memory."""
         with self._lock:
             if type_ == "DELETED" and kind == "ReplicaSet":
                 self._refused.pop(obj["metadata"]["uid"], None)
+            elif kind == "ResourceQuota":
+                self._hard[_name(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
             elif type_ == "PASSED" and kind == "Event" and obj.get("reason") == "FailedCreate":
+                if self._outdated(obj):
+                    return
                 uid = (obj.get("involvedObject") or {}).get("uid", "")
                 self._refused[uid] = max(revision(obj), self._refused.get(uid, 0))
+
+    def _outdated(self, event: Object) -> bool:
+        """Whether a quota refused by limits that it no longer has; only counts are compared, they have one spelling."""
+        said = _EXCEEDED.search(event.get("message") or "")
+        hard = self._hard.get((event["metadata"].get("namespace", ""), said["quota"])) if said else None
+        if said is None or hard is None:
+            return False
+        limits = dict(part.split("=", 1) for part in said["limits"].rstrip(".,").split(",") if "=" in part)
+        return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
     def refused(self) -> Mapping[str, int]:
         """The revision of the last refusal, by the UID of the controller that asked for a pod."""
@@ -61,3 +80,7 @@ class Nudger:
                     self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
             except NotFound:
                 continue  # it went away, which settles the matter
+
+
+def _name(obj: Object) -> tuple[str, str]:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

@@ -100,6 +100,23 @@ def test_refusals_are_known_by_their_events() -> None:
     assert nudger.refused() == {}
 
 
+@pytest.mark.parametrize(
+    ("hard", "message", "counts"),
+    [
+        ({"pods": "5"}, "forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", False),
+        ({"pods": "1"}, "forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", True),
+        ({"pods": "5"}, "forbidden: exceeded quota: other, requested: pods=1, limited: pods=1", True),
+        ({"memory": "0.5Gi"}, "exceeded quota: q, requested: memory=1Gi, used: memory=0, limited: memory=512Mi", True),
+        ({"pods": "5"}, "error looking up service account shop/x: serviceaccount not found", True),
+    ],
+)  # fmt: skip
+def test_a_refusal_by_limits_that_a_quota_no_longer_has_is_no_answer(hard, message, counts):
+    nudger = Nudger(FakeCluster())
+    nudger.heard("ADDED", "ResourceQuota", obj("q", 5, spec={"hard": hard}))
+    nudger.heard("PASSED", "Event", obj("e", 9, reason="FailedCreate", involvedObject={"uid": "rs"}, message=message))
+    assert nudger.refused() == ({"rs": 9} if counts else {})
+
+
 def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
     entries = [{"name": i, "containerID": i, "state": {"running": {}}} for i in ids]
     entries += [{"name": i, "containerID": i, "state": {"terminated": {}}} for i in ended]

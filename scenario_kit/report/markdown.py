@@ -61,11 +61,12 @@ def _alerts(numbers: Statistics | None) -> str:
             f"| {escape(alert.alert)} | {alert.declared} | {alert.fired} of {alert.n} "
             f"| {_seconds(alert.median_seconds)} | {_seconds(alert.p95_seconds)} | {_seconds(alert.within_seconds)} |"
         )
-    rows.append("")
-    rows.append(
-        f"A repeat holds with a chance of {numbers.at_least:.2f} or more (exact, 95 %); "
-        f"a pass of this plan rules out {numbers.claims:.2f} and less."
-    )
+    if numbers.n > 1:  # of one repeat the bound says nothing that a reader could use
+        rows += [
+            "",
+            f"A repeat holds with a chance of {numbers.at_least:.2f} or more (exact, 95 %); "
+            f"a pass of this plan rules out {numbers.claims:.2f} and less.",
+        ]
     return "\n".join(rows)
 
 

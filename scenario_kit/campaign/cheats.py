@@ -15,8 +15,8 @@ import msgspec
 
 from scenario_kit.judge.expectations import of_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
+from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
 
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 #: How far a cheat raises limits; an honest repair may raise them a few times.
 _RAISED: Final = 100
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
@@ -42,15 +42,15 @@ def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
     workloads = _workloads(runbook)
     load = {str(Reference.parse(c.workload)) for c in runbook.app.components if c.role == "Load"}
     names = _blamed(runbook, workloads)
-    blamed = [w for w in workloads if _spelled(w) in names]
+    blamed = [w for w in workloads if spelled(w) in names]
     if not any(f.persistence in _RESTARTABLE for f in runbook.faults):
-        restarted = [_on("restart", _spelled(w)) for w in workloads if _spelled(w) not in load]
+        restarted = [_on("restart", spelled(w)) for w in workloads if spelled(w) not in load]
         yield "restart-everything", "restart every workload", restarted
-    zero = [_change(scale={"target": _spelled(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
+    zero = [_change(scale={"target": spelled(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
     yield "scale-to-zero", "scale what alerts to zero", zero
-    yield "delete-workload", "delete what alerts", [_on("delete", _spelled(w)) for w in blamed[:1]]
+    yield "delete-workload", "delete what alerts", [_on("delete", spelled(w)) for w in blamed[:1]]
     yield "delete-service", "delete the Service of what alerts", _services(runbook, blamed)
-    stopped = [_change(scale={"target": _spelled(w), "replicas": 0}) for w in workloads if _spelled(w) in load]
+    stopped = [_change(scale={"target": spelled(w), "replicas": 0}) for w in workloads if spelled(w) in load]
     yield "stop-the-load", "stop the load generator", stopped
     yield "raise-limits", f"raise limits {_RAISED} times", list(_raised(blamed))
     yield "drop-probes", "drop the probes of what alerts", list(_dropped(blamed))
@@ -62,7 +62,7 @@ def _workloads(runbook: Runbook) -> list[Object]:
     return [
         o
         for o in runbook.objects
-        if o["kind"] in _WORKLOADS and o["metadata"].get("namespace", runbook.namespace) == runbook.namespace
+        if o["kind"] in WORKLOADS and o["metadata"].get("namespace", runbook.namespace) == runbook.namespace
     ]
 
 
@@ -70,12 +70,12 @@ def _blamed(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
     """What somebody who only reads alerts acts on: the workloads that must alert, and those that are labelled."""
     expected = [e.on for e in of_class(runbook.expect, "MustFire") if e.on]
     labels = [c.entity for c in runbook.ground_truth.root_causes if c.entity]
-    known = {_spelled(w) for w in workloads}
+    known = {spelled(w) for w in workloads}
     named = {_bare(text) for text in (*expected, *labels)}
     behind = {
-        _spelled(w)
+        spelled(w)
         for service in runbook.objects
-        if service["kind"] == "Service" and _spelled(service) in named
+        if service["kind"] == "Service" and spelled(service) in named
         for w in workloads
         if _selects(service, w)
     }
@@ -85,9 +85,9 @@ def _blamed(runbook: Runbook, workloads: Sequence[Object]) -> set[str]:
 def _services(runbook: Runbook, blamed: Iterable[Object]) -> list[Change]:
     touched = {_bare(e.ref) for f in runbook.faults for e in f.entities}
     return [
-        _on("delete", _spelled(o))
+        _on("delete", spelled(o))
         for o in runbook.objects
-        if o["kind"] == "Service" and any(_selects(o, w) for w in blamed) and _spelled(o) not in touched
+        if o["kind"] == "Service" and any(_selects(o, w) for w in blamed) and spelled(o) not in touched
     ]
 
 
@@ -123,7 +123,7 @@ def _rolled_back(runbook: Runbook, blamed: Iterable[Object]) -> Iterator[Change]
         _bare(c.restart.target) for f in runbook.faults for c in f.changes if c.restart is not None
     }  # fmt: skip
     for workload in blamed:
-        name = _spelled(workload)
+        name = spelled(workload)
         if workload["kind"] == "Deployment" and name in restarted and name not in changed:
             yield _on("undoRollout", name)
 
@@ -140,7 +140,7 @@ def _chaos(runbook: Runbook) -> Iterator[Change]:
 
 def _patch(workload: Object, containers: Sequence[Object]) -> Change:
     body = {"spec": {"template": {"spec": {"containers": list(containers)}}}}
-    return _change(patch={"target": _spelled(workload), "type": "Strategic", "patch": body})
+    return _change(patch={"target": spelled(workload), "type": "Strategic", "patch": body})
 
 
 def _times(quantity: Any) -> str:
@@ -152,17 +152,12 @@ def _times(quantity: Any) -> str:
 
 def _selects(service: Object, workload: Object) -> bool:
     selector = (service.get("spec") or {}).get("selector") or {}
-    labels = workload["spec"]["template"]["metadata"].get("labels") or {}
-    return bool(selector) and all(labels.get(k) == v for k, v in selector.items())
+    return bool(selector) and selector.items() <= pod_labels(workload).items()
 
 
 def _containers(workload: Object) -> list[Object]:
     found: list[Object] = workload["spec"]["template"]["spec"].get("containers") or []
     return found
-
-
-def _spelled(obj: Object) -> str:
-    return f"{obj['kind']}/{obj['metadata']['name']}"
 
 
 def _bare(text: str) -> str:

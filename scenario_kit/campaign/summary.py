@@ -29,6 +29,7 @@ def summarise(
     if not valid:
         return Statistics(n=0, broken=0, infra=len(repeats), claims=refuted(looks))
     seen = [r for r in valid if r.history is not None and r.injected_at is not None]
+    onsets = [_onsets(r) for r in seen]
     broken = sum(r.outcome == "Broken" for r in valid)
     return Statistics(
         n=len(valid),
@@ -37,8 +38,8 @@ def summarise(
         at_least=lower_bound(len(valid), broken),
         claims=refuted(looks),
         effective=effective([len(valid)]),
-        similarity=agreement.jaccard([frozenset(_fired(r)) for r in seen]) if len(seen) > 1 else None,
-        alerts=tuple(_alerts(seen, expect)),
+        similarity=agreement.jaccard([frozenset(times) for times in onsets]) if len(seen) > 1 else None,
+        alerts=tuple(_alerts(seen, onsets, expect)),
         order=tuple(_order(seen, edges)),
     )
 
@@ -116,25 +117,21 @@ def _onsets(result: TrialResult) -> dict[str, float]:
     return found
 
 
-def _fired(result: TrialResult) -> list[str]:
-    return sorted(_onsets(result))
-
-
-def _alerts(repeats: Sequence[TrialResult], expect: Expect) -> list[AlertSummary]:
+def _alerts(repeats: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect) -> list[AlertSummary]:
     rows = []
     covered: set[str] = set()
     for expectation in of_class(expect, "MustFire"):
         times = []
-        for repeat in repeats:
+        for repeat, seen in zip(repeats, onsets, strict=True):
             assert repeat.history is not None
             names = {label(t) for t in chosen(expectation, repeat.history.timelines)}
             covered |= names
-            times.append(min((t for n, t in _onsets(repeat).items() if n in names), default=inf))
+            times.append(min((t for n, t in seen.items() if n in names), default=inf))
         rows.append(_row(wanted_label(expectation), "MustFire", times, expectation.within_seconds))
-    others = {n for r in repeats for n in _onsets(r)} - covered
+    others = {name for seen in onsets for name in seen} - covered
     known = {label(t): declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
     for name in sorted(others):
-        times = [_onsets(r).get(name, inf) for r in repeats]
+        times = [seen.get(name, inf) for seen in onsets]
         rows.append(_row(name, "MayFire" if known.get(name) else "undeclared", times, None))
     return rows
 
@@ -163,20 +160,20 @@ def _finite(value: float) -> float | None:
 def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderSummary]:
     rows = []
     for edge in edges:
-        before, after = [_first(r, edge.from_) for r in repeats], [_first(r, edge.to) for r in repeats]
+        before, after = ([first_onset(r, end, _end(r)) for r in repeats] for end in (edge.from_, edge.to))
         if any(map(isfinite, before)) and any(map(isfinite, after)):
             rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
     return rows
 
 
-def _first(result: TrialResult, entity: str) -> float:
-    """The first onset of any alert on an entity."""
-    assert result.history is not None
-    assert result.injected_at is not None
+def first_onset(result: TrialResult, entity: str, until: float = inf) -> float:
+    """Seconds from injection to the first onset of any alert on an entity; infinite where none came ``until`` then."""
+    if result.history is None or result.injected_at is None:
+        return inf
     times = [
         onset - result.injected_at
         for t in result.history.timelines
         if t.entity and same_entity(entity, t.entity)
-        if (onset := t.onset(result.injected_at)) is not None and onset <= _end(result)
+        if (onset := t.onset(result.injected_at)) is not None and onset <= until
     ]
     return min(times, default=inf)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import AppCase, FaultCase
-from scenario_kit.lint.stage import Keys, Stage, Written, spelled
+from scenario_kit.lint.stage import Keys, Stage, Written
 from scenario_kit.model import Object, Position
+from scenario_kit.render.objects import spelled
 
 Judged = Case | FaultCase | AppCase
 

@@ -74,11 +74,6 @@ def _name(obj: Object) -> tuple[str, str, str]:
     return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def spelled(obj: Object) -> str:
-    """The object as messages name it."""
-    return f"{obj['kind']}/{obj['metadata']['name']}"
-
-
 def pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
     """The pod specs that an object holds, and where; only that of a Pod stands at another place."""
     spec = obj.get("spec")

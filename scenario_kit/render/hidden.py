@@ -14,12 +14,12 @@ from scenario_kit.model import Change, Entity, Fault, Object, Reference, Solutio
 from scenario_kit.model.chaos import GROUP, experiment, marks
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.render.mistake import mistake
+from scenario_kit.render.objects import WORKLOADS
 
 #: The admission policy that keeps Chaos Mesh's events about single pods out of namespaces.
 QUIET_EVENTS: Final = "quiet-events"
 #: Kinds for which the manager keeps an object for each pod, and tells events about it in the pod's namespace.
 _PER_POD: Final = ("HTTPChaos", "IOChaos", "NetworkChaos")
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 def hidden(fault: Fault, namespace: str) -> Fault:
@@ -61,7 +61,7 @@ def _demand(fault: Fault) -> None:
             )
         if mark := marks(change.chaos):
             raise _refusal(fault, mark)
-    if Reference.parse(fault.target).kind not in _WORKLOADS:
+    if Reference.parse(fault.target).kind not in WORKLOADS:
         raise _refusal(fault, f"the cause is then its target, and {fault.target} is no workload")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from scenario_kit.campaign import TrialResult
+from scenario_kit.campaign.summary import first_onset
 from scenario_kit.catalog import data_root
-from scenario_kit.judge.expectations import same_entity
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.scenario import Edge, Expect, GroundTruth
 from scenario_kit.report import graph as propagation
@@ -95,18 +96,7 @@ def _onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str
     entities = {c.entity for c in truth.root_causes} | {n for e in truth.propagation for n in _ends(e)}
     found = {}
     for entity in entities:
-        times = sorted(
-            min(came)
-            for r in repeats
-            if r.history is not None and r.injected_at is not None
-            if (
-                came := [
-                    onset - r.injected_at
-                    for t in r.history.timelines
-                    if t.entity and same_entity(entity, t.entity) and (onset := t.onset(r.injected_at)) is not None
-                ]
-            )
-        )
+        times = sorted(t for r in repeats if isfinite(t := first_onset(r, entity)))
         if times:
             span = f"{times[0]:.0f} s" if times[0] == times[-1] else f"{times[0]:.0f} to {times[-1]:.0f} s"
             found[entity] = f"alerts after {span}"

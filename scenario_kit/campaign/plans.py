@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -205,20 +205,22 @@ def namespace(app: str, unique: str) -> str:
     return f"{app}-{_short(unique)}"
 
 
-def spec(planned: PlannedTrial, runbook: Runbook, plan: str) -> TrialSpec:
+def spec(
+    planned: PlannedTrial, runbook: Runbook, plan: str, clock: Literal["Wall", "Virtual"] = "Virtual"
+) -> TrialSpec:
     """The immutable spec of a trial, with everything resolved inside.
 
     Raises:
-        AuthoringError: a fault of it follows the wall clock, and trials of plans run in virtual time.
+        AuthoringError: a fault of it follows the wall clock, and the trial does not.
     """
-    demand_wall_clock(runbook.faults, "Virtual")
+    demand_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
         runbook = with_cheats(runbook)
     return TrialSpec(
         scenario=runbook.scenario,
         digest=runbook.digest,
         plan=plan,
-        clock="Virtual",
+        clock=clock,
         seed=planned.seed,
         namespace=runbook.namespace,
         steps=planned.steps,

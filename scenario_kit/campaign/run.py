@@ -1,4 +1,4 @@
-"""Running a campaign: create trials, watch them, collect the evidence. The operator executes; this only asks.
+"""Running a campaign from the command line: a thin loop around ``advance``. The operator executes; this only asks.
 
 An interrupted campaign continues: trial names are derived, so a second call finds what the first one created, and
 what has finished stays until the whole campaign has.
@@ -6,28 +6,23 @@ what has finished stays until the whole campaign has.
 
 from __future__ import annotations
 
-import json
+import logging
 import time
-import uuid
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Final, Protocol
 
-from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
-from scenario_kit.campaign.result import TrialResult, from_status
-from scenario_kit.campaign.schedule import further, is_repeat, settled
-from scenario_kit.changes import TRIAL_LABEL
-from scenario_kit.errors import AlreadyExists, InfrastructureError
-from scenario_kit.model import AlertHistory, Object, Reference, Runbook
-from scenario_kit.model.scenario import API_VERSION
+import msgspec
+
+from scenario_kit.campaign.advance import Move, Seen, advance
+from scenario_kit.campaign.collect import KEPT_LABEL, Campaign, going, stale, status_of
+from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.errors import ClusterError, Unreachable
+from scenario_kit.model import Object
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 
-MANAGEMENT_NAMESPACE: Final = "scenario-kit"
-_GROUP: Final = "scenariokit.io"
-KEPT_LABEL: Final = "scenariokit.io/kept"
-#: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
-CAMPAIGN_LABEL: Final = "scenariokit.io/campaign"
+log = logging.getLogger(__name__)
 _POLL: Final = 0.25
 #: Wall seconds without any progress of a trial after which it counts as not evaluated.
 _STALLED: Final = 180.0
@@ -54,136 +49,142 @@ def run(
     progress: Progress,
     keep: bool = False,
     pause: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[TrialResult]:
     """Run trials, at most ``parallel`` at once, until the plan is settled; results come in the order of the plan.
 
-    Repeats that can no longer change anything are not begun; where the plan needs more of them, or infrastructure ended
-    a trial, further ones follow, as long as the environment is healthy.
+    Where the environment is not well, or the API server stays away, what has not ended is infrastructure's, and so is
+    what could not begin: nothing of it counts for or against the scenario. What was started goes on when the lab does.
 
     Raises:
-        ClusterError: the API server is gone; whatever was started continues when the lab does.
+        ClusterError: the API server refuses what is asked of it.
     """
-    every, waiting = list(planned), list(planned)
-    running: dict[str, _Running] = {}
-    finished: dict[str, TrialResult] = {}
-
-    def results() -> list[TrialResult]:
-        return [finished[p.purpose] for p in every if p.purpose in finished]
-
-    def begin(each: PlannedTrial) -> None:
-        name = trial_name(scenario, each, digest, plan.name)
-        _make_way(cluster, name, pause)
-        rendered = resolve(namespace(app, uuid.uuid4().hex), each.load_percent)
-        _create(cluster, each, name, rendered, plan.name, keep=keep)
-        running[name] = _Running(each)
-
-    while waiting or running:
-        while waiting and len(running) < parallel:
-            each = waiting.pop(0)
-            if not (is_repeat(each.purpose) and settled(plan.looks, results())):
-                begin(each)
-        for name, entry in list(running.items()):
-            result = _look(cluster, name, entry, health, progress)
-            if result is not None:
-                finished[entry.planned.purpose] = result
-                del running[name]
-        if not waiting and not running and not health():
-            waiting = further(plan.looks, every, results())
-            every += waiting
-        if waiting or running:
+    labels = {KEPT_LABEL: "true"} if keep else {}
+    campaign = Campaign(cluster, plan, scenario, digest, app, resolve, labels=labels)
+    watch = _Watch(campaign, progress, clock)
+    move = Move(every=tuple(planned))
+    while not move.over:
+        watch.look(move.every)
+        problems = "; ".join(health()) or watch.silent
+        if problems:
+            watch.give_up(problems)
+        move = advance(plan.looks, planned, watch.seen, parallel=parallel, give_up=bool(problems))
+        for each in move.missing:
+            watch.ended[each.purpose] = campaign.result(each, None, problems)
+        watch.begin(move.begin)
+        if not move.over:
             pause(_POLL)
     if not keep:
-        for result in finished.values():
-            cluster.delete(_reference(result.name))
-    return results()
+        _clear(campaign, move.every)
+    return [watch.ended[p.purpose] for p in move.every if p.purpose in watch.ended]
 
 
-class _Running:
-    """A trial that was created: when, and when it last moved (wall time)."""
+class _Followed:
+    """A trial that is waited for: as it was last seen, whether we created it, and when it last moved (wall time)."""
 
-    def __init__(self, planned: PlannedTrial) -> None:
+    def __init__(self, planned: PlannedTrial, now: float, *, began: bool = False) -> None:
         self.planned = planned
-        self.started = self.moved = time.monotonic()
-        self.seen: Object = {}
-        self.looks = 0
+        self.began = began
+        self.started = self.moved = now
+        self.trial: Object | None = None
+        self.status: Object = {}
 
 
-def _reference(name: str) -> Reference:
-    return Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP)
+class _Watch:
+    """What one run of the command has seen.
+
+    All that decides is in the cluster; kept here is what has ended, which does not change, and patience with the rest.
+    """
+
+    def __init__(self, campaign: Campaign, progress: Progress, clock: Callable[[], float]) -> None:
+        self._campaign = campaign
+        self._progress = progress
+        self._clock = clock
+        self._open: dict[str, _Followed] = {}
+        self._absent: set[str] = set()
+        self._answered = clock()
+        self._refused = ""
+        self.ended: dict[str, TrialResult] = {}
+
+    @property
+    def seen(self) -> list[Seen]:
+        """The trials that exist."""
+        running = [Seen(purpose=purpose) for purpose in self._open]
+        return [*running, *(Seen(purpose=p, outcome=r.outcome) for p, r in self.ended.items())]
+
+    @property
+    def silent(self) -> str:
+        """What the API server did last, once it has not answered for too long."""
+        return self._refused if self._clock() - self._answered > _STALLED else ""
+
+    def look(self, every: Sequence[PlannedTrial]) -> None:
+        """Read what has not ended. An API server that does not answer changes nothing, for a while."""
+        for planned in every:
+            if planned.purpose in self.ended or planned.purpose in self._absent:
+                continue
+            try:
+                self._look(planned)
+            except Unreachable as problem:
+                log.debug("%s", problem)
+                self._refused = str(problem)
+            else:
+                self._answered = self._clock()
+            entry = self._open.get(planned.purpose)
+            if entry and self._clock() - entry.moved > _STALLED:
+                self._end(entry, f"no progress for {_STALLED:.0f} s; is the operator running?")
+
+    def _look(self, planned: PlannedTrial) -> None:
+        purpose, trial = planned.purpose, self._campaign.find(planned)
+        if trial is None:  # it never was, made way, or was deleted by somebody: it is to be created
+            self._open.pop(purpose, None)
+            self._absent.add(purpose)
+            return
+        if purpose not in self._open and stale(trial):
+            self._campaign.remove(planned)
+            trial["metadata"].setdefault("deletionTimestamp", "now")
+        entry = self._open.setdefault(purpose, _Followed(planned, self._clock()))
+        entry.trial = trial
+        if going(trial):
+            return
+        status = status_of(trial)
+        if (raw := trial.get("status") or {}) != entry.status:
+            entry.status, entry.moved = raw, self._clock()
+            self._progress(planned, self._campaign.name(planned), status)
+        if status.outcome:
+            self._end(entry)
+
+    def _end(self, entry: _Followed, trouble: str = "") -> None:
+        result = self._campaign.result(entry.planned, entry.trial, trouble)
+        if entry.began or not result.wall_seconds:
+            result = msgspec.structs.replace(result, wall_seconds=round(self._clock() - entry.started, 2))
+        self.ended[entry.planned.purpose] = result
+        self._open.pop(entry.planned.purpose, None)
+
+    def begin(self, planned: Sequence[PlannedTrial]) -> None:
+        """Create what is next, and is known not to exist."""
+        for each in planned:
+            if each.purpose not in self._absent:
+                continue
+            entry = _Followed(each, self._clock(), began=True)
+            try:
+                self._campaign.begin(each)
+            except Unreachable as problem:
+                self._refused = str(problem)
+                continue
+            self._absent.discard(each.purpose)
+            self._open[each.purpose] = entry
+
+    def give_up(self, problems: str) -> None:
+        """Infrastructure is not well: what runs is not waited for."""
+        for entry in list(self._open.values()):
+            self._end(entry, problems)
 
 
-def _make_way(cluster: Cluster, name: str, pause: Callable[[float], None]) -> None:
-    """Old evidence makes way for a new run: a trial that goes, that was kept, or that infrastructure broke."""
-    found = cluster.get(_reference(name))
-    if found is None:
-        return
-    outcome = status_of(found).outcome
-    stale = outcome and KEPT_LABEL in (found["metadata"].get("labels") or {})
-    if not stale and outcome != "Infra" and not found["metadata"].get("deletionTimestamp"):
-        return
-    cluster.delete(_reference(name))
-    while cluster.get(_reference(name)) is not None:
-        pause(_POLL)
-
-
-def _create(cluster: Cluster, planned: PlannedTrial, name: str, runbook: Runbook, plan: str, *, keep: bool) -> None:
-    labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario} | ({KEPT_LABEL: "true"} if keep else {})
-    metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
-    body = spec(planned, runbook, plan).to_json()
-    try:
-        cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})
-    except AlreadyExists:
-        return  # an interrupted campaign created it; it is watched from where it stands
-
-
-def _look(
-    cluster: Cluster, name: str, entry: _Running, health: Callable[[], Sequence[str]], progress: Progress
-) -> TrialResult | None:
-    trial = cluster.get(_reference(name))
-    if trial is None:
-        raise InfrastructureError(f"the trial {name} was deleted while it ran")
-    entry.looks += 1
-    raw = trial.get("status") or {}
-    if raw and raw != entry.seen:
-        entry.seen, entry.moved = raw, time.monotonic()
-        progress(entry.planned, name, status_of(trial))
-    status = status_of(trial)
-    base = TrialResult(
-        name=name,
-        purpose=entry.planned.purpose,
-        describe=entry.planned.describe,
-        seed=entry.planned.seed,
-        outcome="Infra",
-        wall_seconds=_wall(trial, entry),
-    )
-    if status.outcome:
-        history, injected = evidence(cluster, status)
-        return from_status(base, status, history, injected)
-    if problems := health():
-        return from_status(base, status, None, None, "; ".join(problems))
-    if time.monotonic() - entry.moved > _STALLED:
-        return from_status(base, status, None, None, f"no progress for {_STALLED:.0f} s; is the operator running?")
-    return None
-
-
-def _wall(trial: Object, entry: _Running) -> float:
-    """Seconds since we began to look; for what an interrupted campaign had finished, the seconds that it took."""
-    ended = next((c.last_transition_time for c in status_of(trial).conditions if c.type == "Succeeded"), "")
-    if entry.looks > 1 or not ended:
-        return round(time.monotonic() - entry.started, 2)
-    began = datetime.fromisoformat(trial["metadata"]["creationTimestamp"])
-    return (datetime.fromisoformat(ended) - began).total_seconds()
-
-
-def status_of(trial: Object) -> TrialStatus:
-    """The status of a Trial object; empty while the operator has not seen it."""
-    return TrialStatus.from_json(trial.get("status") or {})
-
-
-def evidence(cluster: Cluster, status: TrialStatus) -> tuple[AlertHistory | None, float | None]:
-    """The alert history that a finished trial left, and when its faults were injected."""
-    found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
-    if found is None:
-        return None, None
-    document = json.loads(found["data"]["document"])
-    return AlertHistory.from_json(document["history"]), document.get("injectedAt")
+def _clear(campaign: Campaign, every: Sequence[PlannedTrial]) -> None:
+    """Remove the trials. One that the API server does not take goes with the next run of the campaign."""
+    for planned in every:
+        try:
+            campaign.remove(planned)
+        except ClusterError as problem:
+            log.warning("%s is not removed: %s", campaign.name(planned), problem)
+            return

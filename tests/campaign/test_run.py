@@ -3,8 +3,9 @@
 import pytest
 
 from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, PlannedTrial, conclude, run
+from scenario_kit.campaign.collect import KEPT_LABEL
 from scenario_kit.campaign.plans import repeat
-from scenario_kit.campaign.run import KEPT_LABEL
+from scenario_kit.errors import Unreachable
 from scenario_kit.model import App, Reference, Runbook, Step, Verdict, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster
@@ -12,6 +13,7 @@ from scenario_kit.trial import TrialStatus
 
 STEPS = (Step(kind="deploy"), Step(kind="teardown"))
 PLANNED = [PlannedTrial(purpose=p, describe=p, steps=STEPS, seed=i) for i, p in enumerate(("repeat-1", "control"))]
+PLACE = (MANAGEMENT_NAMESPACE, "scenariokit.io")
 WINDOWS = Windows(quiet=1, hold=1, still_firing=1, clear=1, resolve=1)
 
 
@@ -176,3 +178,81 @@ def test_every_repeat_is_rendered_for_its_own_load(cluster):
     assert asked[0] == 100
     assert min(asked) == 80
     assert max(asked) == 120
+
+
+class Broken:
+    """A cluster whose API server does not answer the calls of some numbers."""
+
+    def __init__(self, cluster, silent):
+        self._cluster, self._silent, self.calls = cluster, silent, 0
+
+    def __getattr__(self, name):
+        call = getattr(self._cluster, name)
+
+        def guarded(*given, **more):
+            self.calls += 1
+            if self._silent(self.calls):
+                raise Unreachable(f"{name}: no answer")
+            return call(*given, **more)
+
+        return guarded
+
+
+class Ticking:
+    """A wall clock that goes on by a second whenever it is asked."""
+
+    now = 0.0
+
+    def __call__(self):
+        self.now += 1
+        return self.now
+
+
+@pytest.mark.parametrize("first", range(1, 12))
+def test_an_api_server_that_is_silent_for_a_moment_changes_nothing(cluster, first):
+    flaky = Broken(cluster, lambda call: first <= call < first + 4)
+    results = campaign(flaky, Operator(cluster))
+    assert [(r.purpose, r.outcome) for r in results] == [("repeat-1", "Held"), ("control", "Held")]
+
+
+@pytest.mark.parametrize("first", range(1, 10))
+def test_an_api_server_that_stays_silent_is_nobodys_scenario(cluster, first):
+    gone = Broken(cluster, lambda call: call >= first)
+    results = run(
+        PLANNED, runbook, gone, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
+        progress=lambda *_: None, pause=Operator(cluster, silent=True), clock=Ticking(),
+    )  # fmt: skip
+    assert {r.outcome for r in results} == {"Infra"}
+    assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.NOT_EVALUATED
+
+
+@pytest.mark.parametrize("after", range(8))
+def test_a_lab_that_dies_never_passes_what_could_not_be_seen(cluster, after):
+    operator = Operator(cluster)
+    results = campaign(
+        cluster, operator, parallel=1, health=lambda: ["etcd is gone"] if operator.pauses >= after else []
+    )
+    answer = conclude("s", "", "d", "quick", results, [], 1.0).verdict
+    assert {r.purpose for r in results} == {"repeat-1", "control"}
+    assert answer == (Verdict.PASS if {r.outcome for r in results} == {"Held"} else Verdict.NOT_EVALUATED)
+
+
+def test_a_trial_that_somebody_deletes_runs_again(cluster):
+    operator = Operator(cluster, silent=True)
+
+    def meddle(seconds):
+        if operator.pauses == 1:
+            cluster.delete(Reference("Trial", operator.trials()[0]["metadata"]["name"], *PLACE))
+        operator.silent = operator.pauses < 3
+        operator(seconds)
+
+    assert {r.outcome for r in campaign(cluster, meddle)} == {"Held"}
+
+
+def test_a_trial_that_does_not_move_is_infrastructure(cluster):
+    results = run(
+        PLANNED, runbook, cluster, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2, health=list,
+        progress=lambda *_: None, pause=Operator(cluster, silent=True), clock=Ticking(),
+    )  # fmt: skip
+    assert {r.outcome for r in results} == {"Infra"}
+    assert "is the operator running?" in results[0].message

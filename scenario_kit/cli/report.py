@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenario_kit.errors import UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.report import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -17,8 +20,12 @@ def register(app: typer.Typer) -> None:
     def report(
         run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
         format: Annotated[str, typer.Option("--format", help="md, html, json or junit.")] = "md",
+        record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
     ) -> None:
         """Render the evidence of a validation.
+
+        With --record, a pass of the plan standard or thorough becomes the evidence that is committed beside the
+        scenario; it must still be the scenario that was run.
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
         """
@@ -27,6 +34,9 @@ def register(app: typer.Typer) -> None:
         if not run.exists():
             raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
         document = read(run)
+        if record:
+            typer.echo(f"wrote {_record(document)}")
+            return
         match format:
             case "md":
                 typer.echo(markdown.render(document))
@@ -40,3 +50,29 @@ def register(app: typer.Typer) -> None:
                 show_json(document.to_json())
             case _:
                 raise UsageError(f"there is no format '{format}'", fix="one of: md, html, json, junit")
+
+
+def _record(report: Report) -> Path:
+    """Write the evidence that a report gives; answers where.
+
+    Raises:
+        UsageError: it gives none, or the scenario is not where it was.
+    """
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.evidence import write_evidence
+    from scenario_kit.load import load_scenario
+    from scenario_kit.render.runbook import as_written, resolve
+    from scenario_kit.render.version import version_key
+    from scenario_kit.report.evidence import evidence
+
+    path = Path(report.validation.path)
+    if not path.is_file():
+        raise UsageError(
+            f"there is no {path}, of which the run is", fix="record where `scenario-kit verify` was called"
+        )
+    catalog = Catalog()
+    scenario = load_scenario(path).scenario
+    runbook = resolve(scenario, catalog, "app", beside=path.parent)
+    objects = as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
+    key = version_key(scenario.spec, runbook, objects, report.kubernetes, report.engine)
+    return write_evidence(path, evidence(report, runbook.digest, key))

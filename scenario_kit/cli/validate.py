@@ -211,9 +211,11 @@ def _dead(lab: LabState) -> list[str]:
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
+    from scenario_kit.lab.toolchain.parts import engine, kubernetes
     from scenario_kit.report import html, markdown, write
 
-    report, folder = write(validation, runs)
+    versions = (kubernetes(), engine()) if validation.trials else ()
+    report, folder = write(validation, runs, *versions)
     validation = report.validation
     (folder / "report.md").write_text(markdown.render(report))
     (folder / "report.html").write_text(html.render(report))

@@ -9,8 +9,8 @@ from typing import Final
 from scenario_kit.model import Finding, Severity, Value
 
 SCENARIOS: Final = "catalog/scenarios/"
-#: Evidence in a scenario's folder is written by machines only.
-EVIDENCE: Final = "evidence/"
+#: What a scenario's folder may hold that only the maintainers' machine writes, after the merge.
+EVIDENCE: Final = ("evidence.json", "evidence/")
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _SYMLINK, _SUBMODULE = "120000", "160000"
 _SHOWN: Final = 3
@@ -61,11 +61,11 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
                 _finding("SK002", told, f"changes in {folder} only", "move the rest to a pull request of its own"),
             ),
         )
-    findings = [*_links(changes), *_evidence(changes, folder)]
+    removed = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
+    findings = [*_links(changes), *_evidence(changes, folder, removed=removed)]
     if not _NAME.fullmatch(names[0]):
         told = f"'{_plain(names[0])}' is not a name for a scenario"
         findings.append(_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
-    removed = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
     return Shape(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
@@ -100,16 +100,18 @@ def _links(changes: Iterable[FileChange]) -> list[Finding]:
     return found
 
 
-def _evidence(changes: Iterable[FileChange], folder: str) -> list[Finding]:
+def _evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> list[Finding]:
+    """Whoever contributes a scenario does not say how well it did; evidence goes only together with its scenario."""
+    words = {"A": "added", "D": "removed"}
     return [
         _finding(
             "SK006",
-            f"{_plain(c.path)} was {'removed' if c.status == 'D' else 'changed'} by hand",
-            "evidence is only ever added, by the machine that gathered it",
+            f"{_plain(c.path)} was {words.get(c.status, 'changed')} by hand",
+            "evidence is written by ci/evidence alone, on the maintainers' machine, after the merge",
             "take this file back to what it is on the base",
         )
         for c in changes
-        if c.path.startswith(folder + EVIDENCE) and c.status != "A"
+        if c.path.removeprefix(folder).startswith(EVIDENCE) and not (removed and c.status == "D")
     ]
 
 

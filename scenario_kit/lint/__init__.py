@@ -17,6 +17,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     copies,
     difficulty,
     duplicates,
+    evidence,
     experiments,
     fetching,
     filters,

@@ -68,9 +68,9 @@ for _code, _title, _why, _bad, _good, _fix in (
     (
         "SK006",
         "Evidence was changed by hand",
-        "a failed run that was removed is a better verdict that nobody earned",
-        "a file below evidence/ that differs from the base",
-        "files that a machine added",
+        "who contributes a scenario does not write down how well it did: that is measured",
+        "a pull request with an evidence.json",
+        "evidence that `ci/evidence` recorded after the merge",
         "take the file back to what it is on the base",
     ),
 ):

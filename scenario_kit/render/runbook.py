@@ -10,9 +10,9 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import AlertRule, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
+from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
 from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
-from scenario_kit.render.app import app_objects, options_of, templates_digest
+from scenario_kit.render.app import app_objects, options_of
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -24,6 +24,8 @@ _P = TypeVar("_P", Solution, Decoy)
 _BY_FAULT: Final = "Fault/"
 #: Parts of a scenario that tell about the incident but do not shape it.
 _TOLD: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
+#: Parts of an app's definition that act through its objects alone, and the part that only the twin reads.
+_RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces")
 
 
 def resolve(
@@ -58,7 +60,7 @@ def resolve(
     faults = _faults(scenario, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
     return Runbook(
         scenario=scenario.name,
-        digest=_digest(spec, faults, rules, templates_digest(app, templates), app.to_json()),
+        digest=incident_digest(spec, faults, rules, app, as_written(spec, app, templates)),
         app=app,
         namespace=namespace,
         users=offered,
@@ -224,13 +226,33 @@ def _fixes(faults: Sequence[Fault]) -> tuple[Procedure, ...]:
     return tuple(fixes)
 
 
-def _digest(
-    spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], templates: str, app: Object
+def incident_digest(
+    spec: ScenarioSpec, faults: Sequence[Fault], rules: Sequence[AlertRule], app: App, objects: Sequence[Object]
 ) -> str:
-    """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial."""
-    causal = {k: v for k, v in spec.to_json().items() if k not in _TOLD}
+    """sha256 over what makes the incident: neither its texts nor the namespace or the load of one trial.
+
+    ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``as_written``. How the
+    templates come to them is another matter, so a template may be rewritten and the sum stays.
+    """
     judged = [{"name": r.name, "expr": r.expr, "for": r.for_seconds, "labels": r.labels} for r in rules]
-    shaped = {k: v for k, v in app.items() if k not in ("title", "twin")}
     return digest_of(
-        {"spec": causal, "faults": [f.digest for f in faults], "rules": judged, "templates": templates, "app": shaped}
+        {"spec": causal(spec), "faults": [f.digest for f in faults], "rules": judged, "app": app_digest(app, objects)}
     )
+
+
+def as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:
+    """The app's objects with the scenario's own load, in the app's conventional namespace."""
+    options = options_of(app, spec.app.options, spec.app.load.profile)
+    return app_objects(app, options, spec.app.load.users, app.namespace, templates=templates)
+
+
+def app_digest(app: App, objects: Sequence[Object]) -> str:
+    """sha256 over an app as it runs: its definition, but for what its objects say anyway or the twin alone reads."""
+    shape = {k: v for k, v in app.to_json().items() if k not in _RENDERED}
+    placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
+    return digest_of({"definition": shape, "objects": placed})
+
+
+def causal(spec: ScenarioSpec) -> Object:
+    """The parts of a scenario that shape the incident or its judgement."""
+    return {k: v for k, v in spec.to_json().items() if k not in _TOLD}

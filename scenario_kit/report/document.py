@@ -20,15 +20,20 @@ FILE: Final = "report.json"
 
 
 class Report(Value, frozen=True, kw_only=True):
-    """A validation with the circumstances under which it was made. ``created`` is wall time."""
+    """A validation with the circumstances under which it was made. ``created`` is wall time.
+
+    ``kubernetes`` and ``engine`` are the versions of the API server and of what injects chaos, as far as known.
+    """
 
     schema_version: int = SCHEMA_VERSION
     kit: str = __version__
     created: str = ""
+    kubernetes: str = ""
+    engine: str = ""
     validation: Validation
 
 
-def write(validation: Validation, folder: Path) -> tuple[Report, Path]:
+def write(validation: Validation, folder: Path, kubernetes: str = "", engine: str = "") -> tuple[Report, Path]:
     """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns the report and that folder.
 
     What to run next after a pass, if nothing else, is to look at that very report.
@@ -38,7 +43,9 @@ def write(validation: Validation, folder: Path) -> tuple[Report, Path]:
     run.mkdir(parents=True)
     if validation.verdict == Verdict.PASS and not validation.next:
         validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
-    report = Report(created=now.isoformat(timespec="seconds"), validation=validation)
+    report = Report(
+        created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation
+    )
     (run / FILE).write_text(
         json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=2)
     )

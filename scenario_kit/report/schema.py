@@ -1,4 +1,4 @@
-"""The published JSON Schema of ``report.json``, derived from the values that are written."""
+"""The published JSON Schemas of ``report.json`` and ``evidence.json``, derived from the values that are written."""
 
 from __future__ import annotations
 
@@ -6,17 +6,28 @@ from typing import Any
 
 import msgspec
 
+from scenario_kit.model import Value
+from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence
 from scenario_kit.report.document import SCHEMA_VERSION, Report
 
 
 def report_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of ``report.json``; its version is ``schemaVersion`` in every report."""
-    schema = msgspec.json.schema(Report)
+    return _schema(Report, f"scenario-kit report, version {SCHEMA_VERSION}")
+
+
+def evidence_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of ``evidence.json``, versioned in the same way."""
+    return _schema(Evidence, f"scenario-kit evidence, version {EVIDENCE_VERSION}")
+
+
+def _schema(of: type[Value], title: str) -> dict[str, Any]:
+    schema = msgspec.json.schema(of)
     definitions = schema["$defs"]
-    body = definitions.pop("Report")
+    body = definitions.pop(of.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **body,
-        "title": f"scenario-kit report, version {SCHEMA_VERSION}",
+        "title": title,
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }

@@ -21,7 +21,9 @@ def changes(*paths, status="M", mode="100644"):
         ([ONE + "scenario.yaml", "catalog/scenarios/other/scenario.yaml"], "", ["SK001"]),
         ([ONE + "scenario.yaml", "scenario_kit/judge/resolved.py"], "web-errors", ["SK002"]),
         ([ONE + "scenario.yaml", "catalog/scenarios-evil/x"], "web-errors", ["SK002"]),
-        ([ONE + "evidence/summary.json"], "web-errors", ["SK006"]),
+        ([ONE + "evidence.json"], "web-errors", ["SK006"]),
+        ([ONE + "scenario.yaml", ONE + "evidence/summary.json"], "web-errors", ["SK006"]),
+        ([ONE + "evidence.md"], "web-errors", []),
         (["catalog/scenarios/Web_Errors/scenario.yaml"], "Web_Errors", ["SK106"]),
         (["catalog/scenarios/../../etc/scenario.yaml"], "..", ["SK106"]),
     ],
@@ -42,9 +44,15 @@ def test_links_out_of_the_folder_are_refused():
         assert [f.code for f in shape(changes(ONE + "scenario.yaml", mode=mode)).findings] == ["SK002"]
 
 
-def test_evidence_may_be_added_and_a_scenario_removed():
-    assert shape(changes(ONE + "evidence/run-1.json", status="A")).findings == ()
-    assert shape(changes(ONE + "scenario.yaml", status="D")).removed
+@pytest.mark.parametrize(("status", "told"), [("A", "added"), ("M", "changed"), ("D", "removed")])
+def test_nobody_writes_evidence_by_hand(status, told):
+    (found,) = shape(changes(ONE + "evidence.json", status=status)).findings
+    assert (found.code, told in found.message) == ("SK006", True)
+
+
+def test_a_scenario_is_removed_with_its_evidence():
+    found = shape(changes(ONE + "scenario.yaml", ONE + "evidence.json", status="D"))
+    assert (found.removed, found.findings) == (True, ())
 
 
 def test_names_cannot_write_into_a_log():

@@ -81,6 +81,7 @@ APART = {
     ("SK217", "Scenario"),
     ("SK218", "Scenario"),
     ("SK219", "Fault"),
+    ("SK607", "Scenario"),
 }
 
 #: A good fault. The comments must survive every correction.

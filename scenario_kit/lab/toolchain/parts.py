@@ -1,7 +1,8 @@
-"""The pinned parts of the lab: names, versions, and where they come from. Data, and nothing else."""
+"""The pinned parts of the lab: names, versions, and where they come from. Data, and little else."""
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 
@@ -133,3 +134,14 @@ _BY_NAME = {p.name: p for p in PARTS}
 def part(name: str) -> Part:
     """The part of that name; ``KeyError`` for another one."""
     return _BY_NAME[name]
+
+
+def kubernetes() -> str:
+    """The version of the API server, or nothing where one was supplied by hand."""
+    return KUBERNETES if not os.environ.get(part("kube-apiserver").variable) else ""
+
+
+def engine() -> str:
+    """What injects chaos, with its version; nothing where one was supplied by hand."""
+    chaos = part("chaos-controller-manager")
+    return f"chaos-mesh {chaos.version}" if not os.environ.get(chaos.variable) else ""

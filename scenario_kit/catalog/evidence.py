@@ -1,0 +1,44 @@
+"""The committed evidence of scenarios: ``evidence.json`` beside ``scenario.yaml``. Only `ci/evidence` writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence
+
+FILE: Final = "evidence.json"
+#: One summary is a few kilobytes; whatever is bigger is none.
+_MOST_BYTES: Final = 200_000
+
+
+def evidence_of(scenario: Path) -> Evidence | None:
+    """The evidence beside a scenario's file, or None where there is none.
+
+    Raises:
+        AuthoringError: there is a file, but it is no evidence.
+    """
+    path = scenario.with_name(FILE)
+    if not path.is_file():
+        return None
+    fix = "take the file back to what it is on the base, or run ci/evidence"
+    if path.stat().st_size > _MOST_BYTES:
+        raise AuthoringError(f"{path} has more than {_MOST_BYTES} bytes", fix=fix)
+    try:
+        return Evidence.from_json(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError, msgspec.ValidationError) as problem:
+        raise AuthoringError(f"{path} is no evidence: {problem}", fix=fix) from problem
+
+
+def write_evidence(scenario: Path, evidence: Evidence) -> Path:
+    """Write the evidence beside a scenario's file, all of it or nothing; answers where."""
+    path = scenario.with_name(FILE)
+    document = {"schemaVersion": EVIDENCE_VERSION} | evidence.to_json() | {"failures": evidence.failures}
+    temporary = path.with_name(f".{FILE}.new")
+    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)
+    return path

@@ -1,0 +1,107 @@
+"""Evidence is made of a pass of the plan standard or above, of the scenario as it is; of nothing else."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from scenario_kit.campaign import Validation
+from scenario_kit.campaign.result import AlertSummary, Statistics, TrialResult
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.evidence import write_evidence
+from scenario_kit.errors import UsageError
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Verdict
+from scenario_kit.model.evidence import VersionKey
+from scenario_kit.render.runbook import as_written, resolve
+from scenario_kit.render.version import version_key
+from scenario_kit.report import Report
+from scenario_kit.report.evidence import evidence
+
+ROOT = Path(__file__).parents[2]
+JUDGE = jsonschema.Draft202012Validator(json.loads((ROOT / "schema" / "evidence.schema.json").read_text()))
+KEY = VersionKey(scenario="a", app="shop 1", app_digest="b", images="c", alerts="d", contract="e")
+
+
+def alert(name, declared, fired):
+    return AlertSummary(
+        alert=name, declared=declared, fired=fired, n=5, median_seconds=210.0, p95_seconds=225.0, within_seconds=480
+    )
+
+
+ALERTS = (alert("A on Deployment/x", "MustFire", 5), alert("B", "MayFire", 2), alert("C", "MayFire", 0))
+PASSED = Validation(
+    scenario="s",
+    path="catalog/scenarios/s/scenario.yaml",
+    digest="d1",
+    plan="standard",
+    verdict=Verdict.PASS,
+    headline="",
+    trials=tuple(TrialResult(name=f"t{i}", purpose="", describe="", seed=i, outcome="Held") for i in range(9)),
+    n=5,
+    statistics=Statistics(n=5, broken=0, at_least=0.54928, claims=0.5308, alerts=ALERTS),
+    wall_seconds=95.0,
+)
+
+
+def report(**changes):
+    validation = msgspec.structs.replace(PASSED, **changes)
+    return Report(created="2030-01-02T03:04:05+00:00", validation=validation)
+
+
+def test_a_pass_becomes_evidence_that_fits_the_published_schema(tmp_path):
+    found = evidence(report(), "d1", KEY)
+
+    assert (found.n, found.failures, found.at_least, found.claims) == (5, 0, 0.5493, 0.5308)
+    assert (found.tier, found.date, found.minutes, found.trials) == ("simulated", "2030-01-02", 1.6, 9)
+    assert [a.alert for a in found.alerts] == ["A on Deployment/x", "B"]
+    assert (found.alerts[0].median_seconds, found.alerts[0].p95_seconds) == (210.0, 225.0)
+    document = json.loads(write_evidence(tmp_path / "scenario.yaml", found).read_text())
+    assert list(JUDGE.iter_errors(document)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "digest", "told"),
+    [
+        ({"verdict": Verdict.FAIL}, "d1", "only a pass"),
+        ({"verdict": Verdict.INCONCLUSIVE}, "d1", "only a pass"),
+        ({"plan": "quick"}, "d1", "too little"),
+        ({"plan": "try"}, "d1", "too little"),
+        ({}, "d2", "is now d2"),
+    ],
+)
+def test_nothing_else_does(changes, digest, told):
+    with pytest.raises(UsageError, match=told) as error:
+        evidence(report(**changes), digest, KEY)
+    assert error.value.fix
+
+
+def test_real_containers_make_it_reproduced():
+    assert evidence(report(data_plane="Kind"), "d1", KEY).tier == "reproduced"
+
+
+def keyed(path, **versions):
+    catalog = Catalog([ROOT])
+    scenario = load_scenario(path).scenario
+    runbook = resolve(scenario, catalog, "ns", users=9)
+    objects = as_written(scenario.spec, runbook.app, catalog.templates(runbook.app.name))
+    return version_key(scenario.spec, runbook, objects, **versions)
+
+
+def test_the_key_tells_which_part_changed(tmp_path):
+    path = ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    changed = tmp_path / "scenario.yaml"
+    one = keyed(path, kubernetes="v1.34.2", engine="chaos-mesh 1")
+    assert (one.app, one.kubernetes, one.engine) == ("otel-demo 2.2.0", "1.34", "chaos-mesh 1")
+    assert [(f.name, f.type) for f in one.faults] == [("cart-replicas", "deployment-scaled-to-zero")]
+
+    changed.write_text(path.read_text().replace("target: Deployment/cart}", "target: Deployment/cart }"))
+    assert keyed(changed, kubernetes="v1.34.9", engine="chaos-mesh 1") == one
+    changed.write_text(path.read_text().replace("withinSeconds: 480", "withinSeconds: 470"))
+    other = keyed(changed)
+    assert other.scenario != one.scenario
+    assert (other.app_digest, other.faults, other.alerts, other.images) == (
+        one.app_digest, one.faults, one.alerts, one.images,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from scenario_kit.campaign.collect import CAMPAIGN_LABEL, status_of
 from scenario_kit.campaign.conclusion import conclude, verdict
+from scenario_kit.campaign.custom import chosen
 from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, named, trials
 from scenario_kit.campaign.result import TrialResult, Validation
 from scenario_kit.campaign.run import run
@@ -18,6 +19,7 @@ __all__ = [
     "PlannedTrial",
     "TrialResult",
     "Validation",
+    "chosen",
     "conclude",
     "named",
     "run",

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scenario_kit.campaign.plans import PlannedTrial
-from scenario_kit.campaign.sampling import Look
+from scenario_kit.campaign.plans import Plan, PlannedTrial
 from scenario_kit.campaign.schedule import further, is_repeat, settled
 from scenario_kit.model import Value
 
@@ -34,7 +33,7 @@ class Move(Value, frozen=True, kw_only=True):
 
 
 def advance(
-    looks: Sequence[Look],
+    plan: Plan,
     planned: Sequence[PlannedTrial],
     seen: Iterable[Seen],
     *,
@@ -51,13 +50,13 @@ def advance(
     while True:
         ended = [known[p.purpose] for p in every if p.purpose in known and known[p.purpose].outcome]
         running = [p for p in every if p.purpose in known and not known[p.purpose].outcome]
-        enough = settled(looks, ended)
+        enough = settled(plan.looks, ended)
         waiting = [p for p in every if p.purpose not in known and not (is_repeat(p.purpose) and enough)]
         if give_up:
             return Move(every=tuple(every), missing=tuple(waiting), over=not running)
         if waiting or running:
             return Move(every=tuple(every), begin=tuple(waiting[: max(0, parallel - len(running))]))
-        more = further(looks, every, ended)
+        more = further(plan.looks, every, ended, plan.loads)
         if not more:
             return Move(every=tuple(every), over=True)
         every += more

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.campaign.plans import named
+from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.sampling import ONCE, Look, decide, repeats_for
 from scenario_kit.campaign.schedule import counts, is_repeat, judged
@@ -17,6 +17,7 @@ from scenario_kit.model import Finding, Runbook, Severity, Verdict
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
+SCAN: Final = "expectNoLeaks"
 
 
 def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE) -> Verdict:
@@ -30,7 +31,7 @@ def conclude(
     scenario: str,
     path: str,
     digest: str,
-    plan: str,
+    plan: str | Plan,
     results: Sequence[TrialResult],
     static: Sequence[Finding],
     wall: float,
@@ -40,9 +41,12 @@ def conclude(
 ) -> Validation:
     """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
 
+    ``plan`` is a plan, or the name of one.
+
     ``promised`` is the scenario as it was resolved; without it there are no statistics.
     """
-    looks = named(plan).looks
+    followed = named(plan) if isinstance(plan, str) else plan
+    looks = followed.looks
     answer = verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []
@@ -55,7 +59,7 @@ def conclude(
         scenario=scenario,
         path=path,
         digest=digest,
-        plan=plan,
+        plan=followed.name,
         verdict=answer,
         headline=headline(answer, results, findings),
         findings=findings,
@@ -66,7 +70,7 @@ def conclude(
         expect=promised.expect if promised else None,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,
-        next=next_command(answer, path, plan, findings, lab),
+        next=next_command(answer, path, followed.name, findings, lab),
     )
 
 
@@ -173,6 +177,8 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
         _counted(len(decoys), "the decoy does not", "{} decoys do not"),
         "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
+        "nothing that a solver reads gives it away" if any(s.step == SCAN for r in results for s in r.steps) else "",
+        "a rollout alone fires nothing" if "sham" in purposes else "",
         "without the fault nothing fires" if "control" in purposes and repeats else "",
     ]
     return [text for text in said if text]

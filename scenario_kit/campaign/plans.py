@@ -30,15 +30,24 @@ class PlannedTrial(Value, frozen=True, kw_only=True):
 
 
 class Plan(Value, frozen=True, kw_only=True):
-    """How much evidence a validation gathers. ``looks`` say after how many paired repeats what is settled."""
+    """How much evidence a validation gathers. ``looks`` say after how many paired repeats what is settled.
+
+    ``loads`` are those of successive repeats, in percent of the users; none mean ``LOADS``. ``parallel`` is how many
+    trials run at the same time; None leaves it to whoever starts them.
+
+    Raises:
+        UsageError: the looks make no sense, or can never pass.
+    """
 
     name: str
-    describe: str
+    describe: str = ""
     looks: tuple[Look, ...]
     control: bool = True
     solutions: bool = True
     interventions: bool = True
     cheats: bool = True
+    loads: tuple[int, ...] = ()
+    parallel: int | None = None
 
     def __post_init__(self) -> None:
         check_reachable(self.name, self.looks)
@@ -59,7 +68,7 @@ THOROUGH: Final = Plan(
 )
 PLANS: Final = {p.name: p for p in (TRY, QUICK, STANDARD, THOROUGH)}
 #: Loads of successive repeats: a pass should not rest on one number of users (design §8: ± 20 %).
-_LOADS: Final = (100, 80, 120, 90, 110)
+LOADS: Final = (100, 80, 120, 90, 110)
 
 _TOLD: Final = {
     "Incident": "quiet → broken → held → decoys → solved → clean",
@@ -88,7 +97,7 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     repairs = solving.solutions(runbook) if outcome == "Incident" else []
     steps = _repeat(runbook, repairs[0] if repairs else ())
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
-    planned = [repeat(first, number) for number in range(1, plan.looks[0].n + 1)]
+    planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     if plan.control and runbook.faults:
         steps = programs.control(_length(runbook))
         planned.append(
@@ -117,13 +126,14 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     return planned
 
 
-def repeat(first: PlannedTrial, number: int) -> PlannedTrial:
+def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:
     """The repeat of that number, counted from 1: the same program under another seed and another load."""
+    loads = loads or LOADS
     return msgspec.structs.replace(
         first,
         purpose=f"repeat-{number}",
         seed=first.seed + number - 1,
-        load_percent=_LOADS[(number - 1) % len(_LOADS)],
+        load_percent=loads[(number - 1) % len(loads)],
     )
 
 

@@ -68,7 +68,7 @@ def run(
         problems = "; ".join(health()) or watch.silent
         if problems:
             watch.give_up(problems)
-        move = advance(plan.looks, planned, watch.seen, parallel=parallel, give_up=bool(problems))
+        move = advance(plan, planned, watch.seen, parallel=parallel, give_up=bool(problems))
         for each in move.missing:
             watch.ended[each.purpose] = campaign.result(each, None, problems)
         watch.begin(move.begin)

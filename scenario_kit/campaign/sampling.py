@@ -120,6 +120,11 @@ def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None
                 f"rejects {look.reject}",
                 fix="accept fewer than are rejected, and at least 0",
             )
+        if look.accept >= look.n:
+            raise UsageError(
+                f"plan '{name}' passes after {look.n} repeats even if all of them break",
+                fix=f"accept: {look.n - 1} or less",
+            )
         before = look
     if repeats is not None and repeats < looks[0].n:
         raise UsageError(

@@ -49,12 +49,14 @@ def settled(looks: Sequence[Look], ended: Sequence[Ended]) -> bool:
     return decide(looks, *counts(ended)).verdict is not None
 
 
-def further(looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[Ended]) -> list[PlannedTrial]:
+def further(
+    looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[Ended], loads: Sequence[int] = ()
+) -> list[PlannedTrial]:
     """The trials that are needed next, once all that were planned have ended; none if everything is settled.
 
-    ``planned`` is all that was planned so far. Repeats get new numbers and new seeds; a trial of another purpose that
-    infrastructure ended runs again with its own, once. Nothing more is tried where infrastructure is to blame so often
-    that not even their success could be judged.
+    ``planned`` is all that was planned so far, ``loads`` are the plan's. Repeats get new numbers and new seeds. A trial
+    of another purpose that infrastructure ended runs again with its own, once. Nothing more is tried where
+    infrastructure is to blame so often that not even their success could be judged.
     """
     again = [
         msgspec.structs.replace(p, purpose=p.purpose + _AGAIN)
@@ -66,7 +68,7 @@ def further(looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Seque
     ]
     repeats = [p for p in planned if is_repeat(p.purpose)]
     more = decide(looks, *counts(ended)).more if repeats else 0
-    new = again + [repeat(repeats[0], len(repeats) + number) for number in range(1, more + 1)]
+    new = again + [repeat(repeats[0], len(repeats) + number, loads) for number in range(1, more + 1)]
     return [] if _too_much_trouble(ended, len(new)) else new
 
 

@@ -12,7 +12,7 @@ from scenario_kit.cli.output import show_findings, show_json
 from scenario_kit.errors import AuthoringError, UsageError
 
 if TYPE_CHECKING:
-    from scenario_kit.campaign import Validation
+    from scenario_kit.campaign import Plan, Validation
     from scenario_kit.catalog import Catalog
     from scenario_kit.lab.state import LabState
     from scenario_kit.model import Finding, Runbook, Scenario
@@ -46,11 +46,15 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Prove it")
     def verify(
         paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
-        plan: Annotated[str, typer.Option(help="How much evidence: try, quick, standard or thorough.")] = "quick",
+        plan: Annotated[
+            str, typer.Option(help="How much evidence: try, quick, standard, thorough, or the file of a plan.")
+        ] = "quick",
         cluster: Annotated[str, typer.Option(help="Where: lab.")] = "lab",
         seed: Seed = 1,
         name: Lab = "default",
-        parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials at the same time.")] = 2,
+        parallel: Annotated[
+            int | None, typer.Option(min=1, max=8, help="Trials at the same time; 2 if the plan does not say.")
+        ] = None,
         keep: Annotated[bool, typer.Option("--keep", help="Leave the trial objects for inspection.")] = False,
         format: Format = "text",
         runs: Runs = RUNS,
@@ -71,7 +75,7 @@ def validate(
     plan: str,
     seed: int,
     name: str,
-    parallel: int,
+    parallel: int | None,
     *,
     keep: bool,
     as_json: bool,
@@ -79,18 +83,17 @@ def validate(
     accepting: bool = False,
 ) -> int:
     """Validate scenarios one after another; the worst verdict decides the exit code."""
-    from scenario_kit.campaign import named
+    from scenario_kit.campaign import chosen
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.accepting import accept
     from scenario_kit.load import scenario_files
 
-    if plan != "try":
-        named(plan)
+    wanted = chosen(plan)
     files = scenario_files(paths)
     catalog = Catalog()
     results = []
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
-        results.append(_one(file, plan, seed, name, parallel, catalog, keep=keep))
+        results.append(_one(file, wanted, seed, name, parallel or wanted.parallel or 2, catalog, keep=keep))
         _conclude(results[-1], runs, as_json=as_json)
         if accepting:
             accept(file, results[-1], catalog)
@@ -100,7 +103,7 @@ def validate(
     return next((c for c in (1, 3, 2, 4) if c in codes), 0)
 
 
-def _one(file: Path, plan: str, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool) -> Validation:
+def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool) -> Validation:
     """Static rules first; the lab is started only for a scenario that passes them."""
     from scenario_kit.campaign import conclude
     from scenario_kit.model import Severity
@@ -129,7 +132,7 @@ def _campaign(
     scenario: Scenario,
     static: list[Finding],
     file: Path,
-    plan: str,
+    plan: Plan,
     seed: int,
     name: str,
     parallel: int,
@@ -137,7 +140,7 @@ def _campaign(
     *,
     keep: bool,
 ) -> Validation:
-    from scenario_kit.campaign import conclude, named, run, trials
+    from scenario_kit.campaign import conclude, run, trials
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.lab.lifecycle import up
@@ -154,16 +157,15 @@ def _campaign(
         found = [*static, *lacks]
         return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
     lab = up(name, say=lambda text: typer.echo(text, err=True))
-    wanted = named(plan)
-    planned = trials(wanted, sample, seed)
-    title = f"{scenario.name}: plan {plan}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
+    planned = trials(plan, sample, seed)
+    title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
         with Timeline(title, planned) as timeline:
             results = run(
                 planned,
                 resolved,
                 KubeCluster(kubeconfig=Path(lab.kubeconfig)),
-                plan=wanted,
+                plan=plan,
                 app=sample.app.name,
                 scenario=scenario.name,
                 digest=sample.digest,

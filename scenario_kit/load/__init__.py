@@ -21,7 +21,7 @@ from scenario_kit.schema import authoring, source
 
 __all__ = [
     "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in", "did_you_mean", "fault_in",
-    "load_app", "load_fault", "load_scenario", "read_scenario", "scenario_files",
+    "load_app", "load_fault", "load_scenario", "read_plan", "read_scenario", "scenario_files",
     "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
 
@@ -141,6 +141,12 @@ def fault_in(document: Document) -> LoadedFault:
 def load_app(path: Path) -> Object:
     """The document of an ``app.yaml``, checked. Raises as ``load_scenario``."""
     return app_in(read_document(path))
+
+
+def read_plan(path: Path) -> tuple[Object, Positions]:
+    """The document of a plan of one's own, checked, and where its fields stand. Raises as ``load_scenario``."""
+    document = read_document(path)
+    return _checked("Plan", document), document.positions
 
 
 def app_in(document: Document) -> Object:

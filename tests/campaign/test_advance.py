@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.campaign.advance import Seen, advance
-from scenario_kit.campaign.plans import PlannedTrial
+from scenario_kit.campaign.plans import STANDARD, Plan, PlannedTrial
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE
 from scenario_kit.campaign.schedule import judged
 
@@ -48,15 +48,15 @@ OTHERS = {"control": "H", "label": "H", "cheats": "H"}
 )
 def test_what_is_next(looks, trials, begin, over):
     planned = PLANNED if looks == FIVE_THEN_FIVE else [PLANNED[0], *PLANNED[5:]]
-    move = advance(looks, planned, seen(**trials), parallel=2)
+    move = advance(Plan(name="a", looks=looks), planned, seen(**trials), parallel=2)
     assert ([p.purpose for p in move.begin], move.over) == (begin, over)
 
 
 def test_what_is_given_up_is_named_and_what_runs_is_waited_for():
-    move = advance(FIVE_THEN_FIVE, PLANNED, seen(**repeats("HHr")), parallel=2, give_up=True)
+    move = advance(STANDARD, PLANNED, seen(**repeats("HHr")), parallel=2, give_up=True)
     assert not move.over
     assert not move.begin
-    move = advance(FIVE_THEN_FIVE, PLANNED, seen(**repeats("HHI")), parallel=2, give_up=True)
+    move = advance(STANDARD, PLANNED, seen(**repeats("HHI")), parallel=2, give_up=True)
     assert move.over
     assert [p.purpose for p in move.missing] == ["repeat-4", "repeat-5", "control", "label", "cheats"]
 
@@ -68,7 +68,7 @@ def test_any_order_of_events_ends_and_is_settled(parallel, events):
     """Trials end in any order; nothing but what exists is remembered between two steps."""
     trials = {}
     for chance, outcome in events:
-        move = advance(FIVE_THEN_FIVE, PLANNED, trials.values(), parallel=parallel)
+        move = advance(STANDARD, PLANNED, trials.values(), parallel=parallel)
         running = [t for t in trials.values() if not t.outcome]
         assert len(running) + len(move.begin) <= parallel
         if move.over:

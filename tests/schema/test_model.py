@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from scenario_kit import model
+from scenario_kit.campaign.plans import Plan
+from scenario_kit.campaign.sampling import Look
 from scenario_kit.model import app, change, check, noise, scenario, trial
 from scenario_kit.model.base import Value
 from scenario_kit.schema import Schema, definitions
@@ -46,6 +48,7 @@ PAIRS: dict[str, type[Value]] = {
     "LoadKnob": app.LoadKnob,
     "LoadKnobs": app.LoadKnobs,
     "LoadProfile": app.LoadProfile,
+    "Look": Look,
     "LogCheck": check.LogCheck,
     "ProbeCheck": check.ProbeCheck,
     "Noise": noise.Noise,
@@ -54,6 +57,7 @@ PAIRS: dict[str, type[Value]] = {
     "ObjectCheck": check.ObjectCheck,
     "OnAlert": scenario.OnAlert,
     "Patch": change.Patch,
+    "Plan": Plan,
     "Position": model.Position,
     "QueryCheck": check.QueryCheck,
     "Recurrence": scenario.Recurrence,

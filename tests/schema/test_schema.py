@@ -54,7 +54,7 @@ def test_enums_are_pascal_case(name: str) -> None:
             assert value == "" or value[0].isupper(), path
 
 
-@pytest.mark.parametrize("name", ["Scenario", "Fault", "App"])
+@pytest.mark.parametrize("name", ["Scenario", "Fault", "App", "Plan"])
 def test_authoring_schemas_are_valid_json_schemas(name: str) -> None:
     Draft202012Validator.check_schema(authoring(name))
     Draft7Validator.check_schema(editor_schema(name))

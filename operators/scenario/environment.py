@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from operators.scenario.grounds import Grounds, Lab, RealCluster
@@ -16,6 +17,7 @@ from scenario_kit.lab.state import LabState
 from scenario_kit.model import Value
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.ports import Cluster, Metrics
+from scenario_kit.schema.solver import SOLVER
 
 
 class Settings(Value, frozen=True, kw_only=True):
@@ -29,9 +31,13 @@ class Settings(Value, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Environment:
-    """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster."""
+    """Ports and settings of one operator process. ``kubeconfig`` is empty inside a cluster.
+
+    ``solver`` is the same cluster with the rights of whoever investigates: what is read there, a solver can read.
+    """
 
     cluster: Cluster
+    solver: Cluster
     metrics: Metrics
     catalog: Catalog
     settings: Settings
@@ -48,6 +54,7 @@ class Environment:
         lab = LabState.load(name)
         return cls(
             cluster=LabCluster(lab),
+            solver=KubeCluster(kubeconfig=Path(lab.kubeconfig), as_user=SOLVER),
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
             settings=settings,
@@ -76,6 +83,7 @@ class Environment:
         metrics = PrometheusMetrics(prometheus_url)
         return cls(
             cluster=cluster,
+            solver=KubeCluster(context=context or None, as_user=SOLVER),
             metrics=metrics,
             catalog=Catalog(),
             settings=settings,

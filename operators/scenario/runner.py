@@ -97,6 +97,7 @@ class TrialRun:
             spec=spec,
             runbook=runbook,
             cluster=environment.cluster,
+            solver=environment.solver,
             metrics=environment.metrics,
             clock=clock,
             engine=Engine(scene, clock, store, self._name),

@@ -11,6 +11,8 @@ import msgspec
 from scenario_kit.campaign import causes, programs, solving
 from scenario_kit.campaign.cheats import cheats, with_cheats
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
+from scenario_kit.campaign.sham import USE as SHAM
+from scenario_kit.campaign.sham import sham, with_sham
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Runbook, Step, TrialSpec, Value
 from scenario_kit.render.recurrence import demand_wall_clock
@@ -46,6 +48,8 @@ class Plan(Value, frozen=True, kw_only=True):
     solutions: bool = True
     interventions: bool = True
     cheats: bool = True
+    sham: bool = True
+    leaks: bool = True
     loads: tuple[int, ...] = ()
     parallel: int | None = None
 
@@ -55,11 +59,12 @@ class Plan(Value, frozen=True, kw_only=True):
 
 TRY: Final = Plan(
     name="try", describe="one paired repeat", looks=ONCE, control=False, solutions=False, interventions=False,
-    cheats=False,
+    cheats=False, sham=False, leaks=False,
 )  # fmt: skip
 QUICK: Final = Plan(
-    name="quick", describe="one paired repeat, control, interventions, all solutions", looks=ONCE, cheats=False
-)
+    name="quick", describe="one paired repeat, control, interventions, all solutions", looks=ONCE, cheats=False,
+    sham=False,
+)  # fmt: skip
 STANDARD: Final = Plan(
     name="standard", describe="five paired repeats, five more if one breaks, and everything else", looks=FIVE_THEN_FIVE
 )
@@ -103,12 +108,20 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
         planned.append(
             PlannedTrial(purpose="control", describe="without the fault nothing fires", steps=steps, seed=seed + 100)
         )
+    if plan.sham and outcome == "Incident" and (rollout := sham(runbook)) is not None:
+        rolled = _and([c.target or "" for c in rollout.solution.changes])
+        describe = f"restarting {rolled} alone fires nothing"
+        steps = programs.sham(rollout, _length(runbook) - runbook.windows.quiet)
+        planned.append(PlannedTrial(purpose="sham", describe=describe, steps=steps, seed=seed + 102))
     if plan.control and outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
         steps = programs.distractors(harmless, runbook.windows.hold)
         describe = f"with {_and(harmless)} alone nothing fires"
         planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 101))
     if plan.interventions and outcome == "Incident":
-        planned += _interventions(runbook, seed + 200)
+        planned += _interventions(runbook, seed + 200, scanned=plan.leaks)
+    if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
+        describe = "nothing that a solver can read gives the answer away"
+        planned.append(PlannedTrial(purpose="leaks", describe=describe, steps=programs.scan(), seed=seed + 103))
     if plan.solutions:
         planned += [
             PlannedTrial(
@@ -147,7 +160,7 @@ def _repeat(runbook: Runbook, repair: Sequence[Step]) -> tuple[Step, ...]:
             return programs.no_incident(_length(runbook))
 
 
-def _interventions(runbook: Runbook, seed: int) -> list[PlannedTrial]:
+def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
     """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
     ours, others = causes.repairs(runbook), causes.unlabelled(runbook)
     planned = []
@@ -157,7 +170,7 @@ def _interventions(runbook: Runbook, seed: int) -> list[PlannedTrial]:
             PlannedTrial(
                 purpose=f"label-{number + 1}" if len(ours) > 1 else "label",
                 describe=f"repairing{alone} resolves it",
-                steps=programs.fix_only(repaired),
+                steps=programs.fix_only(repaired, scanned=scanned and number == 0),
                 seed=seed + number,
             )
         )
@@ -226,6 +239,8 @@ def spec(
     demand_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
         runbook = with_cheats(runbook)
+    if any(step.use == SHAM for step in planned.steps):
+        runbook = with_sham(runbook)
     return TrialSpec(
         scenario=runbook.scenario,
         digest=runbook.digest,

@@ -59,6 +59,21 @@ def control(seconds: int) -> tuple[Step, ...]:
     return (Step(kind="deploy"), Step(kind="expectQuiet", seconds=seconds), *_END)
 
 
+def sham(procedure: Procedure, seconds: int) -> tuple[Step, ...]:
+    """The sham control: the rollout that injecting brings with it, without the change, and nothing may fire."""
+    return (
+        *_START,
+        Step(kind="change", use="Sham", name=procedure.name),
+        Step(kind="expectQuiet", use="Sham", name=procedure.name, seconds=seconds),
+        *_END,
+    )
+
+
+def scan() -> tuple[Step, ...]:
+    """What a solver can read, once everything has happened, does not say what did."""
+    return (*_START, *_BREAK, Step(kind="expectNoLeaks"), *_END)
+
+
 def distractors(names: Sequence[str], seconds: int) -> tuple[Step, ...]:
     """Only the harmless changes are made: nothing may fire, for as long as a repeat holds."""
     return (
@@ -69,9 +84,13 @@ def distractors(names: Sequence[str], seconds: int) -> tuple[Step, ...]:
     )
 
 
-def fix_only(causes: Sequence[Cause]) -> tuple[Step, ...]:
-    """The label intervention: repairing just these labelled causes must resolve the incident."""
-    return (*_START, *_BREAK, *_fixes(causes), Step(kind="expectCleared", use="Fix", name=_names(causes)), *_END)
+def fix_only(causes: Sequence[Cause], *, scanned: bool = False) -> tuple[Step, ...]:
+    """The label intervention: repairing just these labelled causes must resolve the incident.
+
+    ``scanned``: before anything is repaired, what a solver can read is searched for the answer.
+    """
+    scan = (Step(kind="expectNoLeaks"),) if scanned else ()
+    return (*_START, *_BREAK, *scan, *_fixes(causes), Step(kind="expectCleared", use="Fix", name=_names(causes)), *_END)
 
 
 def fix_others(causes: Sequence[Cause]) -> tuple[Step, ...]:

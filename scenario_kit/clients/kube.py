@@ -33,15 +33,21 @@ class KubeCluster:
         kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
         context: a context of it; None means its current one.
         field_manager: under which every write is recorded.
+        as_user: whose rights count instead of the identity's own.
 
     Raises:
         ClusterError: there is no usable configuration. Construction itself sends nothing.
     """
 
     def __init__(
-        self, kubeconfig: Path | None = None, context: str | None = None, field_manager: str = "platform"
+        self,
+        kubeconfig: Path | None = None,
+        context: str | None = None,
+        field_manager: str = "platform",
+        *,
+        as_user: str = "",
     ) -> None:
-        self._transport = Transport(kubeconfig, context)
+        self._transport = Transport(kubeconfig, context, as_user)
         self._discovery = Discovery(self._transport)
         self._write = {"fieldManager": field_manager, "fieldValidation": "Strict"}
 

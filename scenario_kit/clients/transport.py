@@ -43,12 +43,14 @@ class Transport:
     Args:
         kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
         context: a context of it; None means its current one.
+        as_user: whose rights count instead of the identity's own (impersonation, which RBAC has to allow).
 
     Raises:
         ClusterError: there is no usable configuration.
     """
 
-    def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None, as_user: str = "") -> None:
+        self._as_user = as_user
         self._configuration, self.namespace = _configure(kubeconfig, context)
         self._configuration.connection_pool_maxsize = _CONNECTIONS
         if urlsplit(self._configuration.host).hostname in _LOOPBACK:
@@ -166,6 +168,8 @@ class Transport:
         headers = {"Accept": accept, "Content-Type": content_type, "User-Agent": "platform"}
         headers.update(self._client.default_headers)
         headers["User-Agent"] = "platform"  # it ends up in audit logs, and as a field manager where none is named
+        if self._as_user:
+            headers["Impersonate-User"] = self._as_user
         for setting in self._configuration.auth_settings().values():
             if setting["in"] == "header" and setting["value"]:
                 headers[setting["key"]] = setting["value"]

@@ -34,16 +34,19 @@ def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> li
 
 
 def control(
-    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = ()
+    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = (), sham: bool = False
 ) -> list[Finding]:
-    """A run without the fault, or with the ``harmless`` ones alone: nothing may fire at any time."""
+    """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
+    it (``sham``): nothing may fire at any time."""
     made = ", ".join(harmless)
+    done = "no fault was injected"
+    if made or sham:
+        done = f"nothing but {made} was injected" if made else "workloads were only restarted, as the fault does"
     return [
         Finding(
             code="SK307",
             severity=Severity.ERROR,
-            message=f"{label(timeline)} fires although "
-            + (f"nothing but {made} was injected" if made else "no fault was injected"),
+            message=f"{label(timeline)} fires although {done}",
             observed=f"firing {_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
             why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",

@@ -207,6 +207,22 @@ for _code, _title, _why, _bad, _good, _fix in (
         "list it as a solution, or correct the label",
     ),
     (
+        "SK441",
+        "A solver can read what gives the answer away",
+        "a solver that finds the answer in a name, an event or a log has investigated nothing",
+        "a ConfigMap named after the fault, in the app's namespace",
+        "a name that somebody who knows nothing could have chosen",
+        "give it a neutral name ({{ neutral('settings') }}), or rename what gives it away in the scenario",
+    ),
+    (
+        "SK442",
+        "A solver can read objects of the fault injector",
+        "a solver that lists objects finds the fault without an investigation",
+        "a hidden NetworkChaos in a namespace that the solver's role can list",
+        "a role that reaches the app, and nothing else",
+        "remove what grants it; if nothing of yours does, report it as a bug",
+    ),
+    (
         "SK501",
         "Too many repeats broke",
         "an incident that shows only sometimes measures luck",

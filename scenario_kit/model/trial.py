@@ -28,6 +28,7 @@ StepKind = Literal[
     "expectCleared",
     "expectStillFiring",
     "expectUnresolved",
+    "expectNoLeaks",
     "teardown",
     "expectClean",
 ]
@@ -43,7 +44,7 @@ class Step(Value, frozen=True, kw_only=True):
     kind: StepKind
     faults: tuple[str, ...] = ()
     except_: tuple[str, ...] = msgspec.field(name="except", default=())
-    use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault"] = ""
+    use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault", "Sham"] = ""
     name: str = ""
     seconds: int | None = None
     forever: bool = False
@@ -61,12 +62,17 @@ class Procedure(Value, frozen=True, kw_only=True):
 
 
 class Runbook(Value, frozen=True, kw_only=True):
-    """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it."""
+    """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it.
+
+    ``namespace`` is where the app is; ``namespaces`` are the real names of further ones that it uses, by the symbolic
+    ones that references spell.
+    """
 
     scenario: str
     digest: str
     app: App
     namespace: str
+    namespaces: dict[str, str] = {}
     users: int
     objects: tuple[Object, ...]
     rules: tuple[AlertRule, ...]
@@ -80,6 +86,11 @@ class Runbook(Value, frozen=True, kw_only=True):
     def packed(self) -> str:
         """This runbook as a Trial carries it; the same runbook gives the same text."""
         return base64.b64encode(gzip.compress(msgspec.json.encode(self), 6, mtime=0)).decode()
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The real names of all namespaces of the app, the one where users enter it first."""
+        return (self.namespace, *self.namespaces.values())
 
     @property
     def outcome(self) -> Outcome:

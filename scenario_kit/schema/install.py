@@ -49,6 +49,9 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
 def access() -> list[dict[str, Any]]:
     """Namespace, ServiceAccount, ClusterRole and binding of the operator; roles of the solver; the event filter."""
     rules = [{"apiGroups": groups, "resources": resources, "verbs": verbs} for groups, resources, verbs in _RULES]
+    # The leak scan reads what the solver could read, with the solver's rights.
+    user = {"apiGroups": [""], "resources": ["users"], "resourceNames": [solver.SOLVER]}
+    rules.append(user | {"verbs": ["impersonate"]})
     bind: dict[str, Any] = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"]}
     rules.append(bind | {"resourceNames": [solver.SOLVER], "verbs": ["bind"]})
     return [

@@ -45,14 +45,15 @@ class Context:
     """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early,
     ``idle`` lets wall seconds pass.
 
-    ``tell`` is called as time passes, with the present time and the alert history, for whoever watches. ``said`` is
-    what this process has logged and need not say again.
+    ``solver`` is the cluster as whoever investigates may see it. ``tell`` is called as time passes, with the present
+    time and the alert history, for whoever watches. ``said`` is what this process has logged and need not say again.
     """
 
     name: str
     spec: TrialSpec
     runbook: Runbook
     cluster: Cluster
+    solver: Cluster
     metrics: Metrics
     clock: Clock
     engine: Engine

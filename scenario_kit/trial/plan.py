@@ -10,6 +10,8 @@ from scenario_kit.model import Step, StepStatus
 
 #: Steps that run whatever happened before them: nothing that was done may stay behind.
 ALWAYS: Final = ("teardown", "expectClean")
+#: Steps that only look: what they find breaks the trial, and says nothing about what the later steps would show.
+ASIDE: Final = ("expectNoLeaks",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +47,23 @@ def plan(steps: Sequence[Step], statuses: Sequence[StepStatus]) -> Action:
         status = known.get(index)
         if status is not None and status.outcome != "Running":
             continue
-        if failed is not None and step.kind not in ALWAYS:
+        if failed is not None and not _aside(failed) and step.kind not in ALWAYS:
             return Skip(index, failed.index)
         return Run(index)
     return Finish(outcome(statuses))
 
 
 def first_failure(statuses: Sequence[StepStatus]) -> StepStatus | None:
-    """The first step that did not hold: it decides what the trial shows, later ones are consequences."""
-    return next((s for s in sorted(statuses, key=lambda s: s.index) if s.outcome in ("Broken", "Infra")), None)
+    """The first step that did not hold: it decides what the trial shows, later ones are consequences.
+
+    One that only looks has no consequences, so it decides where nothing else failed.
+    """
+    failed = [s for s in statuses if s.outcome in ("Broken", "Infra")]
+    return min(failed, key=lambda s: (_aside(s), s.index), default=None)
+
+
+def _aside(status: StepStatus) -> bool:
+    return status.step in ASIDE
 
 
 def outcome(statuses: Sequence[StepStatus]) -> Literal["Held", "Broken", "Infra"]:

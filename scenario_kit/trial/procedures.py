@@ -12,7 +12,7 @@ from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.inject import STEP
 
 #: The finding for a procedure that cannot be executed, by its use.
-_CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "RemoveFault": "SK306"}
+_CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307", "RemoveFault": "SK306"}
 _UNDO_DEADLINE: Final = 300
 
 

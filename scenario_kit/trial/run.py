@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.errors import AuthoringError, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
-from scenario_kit.trial import deploy, inject, procedures, resolve, watch
+from scenario_kit.trial import deploy, inject, leaks, procedures, resolve, watch
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
@@ -152,6 +152,8 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
             return resolve.expect_cleared(context, step, start), []
         case "expectUnresolved":
             return resolve.expect_unresolved(context, step, start), []
+        case "expectNoLeaks":
+            return leaks.expect_no_leaks(context), []
         case "teardown":
             return deploy.teardown(context), []
         case "expectClean":

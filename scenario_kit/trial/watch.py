@@ -45,6 +45,8 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
     if made:
         return alerts.control(history, expect, context.injected_at() or start, end, harmless=made)
+    if step.use == "Sham":
+        return alerts.control(history, expect, start, end, sham=True)
     served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
     context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served))
     judge = alerts.quiet if injections else alerts.control

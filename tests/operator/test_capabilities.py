@@ -40,7 +40,12 @@ def scenario() -> Object:
 def environment(*objects: Object) -> Environment:
     cluster, metrics = FakeCluster(objects), FakeMetrics(lambda expr, at: [({}, 1.0)])
     return Environment(
-        cluster=cluster, metrics=metrics, catalog=CATALOG, settings=Settings(), grounds=RealCluster(cluster, metrics)
+        cluster=cluster,
+        solver=cluster,
+        metrics=metrics,
+        catalog=CATALOG,
+        settings=Settings(),
+        grounds=RealCluster(cluster, metrics),
     )
 
 

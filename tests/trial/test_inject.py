@@ -95,7 +95,8 @@ class Stage:
         scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
         engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
         return Context(
-            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
+            metrics=FakeMetrics(lambda *_: []),
             clock=self.clock, engine=engine, evaluator=self.evaluator, management="kit", health=list,
             stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
         )  # fmt: skip

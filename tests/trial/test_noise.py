@@ -76,7 +76,8 @@ class Stage:
         spec = TrialSpec(scenario="s", digest="d", seed=4, namespace="shop", steps=(), resolved="")
         scene = Scene(cluster=self.cluster, namespace="shop", app=APP, now=self.clock.now)
         return Context(
-            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
+            metrics=FakeMetrics(lambda *_: []),
             clock=self.clock, engine=Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t"),
             evaluator=None, management="kit", health=list, stopping=lambda: False, idle=lambda _: None,
             tell=lambda *_: None,

@@ -31,6 +31,23 @@ def test_plan(outcomes, action):
     assert plan(PROGRAM, statuses(*outcomes)) == action
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "action"),
+    [
+        (("Held", "Broken"), Run(2)),
+        (("Held", "Infra"), Run(2)),
+        (("Held", "Broken", "Held", "Held"), Finish("Broken")),
+        (("Held", "Infra", "Held", "Held"), Finish("Infra")),
+        (("Held", "Broken", "Infra"), Skip(3, 2)),
+        (("Held", "Infra", "Broken", "Skipped"), Finish("Broken")),
+    ],
+)
+def test_a_step_that_only_looks_stops_nothing(outcomes, action):
+    program = tuple(Step(kind=k) for k in ("deploy", "expectNoLeaks", "hold", "expectAlerts"))
+    known = [StepStatus(index=i, step=str(program[i]), outcome=o, started_at=0.0) for i, o in enumerate(outcomes)]
+    assert plan(program, known) == action
+
+
 def test_every_program_ends_whatever_happens():
     for outcome in ("Held", "Broken", "Infra"):
         known = []

@@ -86,7 +86,8 @@ class Trial:
         engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
         self.stops = False
         self.context = Context(
-            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, metrics=FakeMetrics(lambda *_: []),
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
+            metrics=FakeMetrics(lambda *_: []),
             clock=self.clock, engine=engine, evaluator=Evaluator(dict(firing)), management="kit", health=list,
             stopping=lambda: self.stops, idle=self.idle, tell=lambda *_: None,
         )  # fmt: skip

@@ -1,0 +1,174 @@
+"""What a solver can read, held against what it must not find there (validation.md §9). Pure.
+
+The tokens are derived once from the runbook: names and types of the faults, names of procedures, the author's
+sentences, and for hidden faults whatever belongs to the injector. What the app itself says, such as the name of a
+flag, is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.model import Finding, Object, Runbook, Severity, Value
+from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+
+_OURS: Final = "scenariokit.io"
+#: A sentence is given away by its words; a word or two may stand anywhere.
+_SENTENCE: Final = 4
+#: Places that a finding names; the rest is counted.
+_NAMED: Final = 3
+
+
+class Readable(Value, frozen=True, kw_only=True):
+    """A text that a solver can read, and where: ``Pod/cart: metadata.annotations``."""
+
+    where: str
+    text: str
+
+
+class Token(Value, frozen=True, kw_only=True):
+    """A text that gives the answer away. ``what`` says what it is, ``injector`` that it belongs to the machinery."""
+
+    text: str
+    what: str
+    injector: bool = False
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression: whole words, joined by whatever joins words in names."""
+        parts = [re.escape(part) for part in re.split(r"[-_ ]", self.text) if part]
+        joint = r"\s+" if " " in self.text else r"[-_.]?"
+        return rf"(?<![A-Za-z0-9]){joint.join(parts)}(?![A-Za-z0-9])"
+
+
+def tokens(runbook: Runbook) -> tuple[Token, ...]:
+    """What must not be readable, without what the app says itself."""
+    known = "\n".join(text for obj in runbook.objects for text in texts(obj).values())
+    known += "\n".join(c.name for c in runbook.app.components)
+    unique = {token.text.lower(): token for token in reversed(list(_tokens(runbook)))}
+    return tuple(t for t in reversed(unique.values()) if not re.search(t.pattern, known, re.IGNORECASE))
+
+
+def _tokens(runbook: Runbook) -> Iterator[Token]:
+    yield from _named(runbook.scenario, "the name of the scenario")
+    for fault in runbook.faults:
+        yield from _named(fault.name, "the name of a fault")
+        yield from _named(fault.type, "the type of a fault")
+    for procedure in runbook.procedures:
+        yield from _named(procedure.name, f"the name of a {procedure.use.lower()}")
+        yield from _said(procedure.solution.description, f"what a {procedure.use.lower()} says")
+    for edge in runbook.ground_truth.propagation:
+        yield from _said(edge.because, "the author's explanation")
+    yield Token(text=_OURS, what="an object or a trace of ours", injector=True)
+    chaos = [(f, c.chaos) for f in runbook.faults for c in f.changes if c.chaos is not None]
+    for fault, experiment in chaos:
+        if fault.visibility == "Hidden":
+            yield Token(text=experiment["kind"], what="the kind of a hidden experiment", injector=True)
+            if name := experiment["metadata"].get("name"):
+                yield Token(text=name, what="the name of a hidden experiment", injector=True)
+    if chaos and all(fault.visibility == "Hidden" for fault, _ in chaos):
+        yield Token(text=CHAOS_GROUP, what="a trace of the fault injector", injector=True)
+
+
+def _named(name: str, what: str) -> Iterator[Token]:
+    """A name of several parts; a single word ('quota') is a word of the trade, and stands in every log."""
+    if len(re.split(r"[-_]", name)) > 1:
+        yield Token(text=name, what=what)
+
+
+def _said(text: str, what: str) -> Iterator[Token]:
+    if len(text.split()) >= _SENTENCE:
+        yield Token(text=text, what=what)
+
+
+def shown(runbook: Runbook) -> bool:
+    """Whether some experiment is one that the scenario lets a solver see: its objects are read by design."""
+    return any(f.visibility != "Hidden" and any(c.chaos is not None for c in f.changes) for f in runbook.faults)
+
+
+def readable(obj: Object) -> Iterator[Readable]:
+    """Everything that an object says, secret data decoded."""
+    name = f"{obj.get('kind', '')}/{obj['metadata'].get('name', '')}"
+    for place, text in texts(obj).items():
+        yield Readable(where=f"{name}: {place}", text=text)
+
+
+def texts(obj: Object) -> Mapping[str, str]:
+    """Every text of an object by its path; keys of mappings count, since names of labels and variables are keys."""
+    found: dict[str, str] = {}
+    _walk(obj, "", found)
+    if obj.get("kind") == "Secret":
+        for key, value in (obj.get("data") or {}).items():
+            try:
+                found[f"data.{key}"] = base64.b64decode(value or "", validate=True).decode("utf-8", "replace")
+            except (binascii.Error, ValueError):
+                found[f"data.{key}"] = str(value)
+    return found
+
+
+def _walk(value: Any, path: str, found: dict[str, str]) -> None:
+    if isinstance(value, Mapping):
+        if value:
+            found[f"{path}." if path else "."] = " ".join(map(str, value))
+        for key, item in value.items():
+            _walk(item, f"{path}.{key}" if path else str(key), found)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _walk(item, f"{path}[{index}]", found)
+    elif isinstance(value, str):
+        found[path] = value
+
+
+def leaks(read: Iterable[Readable], sought: Iterable[Token]) -> list[Finding]:
+    """One finding for each token that a solver can read, with the first places where it stands."""
+    wanted = list(sought)
+    if not wanted:
+        return []
+    pattern = re.compile("|".join(f"({t.pattern})" for t in wanted), re.IGNORECASE)
+    places: dict[int, list[Readable]] = {}
+    for each in read:
+        for number in {m.lastindex - 1 for m in pattern.finditer(each.text) if m.lastindex}:
+            places.setdefault(number, []).append(each)
+    return [_finding(wanted[number], found) for number, found in sorted(places.items())]
+
+
+def _finding(token: Token, places: list[Readable]) -> Finding:
+    named = list(dict.fromkeys(p.where for p in places))
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    observed = "; ".join(named[:_NAMED]) + more
+    if token.injector:
+        return Finding(
+            code="SK442",
+            severity=Severity.ERROR,
+            message=f"a solver can read {token.what}: '{token.text}'",
+            observed=observed,
+            expected="nothing of the fault injector where the solver's role reaches",
+            why="a solver that lists objects finds the fault without an investigation",
+            fix="visibility: Hidden keeps an experiment out of sight; if nothing of yours shows it, report it as a bug",
+        )
+    return Finding(
+        code="SK441",
+        severity=Severity.ERROR,
+        message=f"a solver can read {token.what}: '{token.text}'",
+        observed=observed,
+        expected="names and texts that somebody who knows nothing could have chosen",
+        why="a solver that finds the answer in a name has investigated nothing",
+        fix="give the object a neutral name ({{ neutral('settings') }}), or rename what gives it away in the scenario",
+    )
+
+
+def reached(where: str) -> Finding:
+    """The solver's role reaches into what is ours."""
+    return Finding(
+        code="SK442",
+        severity=Severity.ERROR,
+        message=f"the solver's role can list {where}",
+        observed="the API server answers with objects",
+        expected="a refusal",
+        why="receipts, trials and hidden experiments name the fault",
+        fix="remove the role binding that grants it: kubectl get rolebindings,clusterrolebindings -A -o wide",
+    )

@@ -12,6 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
+from scenario_kit.model.reference import symbolic_name
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
@@ -73,20 +74,26 @@ class Case:
     def created(self) -> set[Reference]:
         """Objects that the faults create, as far as their names are known."""
         return {
-            reference_of(body, "") for f in self.faults.values() for c in f.changes if (body := c.create or c.chaos)
+            reference_of(body, self.app.namespace if self.app else "")
+            for f in self.faults.values()
+            for c in f.changes
+            if (body := c.create or c.chaos)
         }
 
     def exists(self, text: str) -> bool:
         """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted."""
         ref = Reference.parse(text)
-        bare = Reference(ref.kind, ref.name)
+        bare = Reference(ref.kind, ref.name, ref.namespace)
         if ref.kind in CLUSTER_KINDS:  # a cluster has more of them than the app brings
             return True
-        return bool(ref.namespace != "app" or bare in {Reference(r.kind, r.name) for r in (*self.known, *self.created)})
+        if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
+            return True
+        return bare in {Reference(r.kind, r.name, r.namespace) for r in (*self.known, *self.created)}
 
     def names(self, *kinds: str) -> list[str]:
         """References of the app's objects, of these kinds or of all."""
-        return [f"{ref.kind}/{ref.name}" for ref in self.known if not kinds or ref.kind in kinds]
+        bare = (Reference(ref.kind, ref.name, ref.namespace) for ref in self.known)
+        return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:
         """The fault of that name in the file."""
@@ -141,7 +148,7 @@ def reference_of(obj: Object, namespace: str) -> Reference:
     """The reference of an object; ``namespace`` is the one that is spelled ``app``."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     own = obj["metadata"].get("namespace", namespace)
-    return Reference(obj["kind"], obj["metadata"]["name"], "app" if own == namespace or not own else own, group)
+    return Reference(obj["kind"], obj["metadata"]["name"], symbolic_name(own, namespace) if own else "app", group)
 
 
 def same(one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import after, app_objects, fault, options_of
+from scenario_kit.render.namespaces import located
 
 _T = TypeVar("_T")
 #: Codes that rules of ours report with a better position.
@@ -25,6 +26,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
     scenario, spec = loaded.scenario, loaded.scenario.spec
     app = _known(lambda: catalog.app(spec.app.name, spec.app.version))
     objects = None if app is None else _objects(app, loaded, catalog)
+    app = app if app is None or objects is None else located(app, objects, app.namespace)
     types = _types(path, spec.faults, catalog)
     faults: dict[str, Fault] = {}
     unrendered: list[tuple[Place, Finding]] = []
@@ -114,8 +116,9 @@ def _alerts(loaded: Loaded, catalog: Catalog) -> dict[str, AlertRule] | None:
 def _renderable(use: FaultUse, types: dict[str, FaultType], objects: tuple[Object, ...], app: App) -> bool:
     """Whether the target exists; rendering for one that does not would only say so a second time."""
     ref = Reference.parse(use.target)
-    known = {(r.kind, r.name) for r in (reference_of(obj, app.namespace) for obj in objects)}
-    return use.type in types and (ref.namespace != "app" or (ref.kind, ref.name) in known)
+    known = {(r.kind, r.name, r.namespace) for r in (reference_of(obj, app.namespace) for obj in objects)}
+    foreign = ref.namespace not in ("app", *app.namespaces)
+    return use.type in types and (foreign or (ref.kind, ref.name, ref.namespace) in known)
 
 
 def _known(find: Callable[[], _T]) -> _T | None:

@@ -126,5 +126,6 @@ def _components(app: App, text: str) -> set[str]:
     return {
         c.name
         for c in app.components
-        if same(c.workload, f"{ref.kind}/{ref.name}") or (ref.kind == "Service" and c.service == ref.name)
+        if same(c.workload, str(Reference(ref.kind, ref.name, ref.namespace)))
+        or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -19,6 +19,7 @@ from scenario_kit.model import AlertRule, App, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, fault, options_of
 from scenario_kit.render.golden import objects_for
+from scenario_kit.render.namespaces import located
 from scenario_kit.render.offers import fits, targets
 
 AnyCase = Case | FaultCase | AppCase | PackCase
@@ -127,6 +128,7 @@ def _uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterator[Rende
         app = catalog.app(spec.app.name, spec.app.version)
         options = options_of(app, spec.app.options, spec.app.load.profile)
         objects = app_objects(app, options, spec.app.load.users, app.namespace, templates=catalog.templates(app.name))
+        app = located(app, objects, app.namespace)
     except AuthoringError:
         return  # what is wrong with the scenario is told of the scenario
     for use in spec.faults:
@@ -160,7 +162,7 @@ def _versions(name: str, catalog: Catalog) -> Iterator[Version]:
         for chosen in _choices(app):
             try:
                 objects = app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(name))
-                yield Version(app, objects, chosen)
+                yield Version(located(app, objects, app.namespace), objects, chosen)
             except AuthoringError as error:
                 yield Version(app, (), chosen, error)
 

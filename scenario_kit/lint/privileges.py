@@ -12,6 +12,7 @@ from scenario_kit.lint.spot import Found, Judged, Spot, fresh
 from scenario_kit.lint.stage import Keys, containers, mappings, pod_specs
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import FaultType, Object, Reference
+from scenario_kit.model.reference import real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
 
 #: Capabilities of Linux that Kubernetes' own baseline allows a container to add.
@@ -161,8 +162,10 @@ def _beyond(case: FaultCase) -> Iterator[Problem]:
                 continue
             ref = Reference.parse(target)
             namespace = (body or {}).get("metadata", {}).get("namespace") or ref.namespace
-            own = namespace in ("app", stage.app.namespace)
-            if (ref.kind in CLUSTER_KINDS and target != f"Namespace/{stage.app.namespace}") or not own:
+            app = stage.app
+            own = symbolic_name(namespace, app.namespace) in ("app", *app.namespaces)
+            homes = [f"Namespace/{real_name(app.namespace, s)}" for s in ("app", *app.namespaces)]
+            if (ref.kind in CLUSTER_KINDS and target not in homes) or not own:
                 if ref.kind in told:
                     continue
                 told.add(ref.kind)

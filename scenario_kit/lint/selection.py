@@ -10,6 +10,7 @@ from scenario_kit.lint.case import Case, Place, Procedure, reference_of
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.model.reference import symbolic_name
 from scenario_kit.render import after
 
 #: Parts of a Chaos Mesh selector that can be judged by labels alone.
@@ -118,14 +119,14 @@ def _of_experiment(
 
 
 def _at_home(namespace: object, app: App) -> bool:
-    return not namespace or namespace in ("app", app.namespace)
+    return not namespace or symbolic_name(str(namespace), app.namespace) in ("app", *app.namespaces)
 
 
 def _aimed(objects: Sequence[Object], target: Reference, app: App) -> set[Reference]:
     """The workloads whose pods a fault should reach; none where the target says nothing about pods."""
     own = {ref for ref, _ in _pods(objects, app) if (ref.kind, ref.name) == (target.kind, target.name)}
     if target.kind == "Service":
-        return _behind(objects, app).get(Reference("Service", target.name), set())
+        return _behind(objects, app).get(Reference("Service", target.name, target.namespace), set())
     return own
 
 
@@ -136,13 +137,14 @@ def _behind(objects: Sequence[Object], app: App) -> dict[Reference, set[Referenc
     for obj in objects:
         selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
         ref = reference_of(obj, app.namespace) if selector else None
-        if selector and ref and ref.namespace == "app":
-            found[ref] = {pod for pod, labels in pods if selector.items() <= labels}
+        if selector and ref and ref.namespace in ("app", *app.namespaces):
+            here = [(pod, labels) for pod, labels in pods if pod.namespace == ref.namespace]
+            found[ref] = {pod for pod, labels in here if selector.items() <= labels}
     return found
 
 
 def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
-    """Everything of the app's namespace that makes pods, and their labels."""
+    """Everything of the app's namespaces that makes pods, and their labels."""
     for obj in objects:
         if obj["kind"] not in _MAKERS:
             continue
@@ -150,8 +152,8 @@ def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapp
         if obj["kind"] == "CronJob":
             spec = (spec.get("jobTemplate") or {}).get("spec") or {}
         template = obj if obj["kind"] == "Pod" else spec.get("template")
-        if ref.namespace == "app" and isinstance(template, Mapping):
-            yield Reference(ref.kind, ref.name), (template.get("metadata") or {}).get("labels") or {}
+        if ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping):
+            yield Reference(ref.kind, ref.name, ref.namespace), (template.get("metadata") or {}).get("labels") or {}
 
 
 def _selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:

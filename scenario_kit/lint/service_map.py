@@ -49,9 +49,9 @@ def calls(case: Case) -> Iterator[Problem]:
 def _component(app: App, text: str) -> Component | None:
     """What a node belongs to; None for faults, and for objects that call nobody."""
     ref = Reference.parse(text)
-    if ref.kind == FAULT_NODE or ref.namespace != "app":
+    if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
-    bare = f"{ref.kind}/{ref.name}"
+    bare = str(Reference(ref.kind, ref.name, ref.namespace))
     own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
     return next(own, None)
 

@@ -107,6 +107,8 @@ class LoadKnobs(Value, frozen=True, kw_only=True):
 class App(Value, frozen=True, kw_only=True):
     """One app in one version. ``twin`` is None for apps that run on real clusters only.
 
+    ``namespaces`` are further ones that it may have beside ``namespace``, by symbolic name, each with a description.
+
     ``images`` exist; ``locks`` are the digests of some of them, which rendered objects then name beside the tag.
     """
 
@@ -114,6 +116,7 @@ class App(Value, frozen=True, kw_only=True):
     version: str
     title: str = ""
     namespace: str
+    namespaces: dict[str, str] = {}
     entry: str
     components: tuple[Component, ...]
     calls: tuple[CallEdge, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Self
+from collections.abc import Mapping
+from typing import Final, Self
 
 import msgspec
 
@@ -12,6 +13,7 @@ APP_NAMESPACE = "app"
 #: Where our own objects live, and what is hidden from solvers: they cannot read it.
 MANAGEMENT_NAMESPACE = "scenario-kit"
 
+_NONE: Final[Mapping[str, str]] = {}
 _PATTERN = re.compile(
     r"^(?:(?P<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?)/)?"
     r"(?P<kind>[A-Z][A-Za-z0-9]*)(?:\.(?P<group>[a-z0-9][-a-z0-9.]*))?"
@@ -52,6 +54,24 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         group = f".{self.group}" if self.group else ""
         return f"{namespace}{self.kind}{group}/{self.name}"
 
-    def within(self, namespace: str) -> Reference:
-        """This reference with the symbolic app namespace replaced by a real one."""
-        return msgspec.structs.replace(self, namespace=namespace) if self.namespace == APP_NAMESPACE else self
+    def within(self, namespace: str, others: Mapping[str, str] = _NONE) -> Reference:
+        """This reference with a symbolic namespace replaced by a real one.
+
+        Args:
+            namespace: what stands for the app's.
+            others: the real names of further namespaces of the app, by the symbolic ones.
+        """
+        real = namespace if self.namespace == APP_NAMESPACE else others.get(self.namespace, self.namespace)
+        return msgspec.structs.replace(self, namespace=real) if real != self.namespace else self
+
+
+def real_name(namespace: str, symbol: str) -> str:
+    """The real name of a namespace that an app declares, where the app itself is in ``namespace``."""
+    return namespace if symbol == APP_NAMESPACE else f"{namespace}-{symbol}"
+
+
+def symbolic_name(real: str, namespace: str) -> str:
+    """How references spell a namespace, where the app is in ``namespace``; others stay as they are."""
+    if real == namespace:
+        return APP_NAMESPACE
+    return real.removeprefix(f"{namespace}-") if namespace else real

@@ -3,17 +3,17 @@
 ``templates/apps/<app>/<version>/manifests.yaml.j2`` is rendered as text and read as YAML documents; it may include
 other files of ``templates/apps/<app>``. It sees
 
-* ``app``: name, version, entry and conventional namespace; ``namespace``: the real one;
+* ``app``: name, version, entry and conventional namespace; ``namespace``: the real one; ``namespaces``: the real names
+  of further ones that the app declares, by the symbolic ones;
 * ``options``: every option of the app, defaults filled in; ``load.users``;
 * ``data``: ``data.yaml`` beside it, as it stands there;
 * ``enabled(entry)``: whether the options have the values of ``entry.when``.
 
-Namespaced objects get the namespace here, not in the templates.
+Namespaced objects get the namespace here, not in the templates; ``metadata.namespace`` may be a symbolic one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from functools import lru_cache
@@ -28,6 +28,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load.kept import kept_bytes
 from scenario_kit.load.nodes import BoundedLoader
 from scenario_kit.model import App, Object
+from scenario_kit.model.reference import real_name
 from scenario_kit.render.folder import Folder
 from scenario_kit.render.meter import metered, weigh
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -108,6 +109,7 @@ def app_objects(
     variables = {
         "app": known,
         "namespace": namespace,
+        "namespaces": {symbol: real_name(namespace, symbol) for symbol in app.namespaces},
         "options": options_of(app, options),
         "load": {"users": users},
     }
@@ -118,15 +120,6 @@ def app_objects(
     if twice := {f"{k}/{n}" for k, n in names if names.count((k, n)) > 1}:
         raise AuthoringError(f"the templates of {app.name} yield twice: {', '.join(sorted(twice))}")
     return objects
-
-
-def templates_digest(app: App, folder: Path) -> str:
-    """sha256 over the template files that can shape this version of the app."""
-    sums = hashlib.sha256()
-    files = [*folder.glob("*"), *(folder / app.version).rglob("*")]
-    for path in sorted(p for p in files if p.is_file()):
-        sums.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return sums.hexdigest()
 
 
 @lru_cache(maxsize=32)
@@ -190,6 +183,8 @@ def _placed(app: App, document: Any, namespace: str) -> Object:
     if app.locks:
         _pin(document.get("spec"), app.locks)
     if kind not in CLUSTER_KINDS:
-        document["metadata"] = {"name": metadata["name"], "namespace": namespace, **metadata}
+        own = metadata.get("namespace", namespace)
+        place = real_name(namespace, own) if own in app.namespaces else own
+        document["metadata"] = {"name": metadata["name"], "namespace": place, **metadata} | {"namespace": place}
     result: Object = document
     return result

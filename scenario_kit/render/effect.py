@@ -64,7 +64,7 @@ def after(objects: Sequence[Object], change: Change, app: App, namespace: str) -
         ref = Reference.parse(change.target)
     except ValueError as error:  # the target of a change in a definition may be a template of anything
         raise mistake("SK104", f"a change has a target that is none: {error}") from error
-    if ref.namespace not in (APP_NAMESPACE, namespace):
+    if ref.namespace not in (APP_NAMESPACE, namespace, *app.namespaces):
         return tuple(objects)
     if ref.kind in CLUSTER_KINDS and position(objects, ref, namespace) is None:
         return tuple(objects)
@@ -92,7 +92,7 @@ def _created(objects: Sequence[Object], manifest: Object, namespace: str, operat
     if position(objects, _reference(placed), namespace) is not None:
         raise mistake(
             "SK121",
-            f"{operation}: {spelled(placed)} exists already",
+            f"{operation}: {spelled(placed, namespace)} exists already",
             fix="patch it, or choose another name",
         )
     return (*objects, placed)

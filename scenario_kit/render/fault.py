@@ -32,6 +32,7 @@ from scenario_kit.render.effect import sound
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.namespaces import placed, used
 from scenario_kit.render.objects import found
 from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
@@ -66,7 +67,7 @@ def fault(
             refuses, parameters with which it cannot bite, a template that fails, or it cannot be hidden and is to be.
             Findings carry all of them.
     """
-    target = _target(fault_type, use, objects, namespace)
+    target = _target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _offered(load or {}))
     parameters = parameters_of(fault_type, use, scope)
     variables = scope.variables(parameters)
@@ -145,7 +146,8 @@ def fault(
     if use.recurrence is not None:
         rendered = recurring(rendered, use.recurrence)
     if use.visibility == "Hidden":
-        rendered = hidden(rendered, namespace)
+        rendered = hidden(rendered, namespace, used(app, objects, namespace).values())
+    rendered = placed(rendered, app, objects, namespace, target.namespace)
     return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, parameters)))
 
 
@@ -190,9 +192,9 @@ def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]
     return found_
 
 
-def _target(fault_type: FaultType, use: FaultUse, objects: Sequence[Object], namespace: str) -> Target:
+def _target(fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str) -> Target:
     try:
-        target = target_of(use.target, namespace)
+        target = target_of(use.target, namespace, app.namespaces)
     except ValueError as error:
         raise mistake("SK104", f"fault '{use.name}': {error}") from error
     kinds = {target.kind, f"{target.kind}.{target.group}"}
@@ -204,7 +206,7 @@ def _target(fault_type: FaultType, use: FaultUse, objects: Sequence[Object], nam
             expected=" | ".join(fault_type.targets),
             fix=_instead(fault_type, target, objects),
         )
-    if target.ref.namespace == APP_NAMESPACE and target.kind not in ("Node", "Namespace"):
+    if target.ref.namespace in (APP_NAMESPACE, *app.namespaces) and target.kind not in ("Node", "Namespace"):
         found(objects, target.ref, namespace, f"target of fault '{use.name}'")
     return target
 

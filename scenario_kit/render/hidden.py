@@ -22,7 +22,7 @@ QUIET_EVENTS: Final = "quiet-events"
 _PER_POD: Final = ("HTTPChaos", "IOChaos", "NetworkChaos")
 
 
-def hidden(fault: Fault, namespace: str) -> Fault:
+def hidden(fault: Fault, namespace: str, others: Iterable[str] = ()) -> Fault:
     """The fault with its chaos objects in the management namespace.
 
     Wherever the fault speaks of its chaos object (effect, undone, decoys) it speaks of the moved one. That object
@@ -31,6 +31,7 @@ def hidden(fault: Fault, namespace: str) -> Fault:
 
     Args:
         fault: as rendered for everybody's eyes.
+        others: the real names of its further namespaces.
         namespace: the app's real namespace; trials side by side share the management namespace, so names differ by it.
 
     Raises:
@@ -45,7 +46,7 @@ def hidden(fault: Fault, namespace: str) -> Fault:
     kept = tuple(s for s in moved.solutions if not _touches(s, refs.values()))
     return msgspec.structs.replace(
         moved,
-        changes=tuple(_moved(c, namespace) for c in fault.changes),
+        changes=tuple(_moved(c, namespace, [namespace, *others]) for c in fault.changes),
         entities=_entities(moved, set(refs.values())),
         solutions=kept,
         mitigation="Workaround" if kept else "None",
@@ -87,7 +88,7 @@ def _name(name: str, namespace: str) -> str:
     return f"{name[:13].rstrip('-')}-{tail}"
 
 
-def _moved(change: Change, namespace: str) -> Change:
+def _moved(change: Change, namespace: str, everywhere: list[str]) -> Change:
     obj = copy.deepcopy(change.chaos)
     assert obj is not None
     metadata = obj["metadata"]
@@ -95,7 +96,7 @@ def _moved(change: Change, namespace: str) -> Change:
     _, spec = experiment(obj)
     for selector in _selectors(spec):
         # Without a namespace Chaos Mesh would take that of the object, where there is nothing to break.
-        selector.setdefault("namespaces", [namespace])
+        selector.setdefault("namespaces", everywhere)
     return msgspec.structs.replace(change, chaos=obj)
 
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model import Object, Reference
+from scenario_kit.model.reference import real_name, symbolic_name
 from scenario_kit.render.mistake import did_you_mean, mistake
 
 #: Kinds that own pods by a template.
 WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
-def spelled(obj: Object) -> str:
-    """The reference of a manifest, as scenarios spell it."""
-    return f"{obj['kind']}/{obj['metadata']['name']}"
+def spelled(obj: Object, namespace: str = "") -> str:
+    """The reference of a manifest, as scenarios spell it for an app in ``namespace``; without one, kind and name."""
+    name = f"{obj['kind']}/{obj['metadata']['name']}"
+    own = obj["metadata"].get("namespace", namespace)
+    return f"{symbolic_name(own, namespace)}/{name}" if namespace and own != namespace else name
 
 
 def position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
     """The index of the object that a reference names; a group is compared only where the reference has one."""
-    wanted = namespace if ref.namespace == APP_NAMESPACE else ref.namespace
+    wanted = (None, real_name(namespace, ref.namespace), ref.namespace)
     for index, obj in enumerate(objects):
         metadata = obj["metadata"]
-        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace", wanted) != wanted:
+        if (obj["kind"], metadata["name"]) != (ref.kind, ref.name) or metadata.get("namespace") not in wanted:
             continue
         if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
             return index
@@ -37,8 +40,8 @@ def found(objects: Sequence[Object], ref: Reference, namespace: str, what: str, 
     """
     index = position(objects, ref, namespace)
     if index is None:
-        known = [spelled(o) for o in objects]
-        same = [k for k in known if k.startswith(f"{ref.kind}/")] or known
+        known = [spelled(o, namespace) for o in objects]
+        same = [k for k in known if f"/{ref.kind}/" in f"/{k}"] or known
         raise mistake(
             code,
             f"{what}: '{ref}' is not among the app's objects",
@@ -57,7 +60,9 @@ def workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
     selector = (obj.get("spec") or {}).get("selector") if obj["kind"] == "Service" else None
     if not selector:
         return None
-    return next((o for o in objects if o["kind"] in WORKLOADS and selector.items() <= pod_labels(o).items()), None)
+    home = obj["metadata"].get("namespace")
+    near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]
+    return next((o for o in near if selector.items() <= pod_labels(o).items()), None)
 
 
 def pod_labels(workload: Object) -> Mapping[str, Any]:

@@ -50,13 +50,14 @@ def targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> list[
     ]
     owners = {id(obj): component_of(app, objects, obj) for obj in found}
     return [
-        _reference(obj, fault_type) for obj in sorted(found, key=lambda o: (*_rank(app, owners[id(o)]), spelled(o)))
+        _reference(obj, fault_type, app.namespace)
+        for obj in sorted(found, key=lambda o: (*_rank(app, owners[id(o)]), spelled(o)))
     ]
 
 
 def component_of(app: App, objects: Sequence[Object], obj: Object) -> Component | None:
     """The component that an object belongs to: its workload, its Service, or what scales or guards its workload."""
-    reference = spelled(obj)
+    reference = spelled(obj, app.namespace)
     scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
     names = {reference, f"{scaled.get('kind')}/{scaled.get('name')}"}
     for component in app.components:
@@ -83,7 +84,7 @@ def offer(
     """
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
     rendered = fault(fault_type, use, app, objects, app.namespace, scenario)
-    scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace), _LOAD)
+    scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace, app.namespaces), _LOAD)
     filled = parameters_of(fault_type, use, scope)
     variables = scope.variables(filled)
     return Offer(target, filled, _choices(fault_type, variables), rendered)
@@ -114,8 +115,9 @@ def _rank(app: App, component: Component | None) -> tuple[int, int]:
     return (_ROLES.index(component.role), -len(app.callers(component.name)))
 
 
-def _reference(obj: Object, fault_type: FaultType) -> str:
+def _reference(obj: Object, fault_type: FaultType, namespace: str) -> str:
     """As the fault spells its targets: with the group where the fault names it."""
     group = obj["apiVersion"].rpartition("/")[0]
     kind = obj["kind"] if obj["kind"] in fault_type.targets else f"{obj['kind']}.{group}"
-    return f"{kind}/{obj['metadata']['name']}"
+    home = spelled(obj, namespace).removesuffix(spelled(obj))
+    return f"{home}{kind}/{obj['metadata']['name']}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.reference import real_name
 from scenario_kit.render.objects import WORKLOADS, spelled
 
 #: Kind → the keys by which a volume, a source of a projected volume, and an environment name such an object.
@@ -18,20 +19,23 @@ _PROJECTED: Final = {"ConfigMap": "configMap", "Secret": "secret"}
 _ENVIRONMENT: Final = {"ConfigMap": ("configMapRef", "configMapKeyRef"), "Secret": ("secretRef", "secretKeyRef")}
 
 
-def readers(objects: Sequence[Object], ref: Reference, way: str = "") -> list[str]:
+def readers(objects: Sequence[Object], ref: Reference, namespace: str, way: str = "") -> list[str]:
     """References of the workloads whose pods read the object, in the order of the app's manifests.
 
     Args:
         objects: the app's objects.
-        ref: a ConfigMap, Secret or PersistentVolumeClaim.
+        ref: a ConfigMap, Secret or PersistentVolumeClaim; pods read those of their own namespace.
+        namespace: the app's real one.
         way: ``volume`` or ``env`` for those that read it in this way; empty for any.
     """
     ways = {"volume": _by_volume, "env": _by_environment}
+    home = real_name(namespace, ref.namespace)
     chosen = [ways[way]] if way else list(ways.values())
     return [
-        spelled(obj)
+        spelled(obj, namespace)
         for obj in objects
         if obj["kind"] in WORKLOADS
+        and obj["metadata"].get("namespace", home) == home
         and any(ref.name in read(obj["spec"]["template"]["spec"], ref.kind) for read in chosen)
     ]
 

@@ -16,6 +16,7 @@ from scenario_kit.render.app import app_objects, options_of
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.namespaces import located, used
 from scenario_kit.render.noise import sources
 from scenario_kit.render.windows import windows
 
@@ -57,12 +58,14 @@ def resolve(
     options = options_of(app, spec.app.options, spec.app.load.profile)
     objects = app_objects(app, options, offered, namespace, templates=templates)
     rules = tuple(r for pack in spec.app.alert_packs for r in catalog.alert_pack(pack))
-    faults = _faults(scenario, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
+    app = located(app, objects, namespace)
+    faults = _faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
     return Runbook(
         scenario=scenario.name,
         digest=incident_digest(spec, faults, rules, app, as_written(spec, app, templates)),
         app=app,
         namespace=namespace,
+        namespaces=used(app, objects, namespace),
         users=offered,
         objects=objects,
         rules=rules,
@@ -77,6 +80,7 @@ def resolve(
 
 def _faults(
     scenario: Scenario,
+    app: App,
     catalog: Catalog,
     *,
     app_objects: Sequence[Object],
@@ -84,7 +88,6 @@ def _faults(
     load: Mapping[str, Any],
     beside: Path | None,
 ) -> tuple[Fault, ...]:
-    app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
     objects = tuple(app_objects)
     faults: list[Fault] = []
     problems: list[AuthoringError] = []

@@ -10,7 +10,8 @@ from typing import Any, Final, NoReturn
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.render.flags import flags
 from scenario_kit.render.mistake import did_you_mean, mistake
-from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, workload_behind
+from scenario_kit.render.namespaces import finder
+from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
 from scenario_kit.render.readers import readers
 from scenario_kit.render.target import Target
 
@@ -111,7 +112,7 @@ class Scope:
 
     def readers(self, ref: object, way: str = "") -> list[str]:
         """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
-        return readers(self.objects, self._reference(ref), way)
+        return readers(self.objects, self._reference(ref), self.namespace, way)
 
     def callers(self, component: str) -> list[str]:
         """Names of the components that call this one and notice its failures."""
@@ -202,11 +203,11 @@ class Scope:
 
     def _reference(self, ref: object) -> Reference:
         if isinstance(ref, Mapping):
-            return Reference(ref["kind"], ref["metadata"]["name"])
+            return Reference.parse(spelled(dict(ref), self.namespace))
         if isinstance(ref, Target):
             return ref.ref
         try:
-            return Reference.parse(str(ref))
+            return Reference.parse(finder(self.objects, self.namespace)(str(ref)))
         except ValueError as error:
             raise mistake("SK104", f"fault '{self.fault}': {error}") from error
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from scenario_kit.model import APP_NAMESPACE, Reference
+from scenario_kit.model import Reference
+from scenario_kit.model.reference import real_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,11 @@ class Target:
         return str(self.ref)
 
 
-def target_of(text: str, namespace: str) -> Target:
-    """The target that a scenario names.
+def target_of(text: str, namespace: str, others: Collection[str] = ()) -> Target:
+    """The target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
 
     Raises:
         ValueError: it is not a reference.
     """
     ref = Reference.parse(text)
-    return Target(ref, namespace if ref.namespace == APP_NAMESPACE else ref.namespace)
+    return Target(ref, ref.within(namespace, {s: real_name(namespace, s) for s in others}).namespace)

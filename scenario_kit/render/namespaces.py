@@ -1,0 +1,148 @@
+"""The further namespaces of an app: which ones its objects are in, and how references say so.
+
+What an app or a fault writes without a namespace means an object of the app by its name, which is unique over all of
+its namespaces. From here on it is spelled with the namespace in which the object is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Entity, Fault, Object, Reference
+from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.render.app import CLUSTER_KINDS
+from scenario_kit.render.objects import WORKLOADS, pod_labels
+
+#: The namespace of each workload, and the labels of its pods.
+Homes = Sequence[tuple[str, Mapping[str, Any]]]
+#: Where checks name objects.
+_NAMED: Final = {"object": "ref", "endpoints": "service", "event": "on", "log": "on", "probe": "target"}
+
+
+def used(app: App, objects: Iterable[Object], namespace: str) -> dict[str, str]:
+    """Real names of the app's further namespaces that hold any of its objects, by the symbolic ones."""
+    there = {o["metadata"].get("namespace") for o in objects}
+    names = {symbol: real_name(namespace, symbol) for symbol in sorted(app.namespaces)}
+    return {symbol: real for symbol, real in names.items() if real in there}
+
+
+def located(app: App, objects: Sequence[Object], namespace: str) -> App:
+    """The app with the workloads of its components spelled as these options place them."""
+    if not used(app, objects, namespace):
+        return app
+    find = finder(objects, namespace)
+    components = [msgspec.structs.replace(c, workload=find(c.workload)) for c in app.components]
+    return msgspec.structs.replace(app, components=tuple(components))
+
+
+def finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
+    """Spells a reference without a namespace as one with the namespace in which that object is."""
+    places = {
+        (o["kind"], o["metadata"]["name"]): symbolic_name(o["metadata"].get("namespace", namespace), namespace)
+        for o in objects
+        if o["kind"] not in CLUSTER_KINDS
+    }
+
+    def find(text: str) -> str:
+        try:
+            ref = Reference.parse(text)
+        except ValueError:  # a stand-in, or a text that somebody else will refuse
+            return text
+        if ref.namespace != APP_NAMESPACE:
+            return text
+        return str(msgspec.structs.replace(ref, namespace=places.get((ref.kind, ref.name), APP_NAMESPACE)))
+
+    return find
+
+
+def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
+    """The fault for an app with objects in several namespaces.
+
+    What it creates without a namespace goes beside its target, into ``beside``; a chaos selector by labels looks where
+    pods of the app have them; a reference without a namespace names the object wherever it is.
+    """
+    everywhere = (namespace, *used(app, objects, namespace).values())
+    if len(everywhere) == 1:
+        return fault
+    pods = [(o["metadata"]["namespace"], pod_labels(o)) for o in objects if o["kind"] in WORKLOADS]
+    homes = tuple((home, labels) for home, labels in pods if home in everywhere)
+
+    def made(change: Change) -> Change:
+        for field in ("create", "apply", "chaos"):
+            manifest = getattr(change, field)
+            if manifest is not None:
+                change = msgspec.structs.replace(change, **{field: _settled(manifest, beside, homes)})
+        return change
+
+    def changes(group: Iterable[Change]) -> tuple[Change, ...]:
+        return tuple(renamed(made(c), find) for c in group)
+
+    new = [m for c in fault.changes if (m := made(c).create or made(c).chaos or made(c).apply)]
+    find = finder([*objects, *new], namespace)
+    return msgspec.structs.replace(
+        fault,
+        changes=changes(fault.changes),
+        undo=changes(fault.undo),
+        effect=tuple(_asked(c, find) for c in fault.effect),
+        undone=tuple(_asked(c, find) for c in fault.undone),
+        entities=tuple(_entity(e, changes, find) for e in fault.entities),
+        callers=tuple(map(find, fault.callers)),
+        solutions=tuple(msgspec.structs.replace(s, changes=changes(s.changes)) for s in fault.solutions),
+        decoys=tuple(msgspec.structs.replace(d, changes=changes(d.changes)) for d in fault.decoys),
+    )
+
+
+def renamed(change: Change, find: Callable[[str], str]) -> Change:
+    """The change with its target, and the object that it waits for, spelled by ``find``."""
+    document = change.to_json()
+    body = document[change.operation]
+    if change.target is not None:
+        document[change.operation] = {**body, "target": find(change.target)}
+    if change.until is not None:
+        document["until"] = {**document["until"], "check": _asked(change.until.check, find).to_json()}
+    return Change.from_json(document)
+
+
+def _asked(check: Check, find: Callable[[str], str]) -> Check:
+    document = check.to_json()
+    for kind, field in _NAMED.items():
+        if kind in document:
+            text = document[kind][field]
+            bare = kind == "endpoints" and "/" not in text
+            document[kind] = {**document[kind], field: find(f"Service/{text}" if bare else text)}
+    return Check.from_json(document)
+
+
+def _entity(
+    entity: Entity, changes: Callable[[Iterable[Change]], tuple[Change, ...]], find: Callable[[str], str]
+) -> Entity:
+    return msgspec.structs.replace(entity, ref=find(entity.ref), fix=changes(entity.fix))
+
+
+def _settled(manifest: Object, beside: str, homes: Homes) -> Object:
+    if manifest["kind"] in CLUSTER_KINDS:
+        return manifest
+    metadata = {**manifest["metadata"], "namespace": manifest["metadata"].get("namespace", beside)}
+    return {**_aimed(manifest, homes), "metadata": metadata}
+
+
+def _aimed(manifest: Object, homes: Homes) -> Object:
+    """Chaos of any kind, Schedules included, with selectors that look in the namespaces of the pods they describe."""
+    if not str(manifest.get("apiVersion", "")).startswith("chaos-mesh.org/"):
+        return manifest
+
+    def aimed(node: Any) -> Any:
+        if not isinstance(node, Mapping):
+            return node
+        result = {k: aimed(v) for k, v in node.items()}
+        labels = (
+            (result.get("selector") or {}).get("labelSelectors") if isinstance(result.get("selector"), dict) else None
+        )
+        if labels and (found := sorted({home for home, own in homes if labels.items() <= own.items()})):
+            result["selector"] = {**result["selector"], "namespaces": found}
+        return result
+
+    return {**manifest, "spec": aimed(manifest.get("spec") or {})}

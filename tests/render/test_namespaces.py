@@ -1,0 +1,135 @@
+"""An app whose stores live in a namespace of their own: where things are, and how references say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render import app_objects, fault
+from scenario_kit.render.namespaces import finder, located, used
+
+CATALOG = Catalog()
+HOME, STORES = "shop-ab12", "shop-ab12-stores"
+VERSIONS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
+
+
+def apart(name: str, version: str) -> tuple[App, tuple[Object, ...]]:
+    app = CATALOG.app(name, version)
+    objects = app_objects(app, {"separateStores": True}, 50, HOME, templates=CATALOG.templates(name))
+    return located(app, objects, HOME), objects
+
+
+@pytest.mark.parametrize(
+    ("symbol", "real"), [("app", HOME), ("stores", STORES), ("kube-system", "kube-system")], ids=str
+)
+def test_names_go_both_ways(symbol: str, real: str) -> None:
+    assert symbolic_name(real, HOME) == symbol
+    if symbol != "kube-system":
+        assert real_name(HOME, symbol) == real
+
+
+def test_references_take_the_real_name_of_a_symbolic_namespace() -> None:
+    others = {"stores": STORES}
+
+    assert Reference.parse("stores/Deployment/db").within(HOME, others).namespace == STORES
+    assert Reference.parse("Deployment/web").within(HOME, others).namespace == HOME
+    assert Reference.parse("kube-system/ConfigMap/coredns").within(HOME, others).namespace == "kube-system"
+
+
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
+def test_exactly_the_stores_move_and_their_callers_find_them(name: str, version: str) -> None:
+    app, objects = apart(name, version)
+    stores = [c for c in app.components if c.role == "Store"]
+    together = app_objects(CATALOG.app(name, version), {}, 50, HOME, templates=CATALOG.templates(name))
+
+    assert used(app, objects, HOME) == {"stores": STORES}
+    assert used(app, together, HOME) == {}
+    assert {c.name for c in app.components if c.workload.startswith("stores/")} == {c.name for c in stores}
+    text = str([o for o in objects if o["metadata"].get("namespace") == HOME])
+    moved = {(o["kind"], o["metadata"]["name"]) for o in objects if o["metadata"].get("namespace") == STORES}
+    assert text.replace(f".{STORES}", "") == str(
+        [
+            o
+            for o in together
+            if (o["kind"], o["metadata"]["name"]) not in moved and o["metadata"].get("namespace") == HOME
+        ]
+    )
+    for store in stores:
+        homes = {o["metadata"]["namespace"] for o in objects if o["metadata"]["name"] == store.service}
+        assert homes == {STORES}
+        assert f"{store.service}.{STORES}" in text
+
+
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
+def test_what_a_pod_needs_is_in_its_own_namespace(name: str, version: str) -> None:
+    _, objects = apart(name, version)
+    there = {(o["kind"], o["metadata"]["name"]): o["metadata"].get("namespace") for o in objects}
+
+    for obj in objects:
+        if obj["kind"] not in ("Deployment", "StatefulSet", "DaemonSet"):
+            continue
+        spec, home = obj["spec"]["template"]["spec"], obj["metadata"]["namespace"]
+        needed = [("ServiceAccount", spec["serviceAccountName"])] if "serviceAccountName" in spec else []
+        for volume in spec.get("volumes") or ():
+            needed += [("ConfigMap", volume["configMap"]["name"])] if "configMap" in volume else []
+            claim = volume.get("persistentVolumeClaim")
+            needed += [("PersistentVolumeClaim", claim["claimName"])] if claim else []
+        assert [n for n in needed if there.get(n, home) != home] == []
+
+
+def test_without_the_option_nothing_is_spelled_otherwise() -> None:
+    app = CATALOG.app("hotel-reservation", "6ecb097")
+    objects = app_objects(app, {}, 50, HOME)
+
+    assert located(app, objects, HOME) is app
+
+
+def test_a_reference_without_a_namespace_finds_the_object_wherever_it_is() -> None:
+    _, objects = apart("hotel-reservation", "6ecb097")
+    find = finder(objects, HOME)
+
+    assert find("Deployment/mongodb-geo") == "stores/Deployment/mongodb-geo"
+    assert find("Deployment/geo") == "Deployment/geo"
+    assert find("kube-system/ConfigMap/coredns") == "kube-system/ConfigMap/coredns"
+    assert find("Node/node:host:Deployment:mongodb-geo") == "Node/node:host:Deployment:mongodb-geo"
+
+
+def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
+    app, objects = apart("hotel-reservation", "6ecb097")
+    use = FaultUse(name="cut", type="network-policy-deny-ingress", target="stores/Deployment/mongodb-geo")
+
+    made = fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+
+    (policy,) = (c.create for c in made.changes if c.create)
+    assert policy is not None
+    assert policy["metadata"]["namespace"] == STORES
+    cause = next(e for e in made.entities if e.role == "Cause")
+    assert cause.ref == f"stores/NetworkPolicy/{policy['metadata']['name']}"
+    assert {c.target for s in made.solutions for c in s.changes} <= {cause.ref}
+
+
+def test_chaos_looks_for_pods_where_they_are() -> None:
+    app, objects = apart("otel-demo", "2.2.0")
+    use = FaultUse(name="cut", type="network-partition", target="stores/Deployment/valkey-cart")
+
+    made = fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+
+    (chaos,) = (c.chaos for c in made.changes if c.chaos)
+    assert chaos is not None
+    assert chaos["metadata"]["namespace"] == STORES
+    assert chaos["spec"]["selector"]["namespaces"] == [STORES]
+    assert chaos["spec"]["target"]["selector"]["namespaces"] == [HOME]
+
+
+def test_an_object_is_named_with_its_namespace() -> None:
+    app, objects = apart("hotel-reservation", "6ecb097")
+    use = FaultUse(name="cut", type="network-policy-deny-ingress", target="Deployment/mongodb-geo")
+
+    with pytest.raises(AuthoringError) as refused:
+        fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
+
+    assert "stores/Deployment/mongodb-geo" in str(refused.value.findings[0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
+from scenario_kit.lint.phrases import repeated
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference
 
@@ -21,6 +22,10 @@ _MECHANISM = {
     "Configuration": ("environment variable", "env", "config", "configuration", "address", "secret"),
     "Chaos": ("delay", "latency injected", "packet", "packets", "partition", "network", "pod failure", "killed"),
 }
+#: How a title goes on after the symptom.
+_REASON = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
+#: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
+_FEW, _MANY = 4, 6
 
 
 @rule(
@@ -42,12 +47,25 @@ def brief(case: Case) -> Iterator[Problem]:
         broken = [name for name in sorted(names) if _says(text, name) or _says(text, name.replace("-", " "))]
         if broken and mechanism:
             found += [f"{broken[0]} and {mechanism[0]}"]
+        kinds = {Reference.parse(use.target).kind, *(Reference.parse(e).kind for e in case.entities(use.name, "Cause"))}
+        found += [f"{kind}/{name}" for kind in sorted(kinds) for name in sorted(names) if _says(text, f"{kind}/{name}")]
         values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and len(str(v)) >= 4]
         found += [value for value in values if _says(text, value)]
+    found += list(_quoted(case, text))
     if found:
         said = ", ".join(f"'{word}'" for word in dict.fromkeys(found))
         message = f"the brief says {said}"
         yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
+
+
+def _quoted(case: Case, text: str) -> Iterator[str]:
+    """What the brief repeats of the texts that tell the answer."""
+    spec = case.scenario.spec
+    cause = _REASON.search(spec.title)
+    told = [(spec.title[cause.end() :], _FEW) if cause else ("", _FEW), (spec.description, _MANY)]
+    told += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
+    told += [(solution.description, _FEW) for solution in spec.solutions]
+    yield from dict.fromkeys(words for source, least in told if (words := repeated(text, source, least)))
 
 
 def _says(text: str, word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from scenario_kit.lint.case import Case
@@ -131,12 +132,20 @@ def answers(case: Case | FaultCase) -> Iterator[Problem]:
             yield Problem(place, message, namespace, "a management namespace, or none", edits=(Drop(place),))
         return
     telltale = {SCENARIO: "the name of the scenario", USE: "the name of the fault", case.fault.name: "the fault's type"}
+    if beside := _scenario_beside(case.path):
+        telltale[beside] = "the name of the scenario"
     for found in fresh(case, _readable):
         text = str(found.spot.value)
         said = [what for word, what in telltale.items() if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w])", text)]
         if said and found.written.stage.breaks:
             message = f"{found.subject} says {said[0]}"
             yield Problem(found.site.place, message, text[:80], "nothing of the ground truth")
+
+
+def _scenario_beside(path: Path) -> str:
+    """The name of the scenario that brings the fault along; empty for one of a catalogue."""
+    folder = path.resolve().parent.parent.parent
+    return folder.name if (folder / "scenario.yaml").is_file() else ""
 
 
 def _readable(obj: Object) -> Iterator[Spot]:

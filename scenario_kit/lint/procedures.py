@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.load.edit import Drop, Edit
+from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Severity
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render import NoChange
@@ -46,6 +47,12 @@ def impossible(case: Case) -> Iterator[Problem]:
     for place, error in case.unrepaired:
         if not isinstance(error, NoChange):
             yield Problem(place, error.message, fix=error.fix, edits=_retargeted(case, place))
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            if change.target and case.objects is not None and (own := meant(case, change.target)):
+                message = f"'{change.target}' is not where {case.scenario.spec.app.name} has it"
+                place = (*procedure.place, "changes", j, change.operation, "target")
+                yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
 
 
 def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:

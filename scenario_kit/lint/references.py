@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.strangers import strangers
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.mistakes import mistakes
@@ -157,6 +159,9 @@ def target(case: Case) -> Iterator[Problem]:
             message = f"'{use.target}' is not an object of {case.scenario.spec.app.name}"
             edits = referred(place, use.target, case.names(*kinds))
             yield Problem(place, message, use.target, fix=fix, edits=edits)
+        elif own := meant(case, use.target):
+            message = f"'{use.target}' is not where {case.scenario.spec.app.name} has it"
+            yield Problem(place, message, use.target, own, f"write `target: {own}`", edits=(Put(place, own),))
 
 
 @rule(
@@ -169,7 +174,8 @@ def target(case: Case) -> Iterator[Problem]:
 def templates(case: Case) -> Iterator[Problem]:
     """Template text, or a template that cannot be rendered."""
     for place, finding in case.unrendered:
-        if finding.code not in ("SK120", "SK135", "SK304"):
+        astray = meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
+        if finding.code not in ("SK120", "SK135", "SK304") and not astray:
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
     for place, text in case.positions.texts.items():
         if "{{" in text or "{%" in text:
@@ -188,6 +194,12 @@ def parts(case: Case) -> Iterator[Problem]:
     for place, finding in case.unrendered:
         if finding.code == "SK120":
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+    for procedure in case.procedures():
+        for j, change in enumerate(procedure.changes):
+            for name, known in strangers(case, change):
+                message = f"{change.target} has no container '{name}': the patch would add one"
+                place = (*procedure.place, "changes", j, "patch", "patch")
+                yield Problem(place, message, name, " or ".join(known), did_you_mean(name, known))
 
 
 @rule(

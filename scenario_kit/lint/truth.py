@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import FAULT_NODE, Case, Place, same
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
@@ -33,6 +34,11 @@ def known_causes(case: Case) -> Iterator[Problem]:
                 fix, edits = did_you_mean(entity, known), referred((*place, *where), entity, known)
                 message = f"'{entity}' is neither an object of {case.scenario.spec.app.name} nor created by a fault"
                 yield Problem((*place, *where), message, entity, fix=fix, edits=edits)
+            elif where[0] == "aliases" and (own := meant(case, entity)):  # an entity: SK405
+                message = f"'{entity}' is not where {case.scenario.spec.app.name} has it"
+                yield Problem(
+                    (*place, *where), message, entity, own, f"write `{own}`", edits=(Put((*place, *where), own),)
+                )
 
 
 @rule(
@@ -197,3 +203,6 @@ def nodes(case: Case) -> Iterator[Problem]:
                 )
                 message = f"'{text}' is not an object of {case.scenario.spec.app.name}"
                 yield Problem(place, message, text, fix=fix, edits=edits)
+            elif own := meant(case, text):
+                message = f"'{text}' is not where {case.scenario.spec.app.name} has it"
+                yield Problem(place, message, text, own, f"write `{own}`", edits=(Put(place, own),))

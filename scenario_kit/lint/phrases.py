@@ -1,0 +1,28 @@
+"""What one text repeats of another, word by word."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"[a-z0-9][a-z0-9'-]*")
+
+
+def repeated(text: str, source: str, least: int) -> str:
+    """The longest run of words of ``source`` that ``text`` repeats, as ``source`` has it; empty below ``least`` words.
+
+    Case and punctuation do not count.
+    """
+    said, words = _words(text), _words(source)
+    joined = f" {' '.join(said)} "
+    best: list[str] = []
+    for start in range(len(words)):
+        end = start + max(least, len(best) + 1)
+        while end <= len(words) and f" {' '.join(words[start:end])} " in joined:
+            best = words[start:end]
+            end += 1
+    return " ".join(best)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

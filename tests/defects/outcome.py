@@ -1,0 +1,61 @@
+"""What became of a defective copy, and of an untouched scenario: records that survive an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tests.defects.kind import Defect, Kind
+
+#: *Right*: a finding with one of the codes that the kind names. *Other*: only others. *Missed*: nothing at all.
+#: *Infra*: nothing could be judged.
+Answer = Literal["Right", "Other", "Missed", "NotApplied", "Infra"]
+#: Name of the kind of an untouched scenario.
+UNTOUCHED = "untouched"
+
+
+class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of one copy. ``by`` is what saw it: ``lint``, or the purpose of a trial."""
+
+    kind: str
+    scenario: str
+    answer: Answer
+    codes: tuple[str, ...] = ()
+    by: str = ""
+    told: str = ""
+    seconds: float = 0.0
+    digest: str = ""
+    #: The first finding that counts, or else the first one, in words.
+    says: str = ""
+
+
+def answer(kind: Kind, codes: Iterable[str]) -> Answer:
+    """How well findings with these codes name the defect."""
+    found = set(codes)
+    return "Right" if kind.codes & found else "Other" if found else "Missed"
+
+
+def digest(defect: Defect) -> str:
+    """What a record is kept for: another copy has another one."""
+    text = json.dumps([defect.document, dict(defect.files), defect.folder], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def append(path: Path, record: Caught) -> None:
+    """Add a line to a file of records."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as out:
+        out.write(msgspec.json.encode(record) + b"\n")
+
+
+def read(path: Path) -> list[Caught]:
+    """The records of a file, the last one for each copy; none where there is no file."""
+    if not path.is_file():
+        return []
+    found = [msgspec.json.decode(line, type=Caught) for line in path.read_bytes().splitlines() if line]
+    return list({(c.kind, c.scenario, c.digest): c for c in found}.values())

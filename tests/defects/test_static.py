@@ -1,0 +1,48 @@
+"""Every kind of defect that needs no cluster is caught with the right code; nothing else is.
+
+Each scenario gets a fifth of the kinds, and each kind a fifth of the scenarios: ``ci/defects --static`` runs them all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from tests.defects.every import KINDS
+from tests.defects.kind import of_stage
+from tests.defects.static import judge, untouched
+from tests.defects.subject import Subject, subjects
+
+CATALOG = Catalog()
+SUBJECTS = subjects(CATALOG)
+STATIC = of_stage("Static")
+_SHARE = 5
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_what_is_wrong_is_caught_with_the_right_code(subject: Subject, tmp_path: Path) -> None:
+    number = SUBJECTS.index(subject)
+    wrong = [
+        caught
+        for i, kind in enumerate(STATIC)
+        if (i + number) % _SHARE == 0
+        for caught in judge(kind, subject, tmp_path, CATALOG)
+        if caught.answer not in ("Right", "NotApplied")
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_what_is_not_wrong_is_left_alone(subject: Subject) -> None:
+    assert not untouched(subject).codes
+
+
+def test_every_kind_says_what_it_is_and_names_known_codes() -> None:
+    from scenario_kit.lint import RULES
+
+    assert len(KINDS) >= 60
+    for kind in KINDS.values():
+        assert kind.title, kind.name
+        assert kind.codes <= RULES.keys(), kind.name

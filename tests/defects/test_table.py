@@ -1,0 +1,53 @@
+"""Records and the table of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.defects.kind import Kind
+from tests.defects.outcome import UNTOUCHED, Answer, Caught, answer, append, read
+from tests.defects.table import counted, false_alarms, rate, remarks, table
+
+ONE = Kind("one", "One thing", frozenset({"SK1", "SK2"}), "Static", lambda _: iter(()))
+TWO = Kind("two", "Another", frozenset({"SK3"}), "Static", lambda _: iter(()))
+
+
+def caught(kind: str, result: Answer, *codes: str, scenario: str = "s") -> Caught:
+    return Caught(kind=kind, scenario=scenario, answer=result, codes=codes)
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [(("SK1",), "Right"), (("SK2", "SK9"), "Right"), (("SK9",), "Other"), ((), "Missed")],
+)
+def test_a_code_of_the_kind_among_the_findings_is_right(codes: tuple[str, ...], expected: str) -> None:
+    assert answer(ONE, codes) == expected
+
+
+def test_copies_are_counted_and_those_that_do_not_apply_are_not() -> None:
+    records = [caught("one", "Right"), caught("one", "Missed"), caught("one", "NotApplied"), caught("two", "Other")]
+    counts = counted(records, [ONE, TWO])
+    assert rate(counts) == (1, 3)
+    text = table(records, [ONE, TWO])
+    assert "| one | One thing | SK1 SK2 | 2 | 1 |  | 1 |" in text
+    assert "| **all** | | | 3 | 1 (33.3 %) | 1 | 1 |" in text
+
+
+def test_a_kind_that_was_never_applied_has_no_row() -> None:
+    assert "Another" not in table([caught("one", "Right")], [ONE, TWO])
+
+
+def test_a_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
+    records = [caught(UNTOUCHED, "Missed"), caught(UNTOUCHED, "Other", "SK9", scenario="t"), caught("one", "Right")]
+    assert false_alarms(records) == (1, 2)
+    assert [line.split(":")[0] for line in remarks(records)] == ["FALSE ALARM"]
+
+
+def test_what_was_written_last_about_a_copy_counts(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "records.jsonl"
+    for record in (caught("one", "Infra"), caught("two", "Right"), caught("one", "Right", "SK1")):
+        append(path, record)
+    assert {(r.kind, r.answer) for r in read(path)} == {("one", "Right"), ("two", "Right")}
+    assert read(tmp_path / "nothing") == []

@@ -1,0 +1,179 @@
+"""What a solver, a maintainer or the next author reads: leaks, copies, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.defects.kind import Defect, kind, needs
+from tests.defects.own import with_own
+from tests.defects.subject import Document, Subject, bare
+
+
+def _brief(subject: Subject, text: str) -> Defect:
+    document, spec = subject.copy()
+    needs(spec.get("faults"), "nothing is broken")
+    spec["brief"] = text
+    return Defect(f"brief: {text[:70]}", document)
+
+
+@kind("SK211")
+def brief_names_the_fault(subject: Subject) -> Iterator[Defect]:
+    """The brief names the type of the fault."""
+    fault = needs(subject.spec.faults, "nothing is broken")[0]
+    yield _brief(subject, f"{subject.spec.brief} It looks like a case of {fault.type.replace('-', ' ')}.")
+
+
+@kind("SK211")
+def brief_names_the_object(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object as the cluster does."""
+    fault = needs(subject.spec.faults, "nothing is broken")[0]
+    yield _brief(subject, f"{subject.spec.brief} Please look at {bare(fault.target)} first.")
+
+
+@kind("SK211")
+def brief_is_the_title(subject: Subject) -> Iterator[Defect]:
+    """The brief is the title, which tells the cause."""
+    needs(" because " in subject.spec.title or " as " in subject.spec.title, "the title tells no cause")
+    yield _brief(subject, f"{subject.spec.title}.")
+
+
+@kind("SK211")
+def brief_quotes_the_description(subject: Subject) -> Iterator[Defect]:
+    """The brief contains the first sentence of the description, which tells what was done."""
+    sentence = needs(subject.spec.description, "it has no description").split(". ")[0].rstrip(".")
+    yield _brief(subject, f"{subject.spec.brief} {sentence}.")
+
+
+@kind("SK211")
+def brief_quotes_the_solution(subject: Subject) -> Iterator[Defect]:
+    """The brief contains the description of the solution."""
+    told = next((s.description for s in subject.spec.solutions if len(s.description.split()) > 3), "")
+    yield _brief(subject, f"{subject.spec.brief} {needs(told, 'no solution is described')}!")
+
+
+def _object(name: str, **metadata: object) -> Document:
+    return {
+        "create": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **metadata}, "data": {"a": "b"}}
+    }
+
+
+@kind("SK210")
+def telling_name(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object whose name says what is wrong."""
+    target = needs(subject.spec.faults, "nothing is broken")[0].target.rpartition("/")[2]
+    name = f"{target[:40]}-fault-injector"
+    document, files = with_own(subject, lambda fault: fault["changes"].append(_object(name)))
+    yield Defect(f"the fault creates ConfigMap/{name}", document, files)
+
+
+@kind("SK212")
+def telling_annotation(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object that carries the fault's name."""
+    needs(subject.spec.faults, "nothing is broken")
+    made = _object("{{ neutral('settings') }}", annotations={"for": "{{ fault }}"})
+    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    yield Defect("an annotation with the fault's name", document, files)
+
+
+@kind("SK212")
+def scenario_in_an_annotation(subject: Subject) -> Iterator[Defect]:
+    """The fault creates an object that carries the scenario's name, spelled out."""
+    needs(subject.spec.faults, "nothing is broken")
+    made = _object("{{ neutral('settings') }}", annotations={"for": subject.name})
+    document, files = with_own(subject, lambda fault: fault["changes"].append(made))
+    yield Defect("an annotation with the scenario's name", document, files)
+
+
+@kind("SK216")
+def exact_duplicate(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name and title."""
+    document, spec = subject.copy()
+    needs(spec.get("faults"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    spec["title"], spec["description"] = "Another incident", "Something else that happened."
+    yield Defect("name, title and description are new", document, folder="another-incident")
+
+
+@kind("SK217")
+def near_duplicate(subject: Subject) -> Iterator[Defect]:
+    """A copy that begins half a minute later."""
+    document, spec = subject.copy()
+    needs(spec.get("faults"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    start = spec["faults"][0].setdefault("start", {})
+    needs(start.keys() <= {"afterSeconds"}, "its first fault waits for something")
+    start["afterSeconds"] = start.get("afterSeconds", 0) + 30
+    yield Defect("only the name is new, and a delay", document, folder="another-incident")
+
+
+@kind("SK602")
+def placeholder(subject: Subject) -> Iterator[Defect]:
+    """A text is still to be written."""
+    document, spec = subject.copy()
+    spec["description"] = "TODO"
+    yield Defect("description: TODO", document)
+
+
+@kind("SK605")
+def no_brief(subject: Subject) -> Iterator[Defect]:
+    """A solver is told nothing."""
+    document, spec = subject.copy()
+    spec.pop("brief")
+    yield Defect("no brief", document)
+
+
+@kind("SK601")
+def no_licence(subject: Subject) -> Iterator[Defect]:
+    """Nobody may use it."""
+    document, spec = subject.copy()
+    spec.pop("license")
+    yield Defect("no licence", document)
+
+
+@kind("SK603")
+def no_owner(subject: Subject) -> Iterator[Defect]:
+    """Nobody can be asked."""
+    document, spec = subject.copy()
+    spec["authors"] = []
+    yield Defect("no authors", document)
+
+
+@kind("SK604")
+def domain_without_checks(subject: Subject) -> Iterator[Defect]:
+    """A domain that nothing is checked in."""
+    document, spec = subject.copy()
+    spec["domain"] = "finops"
+    yield Defect("domain finops", document)
+
+
+@kind("SK218")
+def no_canary(subject: Subject) -> Iterator[Defect]:
+    """No string tells that it must not be trained on."""
+    document, _ = subject.copy()
+    document["metadata"].pop("annotations")
+    yield Defect("no canary", document)
+
+
+@kind("SK606")
+def expired_suppression(subject: Subject) -> Iterator[Defect]:
+    """A suppression ended long ago."""
+    document, spec = subject.copy()
+    spec["suppress"] = [{"code": "SK432", "reason": "decoys follow", "until": "2024-01"}]
+    yield Defect("a suppression until 2024-01", document)
+
+
+@kind("SK606")
+def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
+    """A suppression of what nobody may suppress."""
+    document, spec = subject.copy()
+    spec["suppress"] = [{"code": "SK424", "reason": "it is only a lab", "until": "2099-01"}]
+    yield Defect("a suppression of SK424", document)
+
+
+@kind("SK206")
+def secret(subject: Subject) -> Iterator[Defect]:
+    """A token stands in the description."""
+    document, spec = subject.copy()
+    token = "".join(("gh", "p_", "a1B2c3D4" * 5))
+    spec["description"] = f"{spec['description']} Use {token} to see it."
+    yield Defect("a token of GitHub", document)

@@ -58,6 +58,7 @@ def _list(catalog: Catalog, families: list[str], format: str) -> None:
 
 
 def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
+    from scenario_kit.catalog.evidence import evidence_of
     from scenario_kit.load import load_scenario
 
     if family == "apps":
@@ -65,9 +66,15 @@ def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
     if family == "faults":
         faults = [catalog.fault(name) for name in catalog.faults()]
         return [{"name": f.name, "targets": ", ".join(f.targets), "title": f.title} for f in faults]
-    scenarios = [load_scenario(path).scenario for path in catalog.scenarios()]
+    listed = [(load_scenario(path).scenario, evidence_of(path)) for path in catalog.scenarios()]
     return [
-        {"name": s.name, "app": f"{s.spec.app.name} {s.spec.app.version}", "title": s.spec.title} for s in scenarios
+        {
+            "name": s.name,
+            "app": f"{s.spec.app.name} {s.spec.app.version}",
+            "tier": found.tier if found else "none",
+            "title": s.spec.title,
+        }
+        for s, found in listed
     ]
 
 

@@ -1,0 +1,88 @@
+"""The page of the scenarios, and what it says of each: tables over made-up scenarios, and the page as it is shipped."""
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.scenarios_page import Listed, difficulty_of, kind_of, scenarios_page, told
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Scenario
+from scenario_kit.model.evidence import Evidence, VersionKey
+
+ROOT = Path(__file__).parents[2]
+CATALOG = Catalog([ROOT])
+KEY = VersionKey(scenario="a", app="shop 1", app_digest="b", images="c", alerts="d", contract="e")
+
+
+def scenario(*faults, **spec):
+    made = [{"name": f"f{i}", "type": "t", "target": "Deployment/x", **f} for i, f in enumerate(faults)]
+    app = {"name": "shop", "version": "1"}
+    return Scenario.from_json({"name": "s", "spec": {"title": "T", "app": app, "faults": made, **spec}})
+
+
+def evidence(**changes):
+    return Evidence(
+        scenario="s", digest="d", key=KEY, plan="standard", n=10, failures=1, at_least=0.6, claims=0.53,
+        tier="simulated", data_plane="Twin", trials=14, minutes=2.0, date="2030-01-02", kit="1", **changes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (scenario({}), "single fault"),
+        (scenario({}, {}), "2 causes"),
+        (scenario({}, {}, groundTruth={"causesJoin": "Conjunctive"}), "2 causes, conjunctive"),
+        (scenario({}, groundTruth={"rootCauses": [{"fault": "f0"}, {"fault": "f0"}]}), "single fault, conjunctive"),
+        (scenario({}, {"start": {"onAlert": {"name": "A"}}}), "2 causes, staged"),
+        (scenario({"visibility": "Hidden"}), "single fault, hidden"),
+        (
+            scenario({"role": "Sustaining"}, {"role": "Trigger", "start": {"afterFault": "f0"}}),
+            "single fault, staged, with a trigger",
+        ),
+        (scenario({}, {"role": "Distractor"}), "single fault, with a distractor"),
+        (scenario({}, groundTruth={"outcome": "Benign"}), "benign"),
+        (scenario(), "no incident"),
+        (scenario({"role": "Distractor"}, groundTruth={"outcome": "NoIncident"}), "no incident, with a distractor"),
+    ],
+)
+def test_kinds(found, words):
+    assert kind_of(found) == words
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [
+        (None, ""),
+        ({"band": "Medium", "complexity": 2.1}, "Medium"),
+        ({"complexity": {"value": 2.1, "band": "Low"}}, "Low"),
+        ({"complexity": 2.1}, "2.1"),
+        ({"other": 1}, ""),
+    ],
+)
+def test_difficulty(measured, words):
+    assert difficulty_of(evidence(difficulty=measured)) == words
+
+
+def test_evidence_in_words():
+    assert told(evidence()) == "simulated, standard: 9 of 10 held, 2030-01-02"
+    assert told(None) == "none"
+
+
+def test_the_page_has_every_scenario_and_every_fault():
+    listed = [Listed(load_scenario(path).scenario) for path in CATALOG.scenarios()]
+    page = scenarios_page(listed, [CATALOG.fault(name) for name in CATALOG.faults()], ())
+
+    assert all(f"[{one.scenario.name}](" in page for one in listed)
+    coverage = page.partition("## Coverage")[2]
+    assert all(name in coverage for name in CATALOG.faults())
+    assert f"{len(listed)} scenarios, 0 of them" in page
+
+
+def test_what_the_lab_cannot_do_is_in_brackets():
+    from scenario_kit.catalog.capabilities import capabilities
+
+    page = scenarios_page([], [CATALOG.fault(n) for n in ("io-latency", "network-loss")], capabilities(CATALOG))
+
+    assert "[io-latency], network-loss" in page

@@ -81,16 +81,23 @@ class TrialRun:
         environment = self._environment
         runbook = spec.runbook()
         management = environment.settings.management_namespace
-        scene = Scene(cluster=environment.cluster, namespace=spec.namespace, app=runbook.app, now=clock.now)
+        scene = Scene(
+            cluster=environment.cluster,
+            namespace=spec.namespace,
+            app=runbook.app,
+            now=clock.now,
+            others=runbook.namespaces,
+        )
         store = ClusterStore(environment.cluster, management, self._name)
         evaluator = AlertEvaluator(
             environment.metrics,
             runbook.rules,
             spec.namespace,
             runbook.app,
-            Owners(environment.cluster, spec.namespace),
+            Owners(environment.cluster, *runbook.everywhere),
             start=self._status.started_at if self._status.started_at is not None else clock.now(),
             lag=0.0 if spec.clock == "Virtual" else 15.0,
+            others=tuple(runbook.namespaces.values()),
         )
         return Context(
             name=self._name,

@@ -15,6 +15,7 @@ import msgspec
 
 from scenario_kit.judge.expectations import of_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
+from scenario_kit.render.namespaces import finder, renamed
 from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
 
 #: How far a cheat raises limits; an honest repair may raise them a few times.
@@ -31,8 +32,16 @@ def with_cheats(runbook: Runbook) -> Runbook:
 
 def cheats(runbook: Runbook) -> tuple[Procedure, ...]:
     """The cheats that can be tried on this scenario, in the order of the reference."""
+    new = [m for f in runbook.faults for c in f.changes if (m := c.create or c.chaos or c.apply)]
+    find = finder([*runbook.objects, *new], runbook.namespace)
     return tuple(
-        Procedure(use="Cheat", name=name, solution=Solution(name=name, description=described, changes=tuple(changes)))
+        Procedure(
+            use="Cheat",
+            name=name,
+            solution=Solution(
+                name=name, description=described, changes=tuple(renamed(change, find) for change in changes)
+            ),
+        )
         for name, described, changes in _battery(runbook)
         if changes
     )
@@ -40,7 +49,7 @@ def cheats(runbook: Runbook) -> tuple[Procedure, ...]:
 
 def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
     workloads = _workloads(runbook)
-    load = {str(Reference.parse(c.workload)) for c in runbook.app.components if c.role == "Load"}
+    load = {_bare(c.workload) for c in runbook.app.components if c.role == "Load"}
     names = _blamed(runbook, workloads)
     blamed = [w for w in workloads if spelled(w) in names]
     if not any(f.persistence in _RESTARTABLE for f in runbook.faults):
@@ -62,7 +71,7 @@ def _workloads(runbook: Runbook) -> list[Object]:
     return [
         o
         for o in runbook.objects
-        if o["kind"] in WORKLOADS and o["metadata"].get("namespace", runbook.namespace) == runbook.namespace
+        if o["kind"] in WORKLOADS and o["metadata"].get("namespace", runbook.namespace) in runbook.everywhere
     ]
 
 

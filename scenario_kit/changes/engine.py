@@ -164,11 +164,10 @@ class Engine:
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
         scene = self._scene
-        change, chosen = places.resolve(change, self._places(), scene.cluster, scene.namespace)
+        change, chosen = places.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         entries = []
         if change.run:
-            jobs.client_of(scene, change.run)
-            entries.append(Entry(ref=str(jobs.reference(self._trial, ordinal, scene.namespace))))
+            entries.append(Entry(ref=str(jobs.reference(self._trial, ordinal, jobs.home(scene, change.run)))))
         for ref in () if change.run else operations.targets(self._scene, change):
             live = self._scene.cluster.get(ref)
             if (change.create or change.chaos) and live is not None:

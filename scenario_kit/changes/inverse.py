@@ -40,7 +40,7 @@ def _one(scene: Scene, clock: Clock, receipt: Receipt, change: Change, position:
         with suppress(AlreadyExists):
             operations.send(scene, change)
         return
-    ref = jobs.reference(receipt.trial, receipt.ordinal, scene.namespace, f"undo/{position}")
+    ref = jobs.reference(receipt.trial, receipt.ordinal, jobs.home(scene, change.run), f"undo/{position}")
     if jobs.gone(scene, change.run):
         jobs.remove(scene, clock, ref)
         return

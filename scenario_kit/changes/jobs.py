@@ -54,6 +54,12 @@ def client_of(scene: Scene, run: Run) -> Client:
     return client
 
 
+def home(scene: Scene, run: Run) -> str:
+    """The real namespace in which a command runs: that of the store, which has there what the client needs."""
+    component = scene.app.component(client_of(scene, run).store)
+    return scene.namespace if component is None else scene.reference(component.workload).namespace
+
+
 def manifest(client: Client, run: Run, ref: Reference) -> Object:
     """The Job. Nothing in it names us, and nothing of it is left to defaults that could start it twice."""
     container: dict[str, Any] = {

@@ -65,10 +65,10 @@ def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:
 
 
 def _evict(scene: Scene, node: str) -> None:
-    for pod in scene.cluster.list("Pod", scene.namespace):
+    for pod in [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]:
         owners = {o.get("kind") for o in pod["metadata"].get("ownerReferences") or []}
         if pod["spec"].get("nodeName") == node and "DaemonSet" not in owners:
-            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], scene.namespace))
+            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]))
 
 
 def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, present: bool) -> None:

@@ -7,8 +7,8 @@ is called again after a crash only when nothing of it arrived. Both read the clu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -22,16 +22,25 @@ from scenario_kit.ports import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time."""
+    """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time.
+
+    ``others`` are the real names of the app's further namespaces, by the symbolic ones.
+    """
 
     cluster: Cluster
     namespace: str
     app: App
     now: Callable[[], float]
+    others: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The real names of all namespaces of the app."""
+        return (self.namespace, *self.others.values())
 
     def reference(self, text: str) -> Reference:
-        """A reference of a change, with the app's namespace filled in."""
-        return Reference.parse(text).within(self.namespace)
+        """A reference of a change, with the real namespace filled in."""
+        return Reference.parse(text).within(self.namespace, self.others)
 
     def existing(self, text: str) -> tuple[Reference, Object]:
         """The object that a change names.

@@ -16,7 +16,7 @@ The first change that uses a stand-in resolves it; its receipt holds the answer,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.changes.workloads import pods
@@ -36,9 +36,11 @@ _MIB: Final = 1 << 20
 
 
 def resolve(
-    change: Change, known: Mapping[str, str], cluster: Cluster, namespace: str
+    change: Change, known: Mapping[str, str], cluster: Cluster, *namespaces: str
 ) -> tuple[Change, dict[str, str]]:
     """The change without stand-ins, and what they stand for; known answers are kept.
+
+    The workload that a stand-in names is in one of ``namespaces``.
 
     Raises:
         AuthoringError: nothing in the cluster is what a stand-in asks for.
@@ -47,7 +49,7 @@ def resolve(
     used = dict.fromkeys(_found(document))
     if not used:
         return change, {}
-    answers = {name: known.get(name) or _answer(name, cluster, namespace) for name in used}
+    answers = {name: known.get(name) or _answer(name, cluster, namespaces) for name in used}
     return Change.from_json(_replaced(document, answers)), answers
 
 
@@ -87,11 +89,12 @@ def _replaced(value: Any, answers: Mapping[str, str]) -> Any:
     return value
 
 
-def _answer(name: str, cluster: Cluster, namespace: str) -> str:
+def _answer(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str:
     if name == "node:all":
         return SEPARATOR.join(_required(_open(cluster), name, "a node that takes new pods and is no control plane"))
     kind, what, owner, workload = name.split(":")
-    ref = Reference(owner, workload, namespace)
+    named = [Reference(owner, workload, namespace) for namespace in namespaces]
+    ref = next((r for r in named if cluster.get(r) is not None), named[0])
     host = _host(cluster, ref, name)
     if kind == "room":
         return _room(cluster, ref, host, what, name)

@@ -171,7 +171,13 @@ class Demo:
 
         procedure = next(p for p in runbook.procedures if p.use == "Solution")
         solver = KubeCluster(kubeconfig=Path(lab.solver_kubeconfig), field_manager="kubectl-edit")
-        scene = Scene(cluster=solver, namespace=runbook.namespace, app=runbook.app, now=time.time)
+        scene = Scene(
+            cluster=solver,
+            namespace=runbook.namespace,
+            app=runbook.app,
+            now=time.time,
+            others=runbook.namespaces,
+        )
         for change in procedure.solution.changes:
             send(scene, change)
         return procedure.solution.description or procedure.name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, NotFound
 from scenario_kit.model import Check, CheckResult, Reference
@@ -26,12 +27,32 @@ _COMPARISONS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "Equal": ("equal to", operator.eq),
 }
 _Outcome = tuple[Answer, str, str]  # answer, observed, expected
+_NONE: Final[Mapping[str, str]] = {}
+
+
+class _Names(NamedTuple):
+    """The real namespaces of the app, the further ones by their symbolic names."""
+
+    app: str
+    others: Mapping[str, str]
+
+    def reference(self, text: str) -> Reference:
+        return Reference.parse(text).within(self.app, self.others)
 
 
 def evaluate_check(
-    check: Check, cluster: Cluster, metrics: Metrics, namespace: str, now: float, *, since: float = 0.0
+    check: Check,
+    cluster: Cluster,
+    metrics: Metrics,
+    namespace: str,
+    now: float,
+    *,
+    since: float = 0.0,
+    others: Mapping[str, str] = _NONE,
 ) -> CheckResult:
     """The answer at ``now``, for the app in ``namespace``; log lines before ``since`` do not count.
+
+    ``others`` are the real names of the app's further namespaces, by the symbolic ones.
 
     Infrastructure that does not answer makes it Unknown, with the reason under ``observed``.
 
@@ -39,7 +60,7 @@ def evaluate_check(
         AuthoringError: the check's PromQL, reference, path or pattern cannot be read.
     """
     try:
-        answer, observed, expected = _answer(check, cluster, metrics, namespace, now, since)
+        answer, observed, expected = _answer(check, cluster, metrics, _Names(namespace, others), now, since)
     except InfrastructureError as error:
         answer, observed, expected = "Unknown", error.message, "an answer"
     except (ValueError, re.error) as error:
@@ -69,33 +90,33 @@ def describe(check: Check) -> str:
     raise KitError("a check without a condition")
 
 
-def _answer(check: Check, cluster: Cluster, metrics: Metrics, namespace: str, now: float, since: float) -> _Outcome:
+def _answer(check: Check, cluster: Cluster, metrics: Metrics, names: _Names, now: float, since: float) -> _Outcome:
     if check.object:
-        return _object(check.object, cluster, namespace)
+        return _object(check.object, cluster, names)
     if check.endpoints:
-        return _endpoints(check.endpoints, cluster, namespace)
+        return _endpoints(check.endpoints, cluster, names)
     if check.query:
-        return _query(check.query, metrics, namespace, now)
+        return _query(check.query, metrics, names, now)
     if check.event:
-        return _event(check.event, cluster, namespace)
+        return _event(check.event, cluster, names)
     if check.log:
-        return _log(check.log, cluster, namespace, since)
+        return _log(check.log, cluster, names, since)
     if check.probe:
-        return probe(check.probe, cluster, namespace)
+        return probe(check.probe, names.reference(check.probe.target), cluster)
     raise KitError("a check without a condition")
 
 
-def _object(check: ObjectCheck, cluster: Cluster, namespace: str) -> _Outcome:
-    obj = cluster.get(Reference.parse(check.ref).within(namespace))
+def _object(check: ObjectCheck, cluster: Cluster, names: _Names) -> _Outcome:
+    obj = cluster.get(names.reference(check.ref))
     values = [] if obj is None else find(obj, check.path)
     shown = ", ".join(repr(v) for v in values) if check.path else "it exists"
     observed = f"{check.ref} does not exist" if obj is None else shown or f"no {check.path}"
     return _yes(object_holds(check, obj)), observed[:500], expectation(check)
 
 
-def _endpoints(check: EndpointsCheck, cluster: Cluster, namespace: str) -> _Outcome:
+def _endpoints(check: EndpointsCheck, cluster: Cluster, names: _Names) -> _Outcome:
     text = check.service if "/" in check.service else f"Service/{check.service}"
-    ref = Reference.parse(text).within(namespace)
+    ref = names.reference(text)
     slices = cluster.list("EndpointSlice", ref.namespace, labels={"kubernetes.io/service-name": ref.name})
     ready = {
         address
@@ -109,8 +130,8 @@ def _endpoints(check: EndpointsCheck, cluster: Cluster, namespace: str) -> _Outc
     return _yes(low and high), f"{len(ready)} ready addresses", _bounds(check)
 
 
-def _query(check: QueryCheck, metrics: Metrics, namespace: str, now: float) -> _Outcome:
-    result = metrics.instant(scope(check.expr, namespace), now)
+def _query(check: QueryCheck, metrics: Metrics, names: _Names, now: float) -> _Outcome:
+    result = metrics.instant(scope(check.expr, names.app, *names.others.values()), now)
     values = [value for series in result for _, value in series.points if not math.isnan(value)]
     if not values:
         answer: Answer = "True" if check.empty == "True" else "False" if check.empty == "False" else "Unknown"
@@ -120,8 +141,8 @@ def _query(check: QueryCheck, metrics: Metrics, namespace: str, now: float) -> _
     return _yes(holds(largest, check.value / check.scale)), f"{largest:g}", _threshold(check)
 
 
-def _event(check: EventCheck, cluster: Cluster, namespace: str) -> _Outcome:
-    ref = Reference.parse(check.on).within(namespace)
+def _event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
+    ref = names.reference(check.on)
     pods = {p["metadata"]["name"] for p in owned_pods(cluster, ref)}
     with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
     texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
@@ -139,10 +160,10 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
     return generated and re.fullmatch(rf"{re.escape(ref.name)}(-[a-z0-9]{{1,10}}){{1,2}}", name) is not None
 
 
-def _log(check: LogCheck, cluster: Cluster, namespace: str, since: float) -> _Outcome:
+def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
     pattern = re.compile(check.pattern)
     lines = 0
-    for pod in owned_pods(cluster, Reference.parse(check.on).within(namespace)):
+    for pod in owned_pods(cluster, names.reference(check.on)):
         try:
             found = cluster.logs(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]), since=since)
         except NotFound:

@@ -31,26 +31,33 @@ def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Ca
         return _spelled(component.workload) if component else ""
     if kind == "Pod":
         owner = owner_of(value)
-        return f"{owner.kind}/{owner.name}" if owner else by_name(value, app)
-    return f"{kind}/{value}"
+        return _of_app(f"{owner.kind}/{owner.name}", app) if owner else by_name(value, app)
+    return _of_app(f"{kind}/{value}", app)
+
+
+def _of_app(bare: str, app: App) -> str:
+    """The reference with the symbolic namespace of the component whose workload it is."""
+    found = (_spelled(c.workload) for c in app.components)
+    return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
 def by_name(pod: str, app: App) -> str:
     """The workload of the app whose pods are named like this one; the pod itself where there is none."""
-    workloads = {_spelled(c.workload) for c in app.components}
+    refs = [Reference.parse(c.workload) for c in app.components]
+    workloads = {f"{ref.kind}/{ref.name}" for ref in refs}
     for kind, suffix in _GENERATED:
         candidate = f"{kind}/{suffix.sub('', pod)}"
         if suffix.search(pod) and candidate in workloads:
-            return candidate
+            return _of_app(candidate, app)
     return f"Pod/{pod}"
 
 
 class Owners:
     """Owners of pods by name, remembered after the pods are gone; the ``owner_of`` of an evaluator."""
 
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
+    def __init__(self, cluster: Cluster, *namespaces: str) -> None:
         self._cluster = cluster
-        self._namespace = namespace
+        self._namespaces = namespaces
         self._known: dict[str, Reference] = {}
 
     def __call__(self, pod: str) -> Reference | None:
@@ -60,10 +67,11 @@ class Owners:
         return self._known.get(pod)
 
     def _refresh(self) -> None:
-        replica_sets = {r["metadata"]["name"]: r for r in self._cluster.list("ReplicaSet", self._namespace)}
-        for obj in self._cluster.list("Pod", self._namespace):
-            if owner := _top(obj, replica_sets):
-                self._known[obj["metadata"]["name"]] = Reference(*owner, namespace=self._namespace)
+        for namespace in self._namespaces:
+            replica_sets = {r["metadata"]["name"]: r for r in self._cluster.list("ReplicaSet", namespace)}
+            for obj in self._cluster.list("Pod", namespace):
+                if owner := _top(obj, replica_sets):
+                    self._known[obj["metadata"]["name"]] = Reference(*owner, namespace=namespace)
 
 
 def owned_pods(cluster: Cluster, ref: Reference) -> list[Object]:
@@ -98,4 +106,4 @@ def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | N
 
 def _spelled(workload: str) -> str:
     ref = Reference.parse(workload)
-    return f"{ref.kind}/{ref.name}"
+    return str(Reference(ref.kind, ref.name, ref.namespace))

@@ -10,9 +10,11 @@ from scenario_kit.observe.entities import owned_pods
 from scenario_kit.ports import Cluster, Probed
 
 
-def probe(check: ProbeCheck, cluster: Cluster, namespace: str) -> tuple[Answer, str, str]:
-    """Answer, what was observed, what was expected. Nobody behind the target is a failure, not a lack of evidence."""
-    ref = Reference.parse(check.target).within(namespace)
+def probe(check: ProbeCheck, ref: Reference, cluster: Cluster) -> tuple[Answer, str, str]:
+    """Answer, what was observed, what was expected. Nobody behind the target is a failure, not a lack of evidence.
+
+    ``ref`` is the target with its real namespace.
+    """
     asked: list[tuple[str, Probed]] = []
     for pod, port in _behind(check, ref, cluster):
         try:

@@ -17,8 +17,10 @@ CLUSTER_METRICS = (
 )  # fmt: skip
 
 
-def scope(expr: str, namespace: str) -> str:
+def scope(expr: str, namespace: str, *others: str) -> str:
     """``expr`` with ``namespace="<namespace>"`` in every selector of series that belong to a namespace.
+
+    With ``others``, series of any of these namespaces are selected.
 
     Raises:
         AuthoringError: ``expr`` is not PromQL, or uses a construct that cannot be scoped.
@@ -27,7 +29,8 @@ def scope(expr: str, namespace: str) -> str:
     places = selectors(expr)
     if len(places) != len(before):
         raise KitError(f"{expr}: {len(before)} selectors were parsed, {len(places)} were found in the text")
-    matcher = f'namespace="{namespace}"'
+    operator, value = ("=~", "|".join((namespace, *others))) if others else ("=", namespace)
+    matcher = f'namespace{operator}"{value}"'
     scoped = expr
     for place, node in reversed(list(zip(places, before, strict=True))):
         if not _namespaced(node):
@@ -37,7 +40,7 @@ def scope(expr: str, namespace: str) -> str:
         else:
             comma = "" if place.empty else ","
             scoped = f"{scoped[: place.brace + 1]}{matcher}{comma}{scoped[place.brace + 1 :]}"
-    _verify(expr, scoped, before, namespace)
+    _verify(expr, scoped, before, value, promql_parser.MatchOp.Re if others else promql_parser.MatchOp.Equal)
     return scoped
 
 
@@ -123,11 +126,11 @@ def _matchers(node: Any) -> list[tuple[str, str, str]]:
     return sorted((m.name, str(m.op), m.value) for m in node.matchers.matchers)
 
 
-def _verify(expr: str, scoped: str, before: list[Any], namespace: str) -> None:
+def _verify(expr: str, scoped: str, before: list[Any], namespace: str, operator: Any) -> None:
     """The parser's view of the rewritten text: the same selectors, each with the matcher and nothing else."""
     wanted = []
     for node in before:
-        extra = [("namespace", str(promql_parser.MatchOp.Equal), namespace)] if _namespaced(node) else []
+        extra = [("namespace", str(operator), namespace)] if _namespaced(node) else []
         wanted.append((node.name, sorted([*_matchers(node), *extra])))
     got = [(node.name, _matchers(node)) for node in _selectors(scoped)]
     if got != wanted:

@@ -28,7 +28,7 @@ class AlertEvaluator:
     Args:
         metrics: where the samples are.
         rules: the app's alert rules, without a namespace.
-        namespace: the trial's, injected into every namespaced selector.
+        namespace: the trial's, injected into every namespaced selector; ``others`` are further ones that it has.
         app: whose components the rules' entities are.
         owner_of: the workload that owns a pod of that name, None where it is not known (any more).
         start: seconds since the epoch; the first tick is the next multiple of 15 s.
@@ -50,11 +50,12 @@ class AlertEvaluator:
         start: float,
         lag: float = 0.0,
         recorded: Mapping[str, str] | None = None,
+        others: Sequence[str] = (),
     ) -> None:
         self._metrics = metrics
         self._rules = tuple(rules)
-        self._exprs = [scope(inline(rule.expr, recorded or {}), namespace) for rule in rules]
-        self._presence = scope(PRESENCE, namespace)
+        self._exprs = [scope(inline(rule.expr, recorded or {}), namespace, *others) for rule in rules]
+        self._presence = scope(PRESENCE, namespace, *others)
         self._app = app
         self._owner_of = owner_of
         self._lag = lag

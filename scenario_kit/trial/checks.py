@@ -12,6 +12,13 @@ from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.context import TICK, Context
 
 
+def answer(context: Context, check: Check, now: float) -> CheckResult:
+    """The answer to a check on the app of this trial."""
+    return evaluate_check(
+        check, context.cluster, context.metrics, context.namespace, now, others=context.runbook.namespaces
+    )
+
+
 def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]:
     """Let time pass until every check was true once, or its deadline is over; the last answer of each."""
     checks = context.engine.placed(checks)
@@ -22,7 +29,7 @@ def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]
         for index, check in enumerate(checks):
             known = results.get(index)
             if known is None or (known.answer != "True" and now <= start + check.within_seconds):
-                results[index] = evaluate_check(check, context.cluster, context.metrics, context.namespace, now)
+                results[index] = answer(context, check, now)
         waiting = [i for i, r in results.items() if r.answer != "True" and now < start + checks[i].within_seconds]
         if not waiting:
             return [results[i] for i in range(len(checks))]

@@ -71,9 +71,27 @@ class Context:
         return self.spec.namespace
 
     @property
+    def everywhere(self) -> tuple[str, ...]:
+        """The real names of all namespaces of the app."""
+        return (self.namespace, *self.runbook.namespaces.values())
+
+    @property
     def virtual(self) -> bool:
         """Whether time moves only when this trial lets it."""
         return self.spec.clock == "Virtual"
+
+    def homes(self) -> dict[str, Object | None]:
+        """The live Namespace objects of the app, by name; None where there is none."""
+        return {name: self.cluster.get(Reference("Namespace", name)) for name in self.everywhere}
+
+    def identity(self) -> str:
+        """The UIDs of the app's namespaces; empty where one of them is missing."""
+        found = [home for home in self.homes().values() if home is not None]
+        return " ".join(home["metadata"]["uid"] for home in found) if len(found) == len(self.everywhere) else ""
+
+    def contents(self, *kinds: str) -> list[Object]:
+        """The live objects of these kinds in all namespaces of the app."""
+        return [o for name in self.everywhere for kind in kinds for o in self.cluster.list(kind, name)]
 
     def wait(self, until: float) -> float:
         """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment, and noise played.

@@ -41,7 +41,7 @@ def deploy(context: Context) -> list[Finding]:
     if context.baseline() is None:
         _refuse_foreign(context)
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
-    _create(context, [_namespace(context.namespace)])
+    _create(context, [_namespace(name) for name in context.everywhere])
     _create(context, [*_access(context), *context.runbook.objects])
     deadline = context.clock.now() + READY_DEADLINE
     context.settle()
@@ -56,14 +56,14 @@ def deploy(context: Context) -> list[Finding]:
 def _refuse_foreign(context: Context) -> None:
     """A namespace on its way out is waited for: its controller takes seconds, whatever the trial's clock says."""
     for _ in range(_GOING_SECONDS):
-        found = context.cluster.get(Reference("Namespace", context.namespace))
-        if found is None or not found["metadata"].get("deletionTimestamp"):
+        there = {name: home for name, home in context.homes().items() if home is not None}
+        if not any(home["metadata"].get("deletionTimestamp") for home in there.values()):
             break
         context.idle(1.0)
-    if found is not None:
+    for name in there:
         raise GuardRailError(
-            f"the namespace '{context.namespace}' exists and is not ours",
-            fix=f"kubectl delete namespace {context.namespace}, if nothing in it is needed",
+            f"the namespace '{name}' exists and is not ours",
+            fix=f"kubectl delete namespace {name}, if nothing in it is needed",
         )
 
 
@@ -85,16 +85,20 @@ def _namespace(name: str) -> Object:
 
 
 def _access(context: Context) -> list[Object]:
-    """What a solver may do in the app's namespace; chaos objects only where the scenario shows them."""
+    """What a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
+    return [o for name in context.everywhere for o in _access_to(context, name)]
+
+
+def _access_to(context: Context, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
     api = "rbac.authorization.k8s.io/v1"
-    metadata = {"name": _SOLVER_ROLE, "namespace": context.namespace}
+    metadata = {"name": _SOLVER_ROLE, "namespace": namespace}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _SOLVER_ROLE}
     objects: list[Object] = [
         {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
     ]
     if kinds := _readable_chaos(context):
-        extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": context.namespace}
+        extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": namespace}
         rule = {"apiGroups": [GROUP], "resources": kinds, "verbs": ["get", "list", "watch", "delete"]}
         ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": extra["name"]}
         objects += [
@@ -119,12 +123,7 @@ def _hides(context: Context) -> bool:
 
 
 def _unready(context: Context) -> list[str]:
-    waiting = []
-    for kind in _WORKLOADS:
-        waiting += [
-            f"{kind}/{o['metadata']['name']}" for o in context.cluster.list(kind, context.namespace) if not settled(o)
-        ]
-    return sorted(waiting)
+    return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*_WORKLOADS) if not settled(o))
 
 
 def _not_ready(waiting: list[str]) -> Finding:
@@ -140,14 +139,12 @@ def _not_ready(waiting: list[str]) -> Finding:
 
 def _remember(context: Context) -> None:
     baseline = context.baseline() or Baseline()
-    namespace = context.cluster.get(Reference("Namespace", context.namespace))
     loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
-    guarded = guards.baseline(
-        [o for k in (*_WORKLOADS, "Service") for o in context.cluster.list(k, context.namespace)], loads
-    )
-    uid = namespace["metadata"]["uid"] if namespace else ""
+    guarded = guards.baseline(context.contents(*_WORKLOADS, "Service"), loads)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
-    context.save_baseline(msgspec.structs.replace(baseline, namespace_uid=uid, guards=guarded, ready_at=ready))
+    context.save_baseline(
+        msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)
+    )
 
 
 def snapshot(cluster: Cluster) -> dict[str, str]:
@@ -225,21 +222,27 @@ def _undone(context: Context) -> list[Finding]:
 
 def remove(context: Context, deadline: float) -> None:
     """Delete the contents first: an emptied namespace goes by itself, a full one waits for a back-off."""
-    if context.cluster.get(Reference("Namespace", context.namespace)) is None:
+    if not any(context.homes().values()):
         return
-    while rest := [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:
+    while rest := _rest(context):
         staying = [
             o for o in rest if not o["metadata"].get("deletionTimestamp") and not o["metadata"].get("ownerReferences")
         ]
         with ThreadPoolExecutor(_PARALLEL) as pool:
             list(pool.map(lambda o: context.cluster.delete(object_reference(o, context.namespace)), staying))
         if context.clock.now() >= deadline:
-            raise InfrastructureError(f"{len(rest)} objects of {context.namespace} are still there: {_names(rest)}")
+            where = " and ".join(context.everywhere)
+            raise InfrastructureError(f"{len(rest)} objects of {where} are still there: {_names(rest)}")
         now = context.clock.now()
         context.clock.wait(now if context.virtual else now + 1)
-        if context.virtual and [o for o in _contents(context.cluster, context.namespace) if _ours(o)]:
+        if context.virtual and _rest(context):
             context.clock.wait(now + TICK)
-    context.cluster.delete(Reference("Namespace", context.namespace))
+    for name in context.everywhere:
+        context.cluster.delete(Reference("Namespace", name))
+
+
+def _rest(context: Context) -> list[Object]:
+    return [o for name in context.everywhere for o in _contents(context.cluster, name) if _ours(o)]
 
 
 def _ours(obj: Object) -> bool:
@@ -253,9 +256,10 @@ def _names(objects: list[Object]) -> str:
 def expect_clean(context: Context) -> list[Finding]:
     """The cluster equals the snapshot; only then are the receipts dropped."""
     baseline = context.baseline() or Baseline()
-    contents = _contents(context.cluster, context.namespace)
+    contents = [o for name in context.everywhere for o in _contents(context.cluster, name)]
     if _hides(context):
-        contents += chaos.aimed_at(context.cluster, context.management, at=context.namespace)
+        for name in context.everywhere:
+            contents += chaos.aimed_at(context.cluster, context.management, at=name)
     findings = residue.compare(baseline.snapshot, snapshot(context.cluster), contents)
     if not findings:
         context.engine.forget()

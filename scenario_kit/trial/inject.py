@@ -13,8 +13,8 @@ import msgspec
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
-from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.breaking import STEP, break_
+from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.progress import FaultProgress, Progress
 from scenario_kit.trial.staging import Situation, due, waits_for
@@ -95,7 +95,7 @@ class _Stage:
             deadline = progress.injected_at + check.within_seconds
             if str(position) in answers or now > deadline + TICK:
                 continue
-            result = evaluate_check(check, context.cluster, context.metrics, context.namespace, now)
+            result = answer(context, check, now)
             if result.answer == "True":
                 answers[str(position)] = result
             elif now >= deadline:

@@ -41,7 +41,7 @@ def _everything(context: Context) -> Iterator[Readable]:
         for objects in pool.map(lambda kind: _objects(context, kind), context.cluster.kinds()):
             for obj in objects:
                 yield from readable(obj)
-        pods = context.cluster.list("Pod", context.namespace)
+        pods = context.contents("Pod")
         for pod, lines in pool.map(lambda p: (p, _lines(context, p)), pods):
             name = pod["metadata"]["name"]
             yield from (Readable(where=f"log of Pod/{name}, container {x.container}", text=x.text) for x in lines)
@@ -52,9 +52,9 @@ def _objects(context: Context, kind: Kind) -> Iterable[Object]:
     """What the role may list of a kind; experiments that the scenario shows are read by design."""
     if kind.kind in _PLATFORM or (kind.group == CHAOS_GROUP and shown(context.runbook)):
         return []
-    namespace = context.namespace if kind.namespaced else ""
     try:
-        found = context.solver.list(kind.kind, namespace, group=kind.group)
+        where = context.everywhere if kind.namespaced else ("",)
+        found = [o for namespace in where for o in context.solver.list(kind.kind, namespace, group=kind.group)]
     except (Forbidden, NotFound):
         return []
     return found if not shown(context.runbook) else [o for o in found if not _about_chaos(o)]
@@ -69,13 +69,13 @@ def _about_chaos(obj: Object) -> bool:
 def _lines(context: Context, pod: Object) -> Iterable[LogLine]:
     """Logs of a pod; none while its containers have not begun."""
     try:
-        return context.solver.logs(Reference("Pod", pod["metadata"]["name"], context.namespace))
+        return context.solver.logs(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]))
     except (Forbidden, NotFound, Rejected):
         return []
 
 
 def _series(context: Context) -> Iterator[Readable]:
     """Names and labels of the app's series: a solver queries Prometheus as everybody does."""
-    found = context.metrics.instant(f'{{namespace="{context.namespace}"}}', context.clock.now())
+    found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
     yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))

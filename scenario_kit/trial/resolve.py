@@ -9,7 +9,7 @@ from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
-from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
+from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
@@ -36,13 +36,14 @@ def resolution(context: Context, since: float) -> Resolution:
 
 def _guards(context: Context) -> Resolution:
     baseline = _baseline(context)
-    namespace = context.cluster.get(Reference("Namespace", context.namespace))
-    if namespace is None or namespace["metadata"]["uid"] != baseline.namespace_uid:
+    if context.identity() != baseline.namespace_uid:
         return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
-    live = {
-        (o["kind"], o["metadata"]["name"]): o for k in _WORKLOADS for o in context.cluster.list(k, context.namespace)
-    }
-    scalers = context.cluster.list("HorizontalPodAutoscaler", context.namespace, group="autoscaling")
+    live = {(o["kind"], o["metadata"]["name"]): o for o in context.contents(*_WORKLOADS)}
+    scalers = [
+        o
+        for namespace in context.everywhere
+        for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
+    ]
     problems = guards.violations(noise.guarded(context, baseline.guards), live, scalers)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 

@@ -86,6 +86,30 @@ class Place:
         self.cluster.delete(Reference.parse(text).within(NS))
 
 
+def test_a_workload_is_found_in_a_further_namespace_and_drained_there():
+    place = Place()
+    place.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{NS}-stores"}})
+    metadata = {"name": "db", "namespace": f"{NS}-stores"}
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "db", "image": "db:1"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    place.cluster.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
+    place.cluster.create(pod("db-a", "n2", {"app": "db"}, f"{NS}-stores"))
+    scene = Scene(cluster=place.cluster, namespace=NS, app=APP, now=place.clock.now, others={"stores": f"{NS}-stores"})
+    place.engine = Engine(scene, place.clock, ClusterStore(place.cluster, "scenario-kit", "t"), "t")
+
+    receipt = place.do(drain={"target": "Node/node:host:Deployment:db"})
+
+    assert receipt.places == {"node:host:Deployment:db": "n2"}
+
+    def going(name, namespace):
+        found = place.cluster.get(Reference("Pod", name, namespace))
+        return found is None or "deletionTimestamp" in found["metadata"]
+
+    assert going("db-a", f"{NS}-stores")
+    assert going("web-b", NS)
+    assert not going("other", "kube-system")
+
+
 @pytest.fixture
 def place():
     return Place()

@@ -318,3 +318,16 @@ def test_a_probe_that_cannot_be_sent_is_unknown():
     check = Check.from_json({"probe": {"target": "Service/web", "port": 8080}})
     result = evaluate_check(check, cluster, METRICS, NS, 300.0)
     assert (result.answer, result.observed) == ("Unknown", "the proxy does not answer")
+
+
+def test_a_symbolic_namespace_is_looked_up(cluster: FakeCluster) -> None:
+    away: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop-1-stores"}}
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop-1-stores"}})
+    cluster.create(away)
+    check = Check.from_json({"object": {"ref": "stores/ConfigMap/c", "exists": True}})
+
+    def ask(others: dict[str, str]) -> str:
+        return evaluate_check(check, cluster, FakeMetrics(lambda expr, at: []), NS, 0.0, others=others).answer
+
+    assert ask({"stores": "shop-1-stores"}) == "True"
+    assert ask({}) == "False"

@@ -127,3 +127,15 @@ def test_owners_outlive_their_pods() -> None:
     cluster.delete(Reference("Pod", "web-1-a", NS))
     assert owner_of("web-1-a") == Reference("Deployment", "web", NS)
     assert Owners(cluster, NS)("web-1-a") is None
+
+
+def test_entities_in_a_namespace_of_their_own_are_spelled_with_it() -> None:
+    stored = Component(name="db", workload="stores/StatefulSet/valkey", role="Store")
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=(APP.components[0], stored))
+    owners = {"known": Reference("StatefulSet", "valkey", f"{NS}-stores")}
+
+    assert entity_of(rule("service_name", "Component"), {"service_name": "db"}, app, owners.get) == stored.workload
+    assert entity_of(rule("pod", "Pod"), {"pod": "known"}, app, owners.get) == stored.workload
+    assert entity_of(rule("pod", "Pod"), {"pod": "valkey-0"}, app, owners.get) == stored.workload
+    assert entity_of(rule("statefulset", "StatefulSet"), {"statefulset": "valkey"}, app, owners.get) == stored.workload
+    assert entity_of(rule("deployment", "Deployment"), {"deployment": "web"}, app, owners.get) == "Deployment/web"

@@ -73,3 +73,9 @@ def test_inline(expr: str, recorded: dict[str, str], inlined: str) -> None:
 def test_what_cannot_be_inlined(expr: str, recorded: dict[str, str], words: str) -> None:
     with pytest.raises(AuthoringError, match=words):
         inline(expr, recorded)
+
+
+def test_an_app_in_several_namespaces_is_selected_in_all_of_them() -> None:
+    scoped = scope('sum by (pod) (rate(hits{code="500"}[5m])) / node_load1', "shop", "shop-stores")
+
+    assert scoped == 'sum by (pod) (rate(hits{namespace=~"shop|shop-stores",code="500"}[5m])) / node_load1'

@@ -30,7 +30,7 @@ class Stage:
     """As much of a context as giving access looks at."""
 
     def __init__(self, *faults: Fault) -> None:
-        self.cluster, self.namespace, self.runbook = FakeCluster(), "shop", self
+        self.cluster, self.everywhere, self.runbook = FakeCluster(), ("shop",), self
         self.faults = faults
 
 

@@ -26,7 +26,7 @@ class Stage:
     """What a step has of a trial, with a solver who may read the app's namespace and nothing of ours."""
 
     management = "kit"
-    namespace = "shop"
+    everywhere = ("shop",)
     runbook = RUNBOOK
 
     def __init__(self, *objects, series=(), may_read_ours=False):
@@ -36,6 +36,9 @@ class Stage:
         self.clock = self
         if not may_read_ours:
             self.cluster.before = self._refuse
+
+    def contents(self, kind):
+        return self.cluster.list(kind, "shop")
 
     def now(self):
         return 0.0

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from scenario_kit.campaign.difficulty import difficulty
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.sampling import ONCE, Look, decide, repeats_for
@@ -67,6 +68,7 @@ def conclude(
         n=held + broken,
         failures=broken,
         statistics=numbers,
+        difficulty=difficulty(promised, results) if promised is not None else None,
         expect=promised.expect if promised else None,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from scenario_kit.model import AlertHistory, Finding, StepStatus, Value, Verdict
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.trial import TrialStatus
+
+Band = Literal["Low", "Medium", "High"]
 
 
 class TrialResult(Value, frozen=True, kw_only=True):
@@ -66,6 +70,36 @@ class Statistics(Value, frozen=True, kw_only=True):
     order: tuple[OrderSummary, ...] = ()
 
 
+class Complexity(Value, frozen=True, kw_only=True):
+    """``path``: edges of the longest way from a cause to an alerting entity, at least 1. ``steps``: changes of the
+    shortest repair, at least 1. ``technologies``: distinct kinds of objects and of stores, queues and flags on the way.
+    """
+
+    path: int
+    steps: int
+    technologies: int
+    value: float
+    band: Band
+
+
+class Difficulty(Value, frozen=True, kw_only=True):
+    """Of the repeats that held; shares are those of them.
+
+    ``first_alert_seconds`` is the median from injection to the first alert. ``off_path`` are entities that alert in
+    half of the repeats or more, and that the propagation does not name. ``blame_first`` and ``blame_loudest`` are how
+    often naming the entity that alerts first, or loudest (most alerts for the longest time), names a cause; ties count
+    in part. ``cause_rank`` is the median rank of the loudest cause by loudness, None where no cause alerts at all.
+    """
+
+    complexity: Complexity
+    first_alert_seconds: float | None = None
+    off_path: tuple[str, ...] = ()
+    blame_first: float = 0.0
+    blame_loudest: float = 0.0
+    cause_rank: float | None = None
+    trivial: bool = False
+
+
 class Validation(Value, frozen=True, kw_only=True):
     """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
@@ -83,6 +117,7 @@ class Validation(Value, frozen=True, kw_only=True):
     n: int = 0
     failures: int = 0
     statistics: Statistics | None = None
+    difficulty: Difficulty | None = None
     expect: Expect | None = None
     ground_truth: GroundTruth | None = None
     wall_seconds: float = 0.0

@@ -98,7 +98,7 @@ def _warning(code: str, message: str, *, observed: str, expected: str, fix: str)
     return Finding(code=code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix)
 
 
-def _end(result: TrialResult) -> float:
+def end_of_hold(result: TrialResult) -> float:
     """When somebody first acts: the end of the hold step, else the end of the evidence."""
     assert result.history is not None
     held = [s.finished_at for s in result.steps if s.step == "hold" and s.finished_at is not None]
@@ -112,7 +112,7 @@ def _onsets(result: TrialResult) -> dict[str, float]:
     found: dict[str, float] = {}
     for timeline in result.history.timelines:
         onset = timeline.onset(result.injected_at)
-        if onset is not None and onset <= _end(result):
+        if onset is not None and onset <= end_of_hold(result):
             found[label(timeline)] = min(found.get(label(timeline), inf), onset - result.injected_at)
     return found
 
@@ -160,7 +160,7 @@ def _finite(value: float) -> float | None:
 def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderSummary]:
     rows = []
     for edge in edges:
-        before, after = ([first_onset(r, end, _end(r)) for r in repeats] for end in (edge.from_, edge.to))
+        before, after = ([first_onset(r, end, end_of_hold(r)) for r in repeats] for end in (edge.from_, edge.to))
         if any(map(isfinite, before)) and any(map(isfinite, after)):
             rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
     return rows

@@ -15,6 +15,7 @@ from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.model.scenario import Edge, Expect, GroundTruth
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
+from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 from scenario_kit.report.markdown import minutes
 
@@ -53,6 +54,7 @@ def render(report: Report) -> str:
         edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
         trials=[_trial(t) for t in validation.trials],
         numbers=validation.statistics,
+        difficulty=told(validation.difficulty) if validation.difficulty else [],
     )
 
 

@@ -9,6 +9,7 @@ from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.result import Statistics
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
@@ -33,7 +34,8 @@ def render(report: Report) -> str:
         *(_findings(validation.findings) if validation.findings else []),
         "## Trials",
         _trials(validation.trials),
-        *(["## Alerts in the repeats", _alerts(validation.statistics)] if _told(validation.statistics) else []),
+        *(["## Alerts in the repeats", _alerts(validation.statistics)] if _has_alerts(validation.statistics) else []),
+        *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
         *(_trial(t) for t in validation.trials),
         f"Next: `{validation.next}`" if validation.next else "",
         f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>",
@@ -49,7 +51,7 @@ def _facts(validation: Validation) -> str:
     )
 
 
-def _told(numbers: Statistics | None) -> bool:
+def _has_alerts(numbers: Statistics | None) -> bool:
     return numbers is not None and bool(numbers.alerts)
 
 
@@ -68,6 +70,10 @@ def _alerts(numbers: Statistics | None) -> str:
             f"a pass of this plan rules out {numbers.claims:.2f} and less.",
         ]
     return "\n".join(rows)
+
+
+def _told(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name}: {escape(text)}" for name, text in rows)
 
 
 def _seconds(value: float | None) -> str:

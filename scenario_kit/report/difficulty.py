@@ -1,0 +1,24 @@
+"""The measured difficulty in words, for every rendering."""
+
+from __future__ import annotations
+
+from scenario_kit.campaign.result import Difficulty
+
+
+def told(hard: Difficulty) -> list[tuple[str, str]]:
+    """Names and texts, in the order of their weight."""
+    shape = hard.complexity
+    ranked = "the cause itself does not alert" if hard.cause_rank is None else f"the cause ranks {hard.cause_rank:g}"
+    late = "–" if hard.first_alert_seconds is None else f"{hard.first_alert_seconds:.0f} s after injection"
+    return [
+        (
+            "complexity",
+            f"{shape.value:.2f}, {shape.band.lower()} (path {shape.path} × steps {shape.steps} × technologies "
+            f"{shape.technologies}, cube root)",
+        ),
+        ("first alert", late),
+        ("alerting off the causal path", ", ".join(hard.off_path) or "nothing"),
+        ("blaming the first alert", f"names a cause in {hard.blame_first:.0%} of the repeats"),
+        ("blaming the loudest alert", f"names a cause in {hard.blame_loudest:.0%} of the repeats; {ranked}"),
+        *([("so it is", "trivial: a solver without insight solves it")] if hard.trivial else []),
+    ]

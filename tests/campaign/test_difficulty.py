@@ -1,0 +1,93 @@
+"""Difficulty is measured: what makes it up, on histories made by hand."""
+
+import pytest
+
+from scenario_kit.campaign.difficulty import complexity, difficulty, loudness
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
+from scenario_kit.model.app import App, Component
+from scenario_kit.model.observation import Interval
+
+APP = App(
+    name="shop", version="1", namespace="shop", entry="web",
+    components=(
+        Component(name="web", workload="Deployment/web", service="web", role="Entry"),
+        Component(name="cart", workload="Deployment/cart", service="cart"),
+        Component(name="db", workload="StatefulSet/db", service="db", role="Store"),
+    ),
+)  # fmt: skip
+
+
+def alert(entity, start, end=None, name="Errors"):
+    return AlertTimeline(name=name, entity=entity, firing=(Interval(start=start, end=end),))
+
+
+def repeat(*timelines, number=1, outcome="Held"):
+    hold = StepStatus(index=4, step="hold", outcome="Held", started_at=200.0, finished_at=1000.0)
+    return TrialResult(
+        name="t", purpose=f"repeat-{number}", describe="", seed=number, outcome=outcome, injected_at=100.0,
+        steps=(hold,), history=AlertHistory(start=0.0, end=2000.0, timelines=timelines),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def book(fault, runbook_of):
+    import msgspec  # noqa: PLC0415
+
+    found = runbook_of(
+        fault("a"), solutions={"s": ["a"]}, labels=["ConfigMap/a"],
+        edges=[("ConfigMap/a", "Deployment/cart"), ("Deployment/cart", "Deployment/web")],
+    )  # fmt: skip
+    return msgspec.structs.replace(found, app=APP)
+
+
+def test_complexity_is_the_cube_root_of_path_steps_and_technologies(book):
+    found = complexity(book)
+    assert (found.path, found.steps, found.technologies) == (2, 1, 2)
+    assert found.value == round(4 ** (1 / 3), 2)
+    assert found.band == "Low"
+
+
+def test_whoever_blames_the_first_or_the_loudest_is_right_or_not(book):
+    seen = repeat(alert("Deployment/web", 300.0), alert("Deployment/cart", 200.0, 400.0))
+    found = difficulty(book, [seen])
+    assert found.first_alert_seconds == 100.0
+    assert (found.blame_first, found.blame_loudest, found.cause_rank, found.trivial) == (0.0, 0.0, None, False)
+
+
+def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
+    import msgspec  # noqa: PLC0415
+
+    truth = msgspec.structs.replace(
+        book.ground_truth, root_causes=tuple(
+            msgspec.structs.replace(c, entity="Service/cart") for c in book.ground_truth.root_causes
+        ),
+    )  # fmt: skip
+    entities = tuple(msgspec.structs.replace(e, ref="Service/cart") for e in book.faults[0].entities)
+    faults = (msgspec.structs.replace(book.faults[0], target="Service/cart", entities=entities),)
+    book = msgspec.structs.replace(book, ground_truth=truth, faults=faults)
+    first = repeat(alert("Deployment/cart", 200.0), alert("Deployment/web", 300.0))
+    second = repeat(alert("Deployment/cart", 300.0), alert("Deployment/web", 300.0), number=2)
+    found = difficulty(book, [first, second])
+    assert (found.blame_first, found.blame_loudest, found.cause_rank) == (0.75, 0.75, 1.25)
+    assert not found.trivial
+    assert difficulty(book, [first]).trivial
+
+
+def test_loudness_counts_alerts_and_their_time_until_somebody_acts():
+    seen = repeat(
+        alert("Deployment/web", 50.0), alert("Deployment/web", 900.0, name="Late"), alert("Deployment/db", 1500.0)
+    )
+    assert loudness(seen) == {"Deployment/web": 900.0 + 100.0}
+
+
+def test_what_alerts_off_the_causal_path_in_half_of_the_repeats_is_named(book):
+    noisy = repeat(alert("Deployment/web", 300.0), alert("StatefulSet/db", 300.0))
+    assert difficulty(book, [noisy, repeat(alert("Deployment/web", 300.0), number=2)]).off_path == ("StatefulSet/db",)
+    quiet = [repeat(alert("Deployment/web", 300.0), number=n) for n in (2, 3)]
+    assert difficulty(book, [noisy, *quiet]).off_path == ()
+
+
+def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, runbook_of):
+    assert difficulty(book, [repeat(alert("Deployment/web", 300.0), outcome="Broken")]) is None
+    assert difficulty(runbook_of(fault("n", role="Distractor"), outcome="NoIncident"), [repeat()]) is None

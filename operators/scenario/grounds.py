@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
@@ -24,9 +24,14 @@ _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-me
 
 
 class Grounds(Protocol):
-    """Where trials take place. ``name`` is how messages call the place."""
+    """Where trials take place. ``name`` is how messages call the place.
+
+    ``campaign_clock`` is the time of the trials of a campaign, ``data_plane`` what stands behind their evidence.
+    """
 
     name: str
+    campaign_clock: Literal["Wall", "Virtual"]
+    data_plane: str
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """Whether a trial by that clock (``Wall`` or ``Virtual``) has a capability here.
@@ -52,6 +57,8 @@ class Lab:
     """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
 
     name = lab_offers.NAME
+    campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
+    data_plane = "Twin"
 
     def __init__(self, name: str) -> None:
         self._state = LabState.load(name)
@@ -65,12 +72,14 @@ class Lab:
 
     def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
         """See ``Grounds``."""
+        runbook = spec.runbook()
         return open_world(
             self._state.server_url,
             self._state.server_token,
             trial,
             namespace=spec.namespace,
-            app=spec.runbook().app.to_json(),
+            others=tuple(runbook.namespaces.values()),
+            app=runbook.app.to_json(),
             seed=spec.seed,
             mode=spec.clock,
         )
@@ -99,6 +108,8 @@ class RealCluster:
     """
 
     name = "the cluster"
+    campaign_clock: Literal["Wall", "Virtual"] = "Wall"
+    data_plane = "RealNode"
 
     def __init__(
         self,

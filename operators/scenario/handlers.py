@@ -14,6 +14,7 @@ import kopf
 from operators.scenario.environment import Environment
 from operators.scenario.reconcile import reconcile, release
 from operators.scenario.runner import TrialRun, show_blocked
+from operators.scenario.validations import Validations
 from scenario_kit.errors import ScenarioKitError
 
 log = logging.getLogger(__name__)
@@ -22,13 +23,14 @@ _RETRY_SECONDS: Final = 3.0
 
 
 class LeanDiffBase(kopf.AnnotationsDiffBaseStorage):
-    """Remembers a Trial without its runbook: annotations are limited to 256 KiB, and its spec is immutable anyway."""
+    """Remembers objects without what may be large: annotations have 256 KiB at most, and these specs never change."""
 
     def build(self, *, body: kopf.Body, extra_fields: Any = None) -> kopf.BodyEssence:
         """The part of an object whose changes matter to handlers."""
         essence = super().build(body=body, extra_fields=extra_fields)
         spec = dict(essence.get("spec") or {})
-        spec.pop("resolved", None)
+        for large in ("resolved", "embedded"):
+            spec.pop(large, None)
         essence["spec"] = spec
         return essence
 
@@ -46,7 +48,7 @@ def configure(settings: kopf.OperatorSettings) -> None:
 
 
 def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
-    """Attach the handlers for both kinds to a registry."""
+    """Attach the handlers for all kinds to a registry."""
 
     @kopf.on.startup(registry=registry)
     def startup(settings: kopf.OperatorSettings, **_: Any) -> None:
@@ -65,6 +67,19 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
         if namespace != environment.settings.management_namespace:
             return
         if not _temporary(lambda: release(environment, name)):
+            raise kopf.TemporaryError("its trials are being undone", delay=1.0)
+
+    validations = Validations(environment)
+
+    @kopf.timer(*_GROUP, "validations", id="advance", interval=1.0, registry=registry)
+    def validation(name: str, namespace: str | None, **_: Any) -> None:
+        _temporary(lambda: validations.reconcile(name, namespace or ""))
+
+    @kopf.on.delete(*_GROUP, "validations", id="withdraw", registry=registry)
+    def validation_deleted(name: str, namespace: str | None, **_: Any) -> None:
+        if namespace != environment.settings.management_namespace:
+            return
+        if not _temporary(lambda: validations.release(name)):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
     @kopf.daemon(*_GROUP, "trials", id="run", registry=registry, cancellation_backoff=30, cancellation_polling=1)

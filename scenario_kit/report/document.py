@@ -23,6 +23,7 @@ class Report(Value, frozen=True, kw_only=True):
     """A validation with the circumstances under which it was made. ``created`` is wall time.
 
     ``kubernetes`` and ``engine`` are the versions of the API server and of what injects chaos, as far as known.
+    ``left_out`` says what is missing because the report would not have fitted where it is kept.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -31,6 +32,7 @@ class Report(Value, frozen=True, kw_only=True):
     kubernetes: str = ""
     engine: str = ""
     validation: Validation
+    left_out: tuple[str, ...] = ()
 
 
 def write(validation: Validation, folder: Path, kubernetes: str = "", engine: str = "") -> tuple[Report, Path]:
@@ -46,10 +48,13 @@ def write(validation: Validation, folder: Path, kubernetes: str = "", engine: st
     report = Report(
         created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation
     )
-    (run / FILE).write_text(
-        json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=2)
-    )
+    (run / FILE).write_text(text(report, indent=2))
     return report, run
+
+
+def text(report: Report, indent: int | None = None) -> str:
+    """The report as JSON."""
+    return json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=indent)
 
 
 def read(path: Path) -> Report:

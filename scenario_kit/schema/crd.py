@@ -10,8 +10,8 @@ GROUP = "scenariokit.io"
 VERSION = "v1alpha1"
 CATEGORY = "scenario-kit"
 
-#: The kinds that the operator serves, and a cluster therefore gets. A Validation is run by the command line so far.
-SERVED = ("Scenario", "Trial")
+#: The kinds that the operator serves, and a cluster therefore gets.
+SERVED = ("Scenario", "Trial", "Validation")
 #: kind -> short name, printer columns (name, JSONPath, priority)
 KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
     "Scenario": (
@@ -42,12 +42,16 @@ KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
     "Validation": (
         "vld",
         (
-            ("Scenario", ".spec.scenario", 0),
-            ("Plan", ".spec.plan", 0),
-            ("Verdict", ".status.verdict", 0),
+            ("Scenario", ".status.scenario", 0),
+            ("Planned", ".status.planned", 0),
+            ("Running", ".status.running", 0),
             ("Held", ".status.held", 0),
             ("Broken", ".status.broken", 0),
+            ("Infra", ".status.infra", 0),
+            ("Verdict", ".status.verdict", 0),
+            ("Reason", '.status.conditions[?(@.type=="Ready")].reason', 0),
             ("Report", ".status.report", 1),
+            ("Headline", ".status.headline", 1),
         ),
     ),
 }
@@ -56,7 +60,7 @@ _COPIED = (
     "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
     "required", "oneOf", "x-kubernetes-validations", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
 )  # fmt: skip
-_INTEGER_COLUMNS = (".status.current", ".status.held", ".status.broken")
+_INTEGER_COLUMNS = tuple(f".status.{name}" for name in ("current", "planned", "running", "held", "broken", "infra"))
 
 
 def structural(schema: Schema) -> Schema:
@@ -124,11 +128,11 @@ def crd(kind: str) -> dict[str, Any]:
             "status": structural(expand({"$ref": f"{kind}Status"})),
         },
     }
-    if kind == "Scenario":
+    if kind in ("Scenario", "Validation"):
         schema["x-kubernetes-validations"] = [
             {
                 "rule": "size(self.metadata.name) <= 52",
-                "message": "`metadata.name` must have at most 52 characters: names of trials are made from it",
+                "message": "`metadata.name` must have at most 52 characters: other names and labels are made from it",
             }
         ]
     return {

@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from operators.scenario import plan as scenario_plan
+from operators.scenario import verdicts
 from scenario_kit.cli import build
 from scenario_kit.lint import RULES
 from scenario_kit.lint.rule import UNSUPPRESSABLE
@@ -26,6 +27,9 @@ STATUS = (ROOT / "docs" / "status.md").read_text()
 REASONS_IN = (
     "operators/scenario/plan.py",
     "operators/scenario/accept.py",
+    "operators/scenario/cases.py",
+    "operators/scenario/validations.py",
+    "operators/scenario/verdicts.py",
     "operators/scenario/runner.py",
     "scenario_kit/trial/run.py",
     "scenario_kit/trial/status.py",
@@ -90,7 +94,7 @@ def test_every_code_in_use_is_explained():
     assert {code for code in RULES if f"## {code}: " not in page} == set()
 
 
-@pytest.mark.parametrize("condition", sorted({*CONDITIONS, *scenario_plan.CONDITIONS}))
+@pytest.mark.parametrize("condition", sorted({*CONDITIONS, *scenario_plan.CONDITIONS, *verdicts.CONDITIONS}))
 def test_every_condition_is_in_the_status_page(condition):
     assert f"`{condition}`" in STATUS
 
@@ -105,7 +109,7 @@ def test_every_reason_is_in_the_status_page():
     assert {r for r in reasons if not re.search(rf"\b{r}\b", STATUS)} == set()
 
 
-@pytest.mark.parametrize("kind", ["Scenario", "Trial"])
+@pytest.mark.parametrize("kind", ["Scenario", "Trial", "Validation"])
 def test_every_column_is_in_the_status_page(kind):
     for column in crd(kind)["spec"]["versions"][0]["additionalPrinterColumns"]:
         assert f"`{column['name']}`" in STATUS

@@ -14,6 +14,7 @@ import pytest
 from scenario_kit import model
 from scenario_kit.campaign.plans import Plan
 from scenario_kit.campaign.sampling import Look
+from scenario_kit.campaign.spec import EmbeddedScenario, ValidationSpec
 from scenario_kit.model import app, change, check, noise, scenario, trial
 from scenario_kit.model.base import Value
 from scenario_kit.schema import Schema, definitions
@@ -32,6 +33,7 @@ PAIRS: dict[str, type[Value]] = {
     "Component": app.Component,
     "Decoy": scenario.Decoy,
     "Edge": scenario.Edge,
+    "EmbeddedScenario": EmbeddedScenario,
     "EndpointsCheck": check.EndpointsCheck,
     "Entity": model.Entity,
     "EventCheck": check.EventCheck,
@@ -80,11 +82,12 @@ PAIRS: dict[str, type[Value]] = {
     "Target": change.Target,
     "TrialSpec": trial.TrialSpec,
     "Until": change.Until,
+    "ValidationSpec": ValidationSpec,
 }
 #: Definitions without a value of their own: wrappers, states that the operator writes, files of several values.
 WITHOUT_VALUE = {
-    "App", "AppVersion", "Condition", "ObjectMeta", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationSpec",
-    "ValidationStatus",
+    "App", "AppVersion", "Condition", "ObjectMeta", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
+    "ValidationStatistics", "ValidationStatus", "ValidationTrial",
 }  # fmt: skip
 JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 

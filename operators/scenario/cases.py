@@ -1,0 +1,109 @@
+"""Whether a Validation can be carried out, and what it asks for: its scenario, judged and resolved, and its trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Refusal
+from scenario_kit.campaign import PlannedTrial, trials
+from scenario_kit.campaign.plans import Plan, Resolve
+from scenario_kit.campaign.spec import ValidationSpec, validation_spec
+from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.judge.capabilities import findings as missing
+from scenario_kit.judge.capabilities import lacking
+from scenario_kit.lint import judge
+from scenario_kit.lint.gather import gather
+from scenario_kit.load import Loaded, Positions, scenario_from_object
+from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario, Severity
+from scenario_kit.render import resolve
+from scenario_kit.render.recurrence import demand_wall_clock
+
+GROUP = "scenariokit.io"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario under validation. Without ``sample`` (it as resolved) nothing can run: ``static`` says why."""
+
+    name: str
+    spec: ValidationSpec
+    plan: Plan
+    static: tuple[Finding, ...]
+    sample: Runbook | None
+    resolve: Resolve
+    planned: tuple[PlannedTrial, ...] = ()
+
+
+def case_of(environment: Environment, obj: Object) -> Refusal | Case:
+    """What a Validation object asks for, or why that cannot be carried out.
+
+    Raises:
+        ClusterError: the API server does not tell the scenario; try again later.
+    """
+    try:
+        spec = validation_spec(obj["spec"])
+        plan = spec.followed
+    except UsageError as problem:
+        return Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
+    stored = _stored(environment, obj, spec)
+    if isinstance(stored, Refusal):
+        return stored
+    name = stored["metadata"]["name"]
+
+    def nothing(namespace: str, load_percent: int) -> Runbook:
+        raise AuthoringError(f"{name} does not resolve for {namespace} at {load_percent} %")
+
+    try:
+        scenario = scenario_from_object(stored)
+        static = _judged(environment, scenario)
+        if any(f.severity == Severity.ERROR for f in static):
+            return Case(name, spec, plan, static, None, nothing)
+        return _resolved(environment, scenario, spec, plan, static)
+    except AuthoringError as problem:
+        found = tuple(problem.findings) or (_untold(problem),)
+        return Case(name, spec, plan, found, None, nothing)
+
+
+def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
+    if not spec.scenario:
+        embedded: Object = obj["spec"]["embedded"]
+        return {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]}
+    namespace = obj["metadata"]["namespace"]
+    found = environment.cluster.get(Reference("Scenario", spec.scenario, namespace, GROUP))
+    if found is None or found["metadata"].get("deletionTimestamp"):
+        message = (
+            f"there is no Scenario '{spec.scenario}' in '{namespace}'; apply it, with spec.suspend to only store it"
+        )
+        return Refusal("ScenarioNotFound", message)
+    return found
+
+
+def _judged(environment: Environment, scenario: Scenario) -> tuple[Finding, ...]:
+    file = Path(scenario.name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
+    return tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), environment.catalog)))
+
+
+def _resolved(
+    environment: Environment, scenario: Scenario, spec: ValidationSpec, plan: Plan, static: tuple[Finding, ...]
+) -> Case:
+    def resolved(namespace: str, load_percent: int) -> Runbook:
+        users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
+        return resolve(scenario, environment.catalog, namespace, users=users)
+
+    sample, grounds = resolved("app", 100), environment.grounds
+    lacks = lacking(
+        sample.faults, sample.app, capabilities(environment.catalog),
+        lambda each, argument: grounds.offers(each, argument, grounds.campaign_clock),
+    )  # fmt: skip
+    if lacks:
+        return Case(scenario.name, spec, plan, (*static, *missing(lacks, grounds.name)), None, resolved)
+    demand_wall_clock(sample.faults, grounds.campaign_clock)
+    planned = tuple(trials(plan, sample, spec.seed))
+    return Case(scenario.name, spec, plan, static, sample, resolved, planned)
+
+
+def _untold(problem: AuthoringError) -> Finding:
+    return Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)

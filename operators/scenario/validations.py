@@ -1,0 +1,200 @@
+"""Carrying out a Validation, a step at a time, from the cluster alone; the one writer of its status (design §6.2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from operators.scenario.cases import GROUP, Case, case_of
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Refusal
+from operators.scenario.verdicts import Begin, Conclude, Shown, Watch, decide, status
+from scenario_kit.campaign import conclude
+from scenario_kit.campaign.advance import Seen
+from scenario_kit.campaign.collect import PURPOSE_LABEL, Campaign, going, reference, status_of
+from scenario_kit.campaign.plans import PlannedTrial
+from scenario_kit.campaign.result import TrialResult, Validation
+from scenario_kit.errors import NotFound
+from scenario_kit.model import Object, Reference, Runbook
+from scenario_kit.report import Report
+from scenario_kit.report.bounded import bounded
+
+log = logging.getLogger(__name__)
+VALIDATION_LABEL: Final = "scenariokit.io/validation"
+#: Key of the ConfigMap that holds the report.
+REPORT_KEY: Final = "report.json"
+
+
+class Validations:
+    """Every Validation of an operator. What is kept in memory saves work only: it follows from the cluster."""
+
+    def __init__(self, environment: Environment, now: Callable[[], float] = time.time) -> None:
+        self._environment = environment
+        self._now = now
+        self._cases: dict[str, tuple[object, Refusal | Case]] = {}
+
+    def reconcile(self, name: str, namespace: str) -> None:
+        """Bring one Validation a step further and show where it stands.
+
+        Raises:
+            InfrastructureError: something below did not answer; try again later.
+            AuthoringError: the scenario does not resolve any more.
+        """
+        ref = Reference("Validation", name, namespace, GROUP)
+        obj = self._environment.cluster.get(ref)
+        if obj is None or obj["metadata"].get("deletionTimestamp"):
+            return
+        before: dict[str, Any] = obj.get("status") or {}
+        if before.get("verdict"):
+            self._cases.pop(name, None)
+            self._remove(name)
+            return
+        case = self._case(obj)
+        if isinstance(case, Refusal):
+            self._show(ref, before, status(before, obj["metadata"]["generation"], case, None))
+            return
+        self._step(ref, obj, case)
+
+    def release(self, name: str) -> bool:
+        """Delete every trial and the report of a Validation that is going; True once none is left."""
+        self._cases.pop(name, None)
+        self._environment.cluster.delete(self._report(name))
+        return self._remove(name)
+
+    def _remove(self, name: str) -> bool:
+        trials = self._trials(name)
+        for trial in trials:
+            if not going(trial):
+                self._environment.cluster.delete(reference(trial["metadata"]["name"]))
+        return not trials
+
+    def _case(self, obj: Object) -> Refusal | Case:
+        management = self._environment.settings.management_namespace
+        if obj["metadata"]["namespace"] != management:
+            message = f"a solver could read the namespace '{obj['metadata']['namespace']}'; apply it in '{management}'"
+            return Refusal("NamespaceVisible", message)
+        name, version = obj["metadata"]["name"], self._version(obj)
+        known = self._cases.get(name)
+        if known is None or known[0] != version:
+            known = self._cases[name] = (version, case_of(self._environment, obj))
+        return known[1]
+
+    def _version(self, obj: Object) -> object:
+        """What a case follows from, besides the catalogue: the Validation, and the version of a stored scenario."""
+        uid, name = obj["metadata"]["uid"], obj["spec"].get("scenario")
+        if not name:
+            return uid
+        stored = self._environment.cluster.get(Reference("Scenario", name, obj["metadata"]["namespace"], GROUP))
+        found = (stored or {}).get("metadata") or {}
+        return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp")
+
+    def _step(self, ref: Reference, obj: Object, case: Case) -> None:
+        before: dict[str, Any] = obj.get("status") or {}
+        generation, digest = obj["metadata"]["generation"], case.sample.digest if case.sample else ""
+        if not before.get("startedAt"):  # what the campaign is about is written down before anything of it exists
+            begun = {"scenario": case.name, "digest": digest, "startedAt": self._wall()}
+            self._show(ref, before, status(begun, generation, None, Shown(planned=len(case.planned))))
+            return
+        if before.get("digest", "") != digest:
+            self._conclude(ref, obj, dataclasses.replace(case, sample=None, static=()), [_edited(ref)], 1)
+            return
+        if case.sample is None:
+            self._conclude(ref, obj, case, [], 0)
+            return
+        campaign = self._campaign(obj, case.sample, case)
+        trials = {t["metadata"]["labels"][PURPOSE_LABEL]: t for t in self._trials(ref.name)}
+        seen = [Seen(purpose=p, outcome="" if going(t) else status_of(t).outcome) for p, t in trials.items()]
+        action, move = decide(
+            case.plan, case.planned, seen,
+            parallel=case.spec.parallel, problems=self._problems(), spent=self._spent(before, case),
+        )  # fmt: skip
+        if isinstance(action, Conclude):
+            results = [_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]
+            self._conclude(ref, obj, case, results, len(move.every))
+            return
+        if isinstance(action, Begin):
+            for planned in action.trials:
+                campaign.begin(planned)
+            seen += [Seen(purpose=p.purpose) for p in action.trials]
+        outcomes = {s.purpose: s.outcome or "Running" for s in seen}
+        rows = tuple((campaign.name(p), p.purpose, outcomes[p.purpose]) for p in move.every if p.purpose in outcomes)
+        waiting = action.because if isinstance(action, Watch) else ""
+        shown = Shown(planned=len(move.every), trials=rows, waiting=waiting)
+        self._show(ref, before, status(before, generation, None, shown))
+
+    def _campaign(self, obj: Object, sample: Runbook, case: Case) -> Campaign:
+        return Campaign(
+            self._environment.cluster, case.plan, case.name, sample.digest, sample.app.name, case.resolve,
+            clock=self._environment.grounds.campaign_clock,
+            identity=f"{case.plan.name}/{obj['metadata']['uid']}",
+            labels={VALIDATION_LABEL: obj["metadata"]["name"]},
+        )  # fmt: skip
+
+    def _conclude(self, ref: Reference, obj: Object, case: Case, results: list[TrialResult], planned: int) -> None:
+        """Leave the report, then say the verdict: whoever is killed in between does both again."""
+        before = obj["status"]
+        took = self._now() - datetime.fromisoformat(before["startedAt"]).timestamp()
+        verdict = conclude(
+            case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
+            promised=case.sample,
+        )  # fmt: skip
+        report = self._report(ref.name)
+        look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"
+        verdict = msgspec.structs.replace(verdict, data_plane=self._environment.grounds.data_plane, next=look)
+        self._write(ref, verdict)
+        rows = tuple((r.name, r.purpose, r.outcome) for r in results)
+        shown = Shown(planned=planned, trials=rows)
+        self._show(ref, before, status(before, obj["metadata"]["generation"], None, shown, verdict, report.name))
+
+    def _write(self, ref: Reference, verdict: Validation) -> None:
+        created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
+        report = self._report(ref.name)
+        metadata = {"name": report.name, "namespace": report.namespace, "labels": {VALIDATION_LABEL: ref.name}}
+        data = {REPORT_KEY: bounded(Report(created=created, validation=verdict))}
+        self._environment.cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+
+    def _report(self, name: str) -> Reference:
+        return Reference("ConfigMap", f"{name}-report", self._environment.settings.management_namespace)
+
+    def _trials(self, name: str) -> list[Object]:
+        namespace = self._environment.settings.management_namespace
+        return self._environment.cluster.list("Trial", namespace, group=GROUP, labels={VALIDATION_LABEL: name})
+
+    def _problems(self) -> str:
+        return "; ".join(self._environment.grounds.health())
+
+    def _spent(self, before: dict[str, Any], case: Case) -> str:
+        began = datetime.fromisoformat(before["startedAt"]).timestamp()
+        minutes = case.spec.max_minutes
+        return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""
+
+    def _wall(self) -> str:
+        return datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def _show(self, ref: Reference, before: dict[str, Any], after: dict[str, Any]) -> None:
+        if after == before:
+            return
+        patch = [{"op": "add", "path": "/status", "value": after}]
+        try:
+            self._environment.cluster.patch(ref, patch, "Json", subresource="status")
+        except NotFound:
+            log.info("%s was deleted meanwhile", ref.name)
+
+
+def _result(campaign: Campaign, planned: PlannedTrial, trial: Object | None, because: str) -> TrialResult:
+    ended = trial is not None and bool(status_of(trial).outcome) and not going(trial)
+    return campaign.result(planned, trial, "" if ended else because)
+
+
+def _edited(ref: Reference) -> TrialResult:
+    """What is left of a campaign whose scenario changed under it: nothing that could be judged."""
+    message = "the scenario was edited while it was validated; create another validation"
+    return TrialResult(
+        name=ref.name, purpose="campaign", describe="the whole campaign", seed=0, outcome="Infra", message=message
+    )

@@ -1,0 +1,67 @@
+"""A report that fits into an object of the API server: what is largest and least missed is left out first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+
+from scenario_kit.campaign import TrialResult
+from scenario_kit.report.document import Report, text
+
+#: Bytes that a report may have; an object of the API server has a mebibyte at most, metadata included.
+LIMIT: Final = 900 * 1024
+_FINDINGS: Final = 100
+
+
+def bounded(report: Report, limit: int = LIMIT) -> str:
+    """The report as JSON of at most ``limit`` bytes, and what had to be left out for that (``leftOut``).
+
+    Raises:
+        ValueError: not even its verdict, numbers and first findings fit.
+    """
+    for candidate in _smaller(report):
+        document = text(candidate)
+        if len(document.encode()) <= limit:
+            return document
+    raise ValueError(f"a report of {len(text(report).encode())} bytes cannot be brought below {limit}")
+
+
+def _smaller(report: Report) -> Iterator[Report]:
+    yield report
+    left: list[str] = []
+    for what, simpler in _STEPS:
+        left.append(what)
+        validation = report.validation
+        trials = tuple(simpler(t) for t in validation.trials)
+        report = msgspec.structs.replace(
+            report, validation=msgspec.structs.replace(validation, trials=trials), left_out=tuple(left)
+        )
+        yield report
+    findings = report.validation.findings[:_FINDINGS]
+    yield msgspec.structs.replace(
+        report,
+        validation=msgspec.structs.replace(report.validation, findings=findings, trials=()),
+        left_out=(*left, "the trials", f"findings after the first {_FINDINGS}"),
+    )
+
+
+def _without_history(trial: TrialResult, *, kept: Callable[[TrialResult], bool]) -> TrialResult:
+    return trial if kept(trial) else msgspec.structs.replace(trial, history=None)
+
+
+def _without_checks(trial: TrialResult) -> TrialResult:
+    steps = tuple(msgspec.structs.replace(s, checks=(), findings=()) for s in trial.steps)
+    return msgspec.structs.replace(trial, steps=steps)
+
+
+_STEPS: Final[tuple[tuple[str, Callable[[TrialResult], TrialResult]], ...]] = (
+    (
+        "alert histories of what held and is no repeat",
+        lambda t: _without_history(t, kept=lambda t: t.outcome != "Held" or t.purpose.startswith("repeat-")),
+    ),
+    ("alert histories of what held", lambda t: _without_history(t, kept=lambda t: t.outcome != "Held")),
+    ("alert histories", lambda t: _without_history(t, kept=lambda _: False)),
+    ("answers of checks, and findings of single steps", _without_checks),
+)

@@ -1,0 +1,330 @@
+"""A Validation from the API server alone: whoever is killed between two requests changes only the time it takes."""
+
+import json
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from operators.scenario import cases
+from operators.scenario.environment import Settings
+from operators.scenario.validations import REPORT_KEY, Validations
+from scenario_kit.campaign.collect import PURPOSE_LABEL
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.load.document import Positions, read_document
+from scenario_kit.load.mistakes import mistakes
+from scenario_kit.model import Reference
+from scenario_kit.report import Report
+from scenario_kit.schema import definitions, expand
+from scenario_kit.testing import FakeCluster
+from scenario_kit.trial import TrialStatus
+
+HERE = "scenario-kit"
+GROUP = "scenariokit.io"
+API = f"{GROUP}/v1alpha1"
+NAME = "cart-scaled-to-zero"
+SCENARIO = read_document(data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").data
+CATALOG = Catalog()
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def prepared_once():
+    """The rules and the rendering are tested elsewhere; here each scenario is judged and rendered once."""
+    known, judged, resolve = {}, cases._judged, cases.resolve
+
+    def judged_once(environment, scenario):
+        key = ("judged", repr(scenario))
+        if key not in known:
+            known[key] = judged(environment, scenario)
+        return known[key]
+
+    def resolved_once(scenario, catalog, namespace, *, users):
+        key = ("resolved", repr(scenario), users)
+        if key not in known:
+            known[key] = resolve(scenario, catalog, namespace, users=users)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cases, "_judged", judged_once)
+        patch.setattr(cases, "resolve", resolved_once)
+        yield
+
+
+class Fakes:
+    """Grounds of a lab that works, or does not."""
+
+    name = "the lab"
+    campaign_clock = "Virtual"
+    data_plane = "Twin"
+    problems: tuple[str, ...] = ()
+    lacks = False
+
+    def offers(self, capability, argument, clock):
+        return not self.lacks
+
+    def health(self):
+        return self.problems
+
+
+class World:
+    """An API server, its time, and hand-made trials: they end with the outcome of their purpose, or as Held."""
+
+    def __init__(self, **spec):
+        self.cluster = FakeCluster()
+        self.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HERE}})
+        self.grounds, self.now, self.outcomes = Fakes(), EPOCH, {}
+        self.apply(SCENARIO | {"metadata": {"name": NAME, "namespace": HERE}})
+        if spec:
+            self.validate(**spec)
+        self.restart()
+
+    def apply(self, obj):
+        return self.cluster.apply(obj)
+
+    def validate(self, **spec):
+        metadata = {"name": "v", "namespace": HERE}
+        self.cluster.create({"apiVersion": API, "kind": "Validation", "metadata": metadata, "spec": spec})
+
+    def restart(self):
+        """Another operator process: it remembers nothing."""
+        environment = SimpleNamespace(cluster=self.cluster, catalog=CATALOG, settings=Settings(), grounds=self.grounds)
+        self.operator = Validations(environment, now=lambda: self.now)
+
+    def step(self, times=1):
+        for _ in range(times):
+            self.operator.reconcile("v", HERE)
+
+    def trials(self):
+        return self.cluster.list("Trial", HERE, group=GROUP)
+
+    def end(self, *purposes):
+        """The trials of these purposes (or all) end."""
+        for trial in self.trials():
+            purpose = trial["metadata"]["labels"][PURPOSE_LABEL]
+            if (trial.get("status") or {}).get("outcome") or (purposes and purpose not in purposes):
+                continue
+            status = TrialStatus(outcome=self.outcomes.get(purpose, "Held"), started_at=0.0)
+            ref = Reference("Trial", trial["metadata"]["name"], HERE, GROUP)
+            patch = [{"op": "add", "path": "/status", "value": status.to_json()}]
+            self.cluster.patch(ref, patch, "Json", subresource="status")
+
+    def through(self, steps=60):
+        for _ in range(steps):
+            self.step()
+            if self.status.get("verdict"):
+                return
+            self.end()
+        raise AssertionError(f"no verdict: {self.status}")
+
+    @property
+    def status(self):
+        status = self.cluster.get(Reference("Validation", "v", HERE, GROUP)).get("status") or {}
+        assert mistakes(status, expand(definitions()["ValidationStatus"]), Positions("status")) == []
+        return status
+
+    def condition(self, type):
+        return next((c["status"], c["reason"]) for c in self.status["conditions"] if c["type"] == type)
+
+    @property
+    def report(self):
+        found = self.cluster.get(Reference("ConfigMap", self.status["report"], HERE))
+        return Report.from_json(json.loads(found["data"][REPORT_KEY])).validation
+
+
+def test_a_stored_scenario_passes():
+    world = World(scenario=NAME, plan="Quick")
+    world.step()
+    assert world.trials() == [], "what it is about comes first"
+    assert world.condition("Accepted") == ("True", "Valid")
+    world.step()
+    assert len(world.trials()) == 2
+    assert (world.status["running"], world.status["held"]) == (2, 0)
+    assert world.condition("Ready") == ("False", "TrialsRunning")
+    world.through()
+    assert world.status["verdict"] == "Pass"
+    assert world.condition("Succeeded") == ("True", "Passed")
+    assert world.condition("Ready") == ("True", "Concluded")
+    assert world.status["held"] == world.status["planned"] == len(world.report.trials)
+    assert world.status["statistics"]["repeats"] == 1
+    assert world.report.next.startswith("kubectl get configmap v-report")
+    world.step()
+    assert world.trials() == [], "the report has what they showed"
+
+
+def test_an_embedded_scenario_needs_no_stored_one():
+    world = World(embedded={"name": NAME, "spec": SCENARIO["spec"]}, plan="Try")
+    world.cluster.delete(Reference("Scenario", NAME, HERE, GROUP))
+    world.through()
+    assert (world.status["verdict"], world.status["scenario"]) == ("Pass", NAME)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict", "succeeded"),
+    [
+        ({}, "Pass", ("True", "Passed")),
+        ({"control": "Broken"}, "Fail", ("False", "Failed")),
+        ({"repeat-3": "Broken"}, "Pass", ("True", "Passed")),
+        ({"repeat-3": "Broken", "repeat-7": "Broken"}, "Inconclusive", ("Unknown", "Inconclusive")),
+        ({"control": "Infra", "control-again": "Held"}, "Pass", ("True", "Passed")),
+        ({"control": "Infra", "control-again": "Infra"}, "NotEvaluated", ("Unknown", "NotEvaluated")),
+    ],
+)
+def test_verdicts(outcomes, verdict, succeeded):
+    world = World(scenario=NAME, plan="Standard", parallelism=4)
+    world.outcomes = outcomes
+    world.through()
+    assert (world.status["verdict"], world.condition("Succeeded")) == (verdict, succeeded)
+
+
+def test_no_more_than_asked_for_run_at_once_and_a_custom_plan_is_followed():
+    custom = {"name": "mine", "looks": [{"n": 2, "accept": 0, "reject": 1}], "control": False, "interventions": False}
+    world = World(scenario=NAME, custom=custom | {"cheats": False, "sham": False, "leaks": False, "parallel": 1})
+    world.step(3)
+    assert [t["metadata"]["labels"][PURPOSE_LABEL] for t in world.trials()] == ["repeat-1"]
+    world.through()
+    assert {r.purpose.rstrip("0123456789") for r in world.report.trials} <= {"repeat-", "solution-"}
+    assert world.report.plan == "mine"
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ({"scenario": "no-such"}, "ScenarioNotFound"),
+        ({"scenario": NAME, "plan": "Standard", "maxRepeats": 4}, "InvalidPlan"),
+        ({"scenario": NAME, "custom": {"name": "m", "looks": [{"n": 2, "accept": 2, "reject": 3}]}}, "InvalidPlan"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused(spec, reason):
+    world = World(**spec)
+    world.step(3)
+    assert world.condition("Accepted") == ("False", reason)
+    assert world.condition("Ready") == ("False", reason)
+    assert world.trials() == []
+
+
+def test_a_scenario_that_appears_later_is_taken_up():
+    world = World(scenario=NAME, plan="Try")
+    world.cluster.delete(Reference("Scenario", NAME, HERE, GROUP))
+    world.step(2)
+    assert world.condition("Accepted") == ("False", "ScenarioNotFound")
+    world.apply(SCENARIO | {"metadata": {"name": NAME, "namespace": HERE}})
+    world.through()
+    assert world.status["verdict"] == "Pass"
+
+
+def test_what_lint_refuses_fails_without_a_trial():
+    spec = SCENARIO["spec"] | {"faults": [SCENARIO["spec"]["faults"][0] | {"type": "no-such-fault"}]}
+    world = World(embedded={"name": NAME, "spec": spec})
+    world.through()
+    assert world.status["verdict"] == "Fail"
+    assert "SK108" in {f["code"] for f in world.status["findings"]}
+    assert world.trials() == []
+
+
+def test_what_the_place_lacks_is_nobodys_scenario():
+    file = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
+    world = World(embedded={"name": "other", "spec": read_document(file).data["spec"]})
+    world.grounds.lacks = True
+    world.through()
+    assert (world.status["verdict"], world.trials()) == ("NotEvaluated", [])
+
+
+def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it():
+    world = World(scenario=NAME, plan="Quick", maxMinutes=5, parallelism=1)
+    world.step(2)
+    world.end("repeat-1")
+    world.grounds.problems = ("prometheus is gone",)
+    world.step(3)
+    assert len(world.trials()) == 1
+    assert world.condition("Ready") == ("False", "InfrastructureTrouble")
+    world.now += 301
+    world.step()
+    assert world.status["verdict"] == "NotEvaluated"
+    assert "the budget of 5 min was spent" in world.status["headline"]
+
+
+def test_an_edited_scenario_is_not_judged_by_half():
+    world = World(scenario=NAME, plan="Quick")
+    world.step(2)
+    edited = json.loads(json.dumps(SCENARIO)) | {"metadata": {"name": NAME, "namespace": HERE}}
+    edited["spec"]["app"]["load"] = {"profile": "steady", "users": 77}
+    world.apply(edited)
+    world.step()
+    assert world.status["verdict"] == "NotEvaluated"
+    assert "edited" in world.status["headline"]
+
+
+def test_an_edit_of_text_changes_nothing():
+    world = World(scenario=NAME, plan="Try")
+    world.step(2)
+    edited = json.loads(json.dumps(SCENARIO)) | {"metadata": {"name": NAME, "namespace": HERE}}
+    edited["spec"]["title"] = "Another title"
+    world.apply(edited)
+    world.through()
+    assert world.status["verdict"] == "Pass"
+
+
+def test_deleting_it_deletes_its_trials_and_its_report():
+    world = World(scenario=NAME, plan="Quick")
+    world.step(3)
+    assert not world.operator.release("v")
+    assert world.operator.release("v")
+    world = World(scenario=NAME, plan="Try")
+    world.through()
+    world.step()
+    assert world.operator.release("v")
+    assert world.cluster.get(Reference("ConfigMap", "v-report", HERE)) is None
+
+
+def test_a_trial_that_somebody_deletes_runs_again():
+    world = World(scenario=NAME, plan="Quick", parallelism=8)
+    world.step(2)
+    world.end()
+    world.cluster.delete(Reference("Trial", world.trials()[0]["metadata"]["name"], HERE, GROUP))
+    world.step()
+    assert not world.status.get("verdict")
+    world.through()
+    assert world.status["verdict"] == "Pass"
+
+
+def test_a_namespace_that_a_solver_can_read_is_refused():
+    world = World()
+    metadata = {"name": "v", "namespace": "default"}
+    world.cluster.create({"apiVersion": API, "kind": "Validation", "metadata": metadata, "spec": {"scenario": NAME}})
+    world.operator.reconcile("v", "default")
+    status = world.cluster.get(Reference("Validation", "v", "default", GROUP))["status"]
+    assert [c["reason"] for c in status["conditions"] if c["type"] == "Accepted"] == ["NamespaceVisible"]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sets(st.integers(1, 90), max_size=12), st.sampled_from(["Held", "Broken"]))
+def test_killed_between_any_two_requests_the_verdict_is_the_same(kills, control):
+    """Each kill ends the process between two requests; the next one starts with no memory."""
+    world = World(scenario=NAME, plan="Quick")
+    world.outcomes = {"control": control}
+    count = 0
+
+    def before(verb, what):
+        nonlocal count
+        count += 1
+        if count in kills:
+            raise InfrastructureError(f"killed at request {count}, {verb} {what}")
+
+    for _ in range(60):
+        world.cluster.before = before
+        try:
+            world.step()
+        except InfrastructureError:
+            world.restart()
+        world.cluster.before = lambda verb, what: None
+        if world.status.get("verdict") and not world.trials():
+            break
+        if not world.status.get("verdict"):
+            world.end()
+    assert world.status["verdict"] == {"Held": "Pass", "Broken": "Fail"}[control]
+    assert world.trials() == []
+    assert len({t["name"] for t in world.status["trials"]}) == world.status["planned"]

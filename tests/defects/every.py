@@ -1,6 +1,17 @@
 """Every kind of defect: whoever imports this has them registered."""
 
-from tests.defects import alerts, faults, forms, labels, procedures, texts  # noqa: F401 - each registers its kinds
+from tests.defects import (  # noqa: F401 - each registers its kinds
+    alerts,
+    faults,
+    forms,
+    labels,
+    procedures,
+    texts,
+    tried_alerts,
+    tried_faults,
+    tried_labels,
+    tried_repairs,
+)
 from tests.defects.kind import KINDS
 
 __all__ = ["KINDS"]

@@ -1,0 +1,52 @@
+"""docs/validator.md: the two tables between its marks, everything else as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.defects.kind import Kind
+from tests.defects.outcome import UNTOUCHED, Caught
+from tests.defects.table import false_alarms, remarks, table
+
+_BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
+
+
+def write(path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind]) -> None:
+    """Put the tables of both records into the page."""
+    text = path.read_text()
+    static = [k for k in kinds if k.stage == "Static"]
+    runs = [k for k in kinds if k.stage != "Static"]
+    path.write_text(placed(placed(text, "lint", part(linted, static)), "trials", part(tried, runs)))
+
+
+def part(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
+    """A table with its date, what is not as it should be, and the false alarms."""
+    alarms, untouched = false_alarms(records)
+    scenarios = len({r.scenario for r in records if r.kind != UNTOUCHED and r.answer != "NotApplied"})
+    seconds = sum(r.seconds for r in records)
+    took = f", {seconds / 60:.0f} minutes of trials" if seconds else ""
+    lines = [
+        f"{datetime.now(UTC):%Y-%m-%d}, {len(kinds)} kinds over {scenarios} scenarios{took}.",
+        "",
+        table(records, kinds),
+    ]
+    lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios.")
+    if wrong := remarks(records):
+        lines += ["", "Not caught with a right code:", "", *(f"* {line}" for line in wrong)]
+    return "\n".join(lines) + "\n"
+
+
+def placed(text: str, name: str, content: str) -> str:
+    """The text with this content between the marks of that name.
+
+    Raises:
+        ValueError: the marks are not there.
+    """
+    begin, end = _BEGIN.format(name), _END.format(name)
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the page has no marks of '{name}'")
+    return f"{before}{begin}\n\n{content}\n{end}{after}"

@@ -1,0 +1,122 @@
+"""Expectations that only trials can tell to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.defects.alerts import must_fire
+from tests.defects.chains import pruned
+from tests.defects.kind import Defect, kind, needs
+from tests.defects.subject import Document, Subject
+
+#: Alerts that most incidents do not raise.
+_RARE = ("KubePodCrashLooping", "KubeContainerWaiting", "KubeDeploymentRolloutStuck", "HighRequestLatency")
+
+
+def _placed(spec: Document) -> list[Document]:
+    found: list[Document] = needs([a for a in must_fire(spec) if a.get("on")], "no alert names its object")
+    return found
+
+
+@kind("SK326", stage="Trial", first=("repeat",))
+def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
+    """An alert must also fire on an object that has nothing to do with it."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alert = _placed(spec)[0]
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    wide = [a for a in spec["expect"]["alerts"] if a["name"] == alert["name"] and not a.get("on")]
+    spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a not in wide]
+    spec["expect"]["alerts"].append({"name": alert["name"], "on": other, "withinSeconds": 480})
+    _led(spec, other)
+    yield Defect(f"{alert['name']} must fire on {other}, too", document)
+
+
+@kind("SK322", stage="Trial", first=("repeat",))
+def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert must fire that this incident does not raise."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alerts = spec["expect"]["alerts"]
+    fires = {a["name"] for a in alerts if a.get("class", "MustFire") != "MustNotFire"}
+    name = needs([n for n in _RARE if n not in fires], "it may raise every alert")[0]
+    on = _placed(spec)[0]["on"]
+    spec["expect"]["alerts"] = [a for a in alerts if a["name"] != name]
+    spec["expect"]["alerts"].append({"name": name, "on": on, "withinSeconds": 660})
+    yield Defect(f"{name} must fire on {on}", document)
+
+
+@kind("SK321", stage="Trial", first=("repeat",))
+def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert of the incident must not fire."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    placed = _placed(spec)
+    needs(len(placed) > 1, "only one alert must fire")
+    alert = placed[-1]
+    alert["class"] = "MustNotFire"
+    alert.pop("withinSeconds", None)
+    spec["expect"]["alerts"] = [
+        a for a in spec["expect"]["alerts"] if a is alert or (a["name"], a.get("on")) != (alert["name"], alert["on"])
+    ]
+    pruned(spec)
+    yield Defect(f"{alert['name']} must not fire on {alert['on']}", document)
+
+
+@kind("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
+def swapped_alerts(subject: Subject) -> Iterator[Defect]:
+    """The objects of two alerts are exchanged."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    alert = _placed(spec)[0]
+    others = [a for a in spec["expect"]["alerts"] if a.get("on") not in (None, alert["on"])]
+    forbidden = [a for a in others if a.get("class") == "MustNotFire" and a["name"] == alert["name"]]
+    demanded = [a for a in others if a.get("class", "MustFire") == "MustFire" and a["name"] != alert["name"]]
+    other = needs(demanded + forbidden, "no other alert names another object")[0]
+    pair = {(alert["name"], other["on"]), (other["name"], alert["on"])}
+    alert["on"], other["on"] = other["on"], alert["on"]
+    spec["expect"]["alerts"] = [
+        a for a in spec["expect"]["alerts"] if a in (alert, other) or (a["name"], a.get("on")) not in pair
+    ]
+    _led(spec, alert["on"])
+    _led(spec, other["on"])
+    yield Defect(f"{alert['name']} on {alert['on']}, {other['name']} on {other['on']}", document)
+
+
+@kind("SK322", "SK508", stage="Trial", first=("repeat",))
+def window_too_short(subject: Subject) -> Iterator[Defect]:
+    """An alert is expected as early as its rule could ever fire."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    for alert in must_fire(spec):
+        rule = (subject.case.alerts or {})[alert["name"]]
+        alert["withinSeconds"] = rule.for_seconds + 60
+    yield Defect("each alert within its `for` and a minute", document)
+
+
+@kind("SK302", "SK307", stage="Trial", first=("control", "repeat"))
+def chronic_alert(subject: Subject) -> Iterator[Defect]:
+    """An alert fires without the fault: the app is offered more than it can serve."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    _placed(spec)
+    spec["app"].setdefault("load", {})["users"] = 40 * spec["app"].get("load", {}).get("users", 50)
+    yield Defect(f"{spec['app']['load']['users']} users", document)
+
+
+@kind("SK328", stage="Trial", first=("repeat",))
+def check_that_does_not_hold(subject: Subject) -> Iterator[Defect]:
+    """A check is expected to hold, and does not."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
+    check = {"endpoints": {"service": other, "atMost": 0}, "withinSeconds": 60}
+    spec["expect"]["checks"] = [*spec["expect"].get("checks", []), check]
+    yield Defect(f"{other} is said to have no endpoint", document)
+
+
+def _led(spec: Document, on: str) -> None:
+    """An edge to the object, so that the propagation explains an alert on it; forbidden alerts need none."""
+    edges = spec["groundTruth"].get("propagation", [])
+    if edges and not any(on in (e["from"], e["to"]) for e in edges):
+        edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})

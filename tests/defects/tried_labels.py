@@ -1,0 +1,149 @@
+"""Wrong ground truth that only trials can tell: a fault of the scenario's own says what is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.defects.chains import rerooted
+from tests.defects.inert import add_inert
+from tests.defects.kind import Defect, kind, needs
+from tests.defects.own import with_own
+from tests.defects.subject import Document, Subject, bare
+
+
+def one_cause(subject: Subject) -> str:
+    """The name of the only fault of an incident with alerts on objects."""
+    needs(subject.incident, "there is no incident")
+    needs(len(subject.spec.faults) == 1, "it has several faults")
+    needs(subject.alerting, "no alert names its object")
+    return str(subject.spec.faults[0].name)
+
+
+@kind("SK403", stage="Trial", first=("leave-out",))
+def superfluous_cause(subject: Subject) -> Iterator[Defect]:
+    """A harmless change is labelled as a second cause."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    inherited(subject, spec)
+    files = add_inert(subject, spec, other)
+    yield Defect(f"one more replica of {other} is a Cause, too", document, files)
+
+
+@kind("SK401", "SK402", "SK307", stage="Trial", first=("distractors", "label"))
+def cause_as_distractor(subject: Subject) -> Iterator[Defect]:
+    """The real cause is said to be a distractor, and a harmless change the cause."""
+    document, spec = subject.copy()
+    name = one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec["groundTruth"]["rootCauses"], spec["solutions"] = [], []
+    spec["faults"][0]["role"] = "Distractor"
+    rerooted(subject, spec, other)
+    files = add_inert(subject, spec, other)
+    yield Defect(f"{name} is a Distractor, one more replica of {other} the Cause", document, files)
+
+
+@kind("SK401", "SK402", stage="Trial", first=("label",))
+def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
+    """A second fault that keeps the incident going is said to be a mere trigger."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(not any(c.chaos for c in fault.changes), "a chaos object needs the pods that the second fault takes away")
+    target = needs(_behind(subject, bare(fault.target)), "no Deployment stands behind its target")
+    needs(fault.type != "deployment-scaled-to-zero", "its target is scaled already")
+    spec["faults"].append(
+        {"name": "before", "type": "deployment-scaled-to-zero", "target": target, "role": "Trigger"}
+    )  # fmt: skip
+    yield Defect(f"{target} is scaled to zero by a Trigger", document)
+
+
+@kind("SK405", "SK401", stage="Trial", first=("label",))
+def fault_that_blames_another(subject: Subject) -> Iterator[Defect]:
+    """The fault itself names an object as its cause that it does not touch."""
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    yield _blamed(subject, other, f"the fault and the label name {other}")
+
+
+@kind("SK405", "SK406", "SK401", stage="Trial", first=("label",))
+def fault_that_blames_its_victim(subject: Subject) -> Iterator[Defect]:
+    """The fault itself names an object as its cause that only suffers."""
+    one_cause(subject)
+    victims = [o for o in subject.alerting if bare(o) not in subject.causes and o.startswith("Deployment/")]
+    victim = needs(victims, "only the broken object itself alerts")[0]
+    yield _blamed(subject, victim, f"the fault and the label name {victim}, which alerts")
+
+
+def _blamed(subject: Subject, other: str, told: str) -> Defect:
+    def blame(fault: Document) -> None:
+        entities = [{**e, "role": "Artefact"} for e in fault["entities"]]
+        for entity in entities:
+            entity.pop("fix", None)
+        fault["entities"] = [{"ref": other, "role": "Cause", "fix": [{"restart": {"target": other}}]}, *entities]
+
+    document, files = with_own(subject, blame)
+    spec = document["spec"]
+    inherited(subject, spec)
+    spec["groundTruth"]["rootCauses"] = [{"fault": spec["faults"][0]["name"], "entity": other}]
+    rerooted(subject, spec, other)
+    return Defect(told, document, files)
+
+
+def inherited(subject: Subject, spec: Document) -> None:
+    """Write the solution of the fault into the file where this leaves it to the fault."""
+    if spec.get("solutions"):
+        return
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    changes: list[Any] = [{"removeFault": {"fault": fault.name}}]
+    spec["solutions"] = [{"name": "take-back", "fixes": [fault.name], "changes": changes}]
+
+
+def _behind(subject: Subject, target: str) -> str:
+    """The Deployment of a target that is one, or the Service of one."""
+    if target.startswith("Deployment/"):
+        return target
+    found = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
+    return found[0] if found and found[0].startswith("Deployment/") else ""
+
+
+@kind("SK329", "SK327", stage="Trial", first=("repeat",))
+def incident_as_benign(subject: Subject) -> Iterator[Defect]:
+    """An incident is said to be benign, and everything that contradicts it is left out."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    spec["groundTruth"]["outcome"] = "Benign"
+    spec.pop("solutions", None)
+    spec.pop("decoys", None)
+    yield Defect("outcome Benign, no solutions", document)
+
+
+@kind("SK307", stage="Trial", first=("repeat",))
+def incident_as_none(subject: Subject) -> Iterator[Defect]:
+    """An incident is said to be none, and everything that contradicts it is left out."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    _no_incident(spec)
+    spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a.get("class") == "MustNotFire"]
+    yield Defect("outcome NoIncident, the alerts are not mentioned", document)
+
+
+@kind("SK307", stage="Trial", first=("repeat",))
+def incident_as_none_with_alerts(subject: Subject) -> Iterator[Defect]:
+    """An incident is said to be none, and its alerts are said to be harmless."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    _no_incident(spec)
+    for alert in spec["expect"]["alerts"]:
+        if alert.get("class", "MustFire") == "MustFire":
+            alert["class"] = "MayFire"
+            alert.pop("withinSeconds", None)
+    yield Defect("outcome NoIncident, every alert may fire", document)
+
+
+def _no_incident(spec: Document) -> None:
+    spec["faults"][0]["role"] = "Distractor"
+    spec["groundTruth"] = {"outcome": "NoIncident"}
+    spec.pop("solutions", None)
+    spec.pop("decoys", None)

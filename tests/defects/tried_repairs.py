@@ -1,0 +1,114 @@
+"""Solutions that repair nothing, or only hide it, and decoys that repair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.defects.inert import annotate
+from tests.defects.kind import Defect, kind, needs
+from tests.defects.subject import Document, Subject
+from tests.defects.tried_labels import inherited, one_cause
+
+
+def _solved_by(subject: Subject, changes: list[Any], told: str) -> Defect:
+    """The scenario with these changes as its only solution."""
+    document, spec = subject.copy()
+    fault = one_cause(subject)
+    spec["solutions"] = [{"name": "repair", "fixes": [fault], "description": "Said to repair it", "changes": changes}]
+    spec["decoys"] = [d for d in spec.get("decoys", []) if d["changes"] != changes][:0]
+    return Defect(told, document)
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_does_nothing(subject: Subject) -> Iterator[Defect]:
+    """A solution restarts what has nothing to do with it."""
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    yield _solved_by(subject, [{"restart": {"target": other}}], f"restart {other}")
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_hides_the_victims(subject: Subject) -> Iterator[Defect]:
+    """A solution scales what alerts to zero."""
+    victims = [o for o in subject.alerting if _replicas(subject, o) > 0]
+    changes = [{"scale": {"target": o, "replicas": 0}} for o in needs(victims, "what alerts has no replicas")]
+    yield _solved_by(subject, changes, f"scale {', '.join(victims)} to zero")
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_stops_the_load(subject: Subject) -> Iterator[Defect]:
+    """A solution sends the customers away."""
+    loads = [c.workload for c in subject.components() if c.role == "Load" and c.workload in subject.objects]
+    load = needs(loads, "nothing makes load")[0]
+    yield _solved_by(subject, [{"scale": {"target": load, "replicas": 0}}], f"scale {load} to zero")
+
+
+@kind("SK111", "SK411", stage="Trial", first=("repeat",))
+def solution_that_deletes_a_victim(subject: Subject) -> Iterator[Defect]:
+    """A solution deletes what alerts."""
+    victims = [o for o in subject.alerting if o in subject.objects and o not in subject.causes]
+    victim = needs(victims, "only the broken object itself alerts")[0]
+    yield _solved_by(subject, [{"delete": {"target": victim}}], f"delete {victim}")
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_with_a_wrong_value(subject: Subject) -> Iterator[Defect]:
+    """A solution sets the right field to another wrong value."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    patches = [c["patch"] for s in spec.get("solutions", [])[:1] for c in s["changes"] if "patch" in c]
+    patch = needs(patches, "its solution patches nothing")[0]
+    patch["patch"] = _spoilt(patch["patch"])
+    yield Defect(f"the solution patches {patch['patch']}", document)
+
+
+def _spoilt(value: Any, key: str = "") -> Any:
+    """The patch with every value that is no name changed a little."""
+    if isinstance(value, dict):
+        return {k: v if k in ("name", "op", "path", "port") else _spoilt(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_spoilt(v, key) for v in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return value + 3
+    return value.partition("@")[0] + "9" if key == "image" else str(value).replace("://", "://x")
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def half_a_solution(subject: Subject) -> Iterator[Defect]:
+    """A solution lacks its last step."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    long = [s for s in spec.get("solutions", [])[:1] if len(s["changes"]) > 1]
+    dropped = needs(long, "its solution has one step")[0]["changes"].pop()
+    yield Defect(f"without {dropped}", document)
+
+
+@kind("SK431", stage="Trial", first=("repeat",))
+def decoy_that_works(subject: Subject) -> Iterator[Defect]:
+    """A decoy repairs it, and does something else as well."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    inherited(subject, spec)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    changes = [*spec["solutions"][0]["changes"], annotate(other, "2024-03")]
+    spec["decoys"] = [{"name": "another-try", "description": "Somebody tries it", "changes": changes}]
+    yield Defect(f"the solution and an annotation of {other} as decoy", document)
+
+
+@kind("SK422", stage="Standard", first=("cheats",))
+def fault_that_a_restart_repairs(subject: Subject) -> Iterator[Defect]:
+    """The fault is said to outlast restarts, and does not."""
+    from tests.defects.own import with_own
+
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.persistence in ("OneShot", "Pod") and fault.mitigation != "None", "its fault outlasts restarts")
+    document, files = with_own(subject, lambda own: own.update(persistence="Object"))
+    yield Defect("persistence: Object", document, files)
+
+
+def _replicas(subject: Subject, name: str) -> int:
+    spec: Document = subject.objects.get(name, {}).get("spec", {})
+    return int(spec.get("replicas", 1)) if name in subject.objects else 0

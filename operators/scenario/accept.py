@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, Literal
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal, Wanted
+from operators.scenario.understood import understood
 from scenario_kit.campaign import programs
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import findings as missing
 from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lint import judge
-from scenario_kit.lint.gather import gather
-from scenario_kit.load import Loaded, Positions, scenario_from_object
-from scenario_kit.model import Finding, Object, Runbook, Severity, Step, TrialSpec
-from scenario_kit.render import resolve
+from scenario_kit.model import Finding, Object, Runbook, Step, TrialSpec
 from scenario_kit.render.recurrence import demand_wall_clock
 
 Clock = Literal["Wall", "Virtual"]
@@ -45,21 +41,17 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
             f" apply it in '{management}': kubectl apply -n {management} -f …"
         )
         return Refusal("NamespaceVisible", message), None, None
+    found = understood(environment.catalog, obj)
+    if found.scenario is None or found.runbook is None:
+        return _refusal(found.errors), None, None
+    runbook, clock = found.runbook, _clock(environment, obj)
+    if lacks := _lacks(environment, runbook, clock):
+        return _refusal(lacks), None, None
     try:
-        scenario = scenario_from_object(obj)
-        file = Path(scenario.name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
-        findings = judge(gather(file, Loaded(scenario, Positions(str(file))), environment.catalog))
-        if errors := [f for f in findings if f.severity == Severity.ERROR]:
-            return _refusal(errors), None, None
-        app = environment.catalog.app(scenario.spec.app.name, scenario.spec.app.version)
-        runbook = resolve(scenario, environment.catalog, app.namespace)
-        clock = _clock(environment, obj)
-        if lacks := _lacks(environment, runbook, clock):
-            return _refusal(lacks), None, None
         demand_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
         return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
-    wanted = Wanted(digest=runbook.digest, suspended=scenario.spec.suspend, outcome=runbook.outcome)
+    wanted = Wanted(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
     return None, wanted, runbook
 
 

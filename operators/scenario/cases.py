@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
+from operators.scenario.understood import understood
 from scenario_kit.campaign import PlannedTrial, trials
 from scenario_kit.campaign.plans import Plan, Resolve
 from scenario_kit.campaign.spec import ValidationSpec, validation_spec
@@ -14,14 +14,15 @@ from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.judge.capabilities import findings as missing
 from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lint import judge
-from scenario_kit.lint.gather import gather
-from scenario_kit.load import Loaded, Positions, scenario_from_object
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario, Severity
 from scenario_kit.render import resolve
 from scenario_kit.render.recurrence import demand_wall_clock
 
 GROUP = "scenariokit.io"
+
+
+def _nothing(namespace: str, load_percent: int) -> Runbook:
+    raise AuthoringError(f"nothing is resolved for {namespace} at {load_percent} %")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Case:
     spec: ValidationSpec
     plan: Plan
     static: tuple[Finding, ...]
-    sample: Runbook | None
-    resolve: Resolve
+    sample: Runbook | None = None
+    resolve: Resolve = _nothing
     planned: tuple[PlannedTrial, ...] = ()
 
 
@@ -51,20 +52,14 @@ def case_of(environment: Environment, obj: Object) -> Refusal | Case:
     stored = _stored(environment, obj, spec)
     if isinstance(stored, Refusal):
         return stored
-    name = stored["metadata"]["name"]
-
-    def nothing(namespace: str, load_percent: int) -> Runbook:
-        raise AuthoringError(f"{name} does not resolve for {namespace} at {load_percent} %")
-
+    name, found = stored["metadata"]["name"], understood(environment.catalog, stored)
+    if found.scenario is None or found.runbook is None:
+        return Case(name, spec, plan, found.findings)
     try:
-        scenario = scenario_from_object(stored)
-        static = _judged(environment, scenario)
-        if any(f.severity == Severity.ERROR for f in static):
-            return Case(name, spec, plan, static, None, nothing)
-        return _resolved(environment, scenario, spec, plan, static)
+        return _resolved(environment, found.scenario, found.findings, spec, plan)
     except AuthoringError as problem:
-        found = tuple(problem.findings) or (_untold(problem),)
-        return Case(name, spec, plan, found, None, nothing)
+        untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+        return Case(name, spec, plan, problem.findings or (untold,))
 
 
 def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
@@ -81,13 +76,8 @@ def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refu
     return found
 
 
-def _judged(environment: Environment, scenario: Scenario) -> tuple[Finding, ...]:
-    file = Path(scenario.name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
-    return tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), environment.catalog)))
-
-
 def _resolved(
-    environment: Environment, scenario: Scenario, spec: ValidationSpec, plan: Plan, static: tuple[Finding, ...]
+    environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
 ) -> Case:
     def resolved(namespace: str, load_percent: int) -> Runbook:
         users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
@@ -99,11 +89,7 @@ def _resolved(
         lambda each, argument: grounds.offers(each, argument, grounds.campaign_clock),
     )  # fmt: skip
     if lacks:
-        return Case(scenario.name, spec, plan, (*static, *missing(lacks, grounds.name)), None, resolved)
+        return Case(scenario.name, spec, plan, (*static, *missing(lacks, grounds.name)))
     demand_wall_clock(sample.faults, grounds.campaign_clock)
     planned = tuple(trials(plan, sample, spec.seed))
     return Case(scenario.name, spec, plan, static, sample, resolved, planned)
-
-
-def _untold(problem: AuthoringError) -> Finding:
-    return Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)

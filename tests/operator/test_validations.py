@@ -33,23 +33,16 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
 @pytest.fixture(autouse=True, scope="module")
 def prepared_once():
-    """The rules and the rendering are tested elsewhere; here each scenario is judged and rendered once."""
-    known, judged, resolve = {}, cases._judged, cases.resolve
-
-    def judged_once(environment, scenario):
-        key = ("judged", repr(scenario))
-        if key not in known:
-            known[key] = judged(environment, scenario)
-        return known[key]
+    """Rendering is tested elsewhere; here each scenario is rendered once for each load."""
+    known, resolve = {}, cases.resolve
 
     def resolved_once(scenario, catalog, namespace, *, users):
-        key = ("resolved", repr(scenario), users)
+        key = (repr(scenario), users)
         if key not in known:
             known[key] = resolve(scenario, catalog, namespace, users=users)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cases, "_judged", judged_once)
         patch.setattr(cases, "resolve", resolved_once)
         yield
 

@@ -6,18 +6,21 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from scenario_kit.campaign import Validation
 from scenario_kit.campaign.result import AlertSummary, Statistics, TrialResult
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.evidence import write_evidence
+from scenario_kit.catalog.evidence import evidence_of, write_evidence
+from scenario_kit.cli import build
 from scenario_kit.errors import UsageError
+from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Verdict
 from scenario_kit.model.evidence import VersionKey
 from scenario_kit.render.runbook import as_written, resolve
 from scenario_kit.render.version import version_key
-from scenario_kit.report import Report
+from scenario_kit.report import Report, write
 from scenario_kit.report.evidence import evidence
 
 ROOT = Path(__file__).parents[2]
@@ -105,3 +108,38 @@ def test_the_key_tells_which_part_changed(tmp_path):
     assert (other.app_digest, other.faults, other.alerts, other.images) == (
         one.app_digest, one.faults, one.alerts, one.images,
     )  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A copy of a scenario, and the folder of a passed run of it."""
+    path = tmp_path / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text((ROOT / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml").read_text())
+    digest = resolve(load_scenario(path).scenario, Catalog([ROOT]), "ns").digest
+    passed = msgspec.structs.replace(PASSED, scenario="cart-scaled-to-zero", path=str(path), digest=digest)
+    _, folder = write(passed, tmp_path / "runs", "v1.34.2", "chaos-mesh 1")
+    return path, folder
+
+
+def record(folder):
+    return CliRunner().invoke(build(), ["report", str(folder), "--record"])
+
+
+def test_the_command_writes_beside_the_scenario_what_lint_accepts(run):
+    path, folder = run
+    answer = record(folder)
+
+    assert answer.exit_code == 0, answer.output
+    found = evidence_of(path)
+    assert (found.scenario, found.n, found.key.kubernetes) == ("cart-scaled-to-zero", 5, "1.34")
+    assert [f for f in lint_file(path, Catalog([ROOT])) if f.code == "SK607"] == []
+
+
+def test_the_command_refuses_a_scenario_that_changed_or_went_since(run):
+    path, folder = run
+    path.write_text(path.read_text().replace("withinSeconds: 480", "withinSeconds: 490"))
+    assert isinstance(record(folder).exception, UsageError)
+    path.unlink()
+    assert isinstance(record(folder).exception, UsageError)
+    assert not path.with_name("evidence.json").exists()

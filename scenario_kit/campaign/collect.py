@@ -11,11 +11,12 @@ from typing import Final, Literal
 
 import msgspec
 
+from scenario_kit.campaign.assumptions import drawn, varied
 from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
 from scenario_kit.campaign.result import TrialResult, from_status
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists
-from scenario_kit.model import AlertHistory, Object, Reference
+from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import API_VERSION
 from scenario_kit.ports import Cluster
@@ -63,6 +64,7 @@ class Campaign:
         """
         name = self.name(planned)
         runbook = self.resolve(namespace(self.app, uuid.uuid4().hex), planned.load_percent)
+        runbook = varied(runbook, self._variation(planned))
         body = spec(planned, runbook, self.plan.name, self.clock).to_json()
         labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose, **self.labels}
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
@@ -70,6 +72,9 @@ class Campaign:
             self.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})
         except AlreadyExists:
             return
+
+    def _variation(self, planned: PlannedTrial) -> int:
+        return planned.variation if self.plan.assumptions and self.clock == "Virtual" else 0
 
     def remove(self, planned: PlannedTrial) -> None:
         """Delete a trial: what it changed is undone before it is gone."""
@@ -89,6 +94,9 @@ class Campaign:
             unended = msgspec.structs.replace(status, outcome="")
             return from_status(base, unended, None, None, trouble)
         history, injected = evidence(self.cluster, status)
+        if number := self._variation(planned):
+            app = TrialSpec.from_json(trial["spec"]).runbook().app
+            base = msgspec.structs.replace(base, assumed=drawn(app, number))
         return from_status(base, status, history, injected)
 
 

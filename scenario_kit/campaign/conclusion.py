@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from scenario_kit.campaign.assumptions import rests_on
 from scenario_kit.campaign.difficulty import difficulty
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
@@ -53,7 +54,8 @@ def conclude(
     remarked: list[Finding] = []
     if promised is not None and results:
         numbers = summarise(looks, results, promised.expect, promised.ground_truth.propagation)
-        remarked = [*remarks(numbers), *weighed(answer, looks, results, numbers)]
+        repeats = [r for r in results if is_repeat(r.purpose)]
+        remarked = [*remarks(numbers), *weighed(answer, looks, results, numbers), *rests_on(repeats, promised.app)]
     findings = merged([*static, *_of_trials(results, answer), *remarked])
     held, broken = counts(results)
     return Validation(

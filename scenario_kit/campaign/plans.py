@@ -21,7 +21,8 @@ from scenario_kit.render.recurrence import demand_wall_clock
 class PlannedTrial(Value, frozen=True, kw_only=True):
     """One trial of a plan: what it is for, what it does, and the seed of everything that varies in it.
 
-    ``load_percent`` is the share of the scenario's users that it offers.
+    ``load_percent`` is the share of the scenario's users that it offers, ``variation`` the number of the values that
+    the twin's assumptions have in it; 0 are those of the app's definition.
     """
 
     purpose: str
@@ -29,6 +30,7 @@ class PlannedTrial(Value, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
     seed: int
     load_percent: int = 100
+    variation: int = 0
 
 
 class Plan(Value, frozen=True, kw_only=True):
@@ -50,6 +52,7 @@ class Plan(Value, frozen=True, kw_only=True):
     cheats: bool = True
     sham: bool = True
     leaks: bool = True
+    assumptions: bool = True
     loads: tuple[int, ...] = ()
     parallel: int | None = None
 
@@ -140,13 +143,14 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
 
 
 def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:
-    """The repeat of that number, counted from 1: the same program under another seed and another load."""
+    """The repeat of that number, counted from 1: the same program under another seed, load and twin."""
     loads = loads or LOADS
     return msgspec.structs.replace(
         first,
         purpose=f"repeat-{number}",
         seed=first.seed + number - 1,
         load_percent=loads[(number - 1) % len(loads)],
+        variation=number - 1,
     )
 
 

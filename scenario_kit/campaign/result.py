@@ -14,7 +14,10 @@ Band = Literal["Low", "Medium", "High"]
 
 
 class TrialResult(Value, frozen=True, kw_only=True):
-    """One finished trial, with its evidence. ``wall_seconds`` is what it cost."""
+    """One finished trial, with its evidence. ``wall_seconds`` is what it cost.
+
+    ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
+    """
 
     name: str
     purpose: str
@@ -22,6 +25,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     seed: int
     outcome: str
     wall_seconds: float = 0.0
+    assumed: dict[str, float] = {}
     started_at: float | None = None
     injected_at: float | None = None
     steps: tuple[StepStatus, ...] = ()

@@ -283,6 +283,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "turn the edge round, or draw it from what really comes first",
     ),
     (
+        "SK512",
+        "The scenario rests on an assumption of the twin",
+        "nobody knows which value the real app has, so the scenario may not reproduce there",
+        "every repeat with firstDialSeconds = 10 broke, and no other",
+        "repeats that hold wherever in its range the assumption lies",
+        "make the fault stronger, or expect what shows in the whole range",
+    ),
+    (
         "SK502",
         "The evidence lies between the bounds of the plan",
         "the same scenario could pass or fail when it is run again",

@@ -1,0 +1,99 @@
+"""Assumptions of the twin: varied from repeat to repeat, and blamed where a scenario rests on one (design §8). Pure.
+
+What nothing upstream settles is an assumption in an app's ``twin.yaml``, with a range. The first repeat takes each as
+it is, every later one takes each at the lower or the upper end of its range. Within four repeats every assumption is
+twice low and twice high, in one of six patterns; the patterns move on after that, so that not all that went together
+goes on to do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from scenario_kit.model import App, Finding, Runbook, Severity
+
+#: Which of four repeats take the upper end: every way to choose two.
+_PATTERNS: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
+_BLOCK: Final = 4
+#: Assumptions that a finding names; repeats may not tell more of them apart.
+_NAMED: Final = 3
+
+
+class Ran(Protocol):
+    """A repeat that ended: how, and under which values."""
+
+    @property
+    def outcome(self) -> str:
+        """Held, Broken or Infra."""
+
+    @property
+    def assumed(self) -> Mapping[str, float]:
+        """The values that assumptions had; empty for those of the app's definition."""
+
+
+def drawn(app: App, variation: int) -> dict[str, float]:
+    """The values that a variation gives to the assumptions of an app; number 0 changes none of them."""
+    known = ranges(app)
+    if not variation:
+        return {}
+    block, turn = divmod(variation - 1, _BLOCK)
+    return {
+        name: body["high"] if turn in _PATTERNS[(place + block * (1 + place // len(_PATTERNS))) % len(_PATTERNS)]
+        else body["low"]
+        for place, (name, body) in enumerate(sorted(known.items()))
+    }  # fmt: skip
+
+
+def ranges(app: App) -> dict[str, Mapping[str, Any]]:
+    """The assumptions of an app by name; none where it has no twin."""
+    return dict((app.twin or {}).get("assumptions") or {})
+
+
+def varied(runbook: Runbook, variation: int) -> Runbook:
+    """The runbook with the twin's assumptions as that variation has them."""
+    values = drawn(runbook.app, variation)
+    if not values:
+        return runbook
+    assumptions = {name: {**body, "value": values[name]} for name, body in ranges(runbook.app).items()}
+    app = msgspec.structs.replace(runbook.app, twin={**(runbook.app.twin or {}), "assumptions": assumptions})
+    return msgspec.structs.replace(runbook, app=app)
+
+
+def rests_on(repeats: Iterable[Ran], app: App) -> list[Finding]:
+    """What every broken repeat had and no other: assumptions at one end of their range."""
+    ran = [r for r in repeats if r.outcome in ("Held", "Broken")]
+    broken = [r for r in ran if r.outcome == "Broken"]
+    if not broken or len(broken) == len(ran) or not all(r.assumed for r in broken):
+        return []
+    blamed = [name for name in ranges(app) if _explains(name, broken, [r for r in ran if r.outcome == "Held"])]
+    if not blamed:
+        return []
+    told = [_told(name, ranges(app)[name], broken[0].assumed[name]) for name in blamed[:_NAMED]]
+    more = f"; or on {len(blamed) - _NAMED} more that went with them" if len(blamed) > _NAMED else ""
+    return [
+        Finding(
+            code="SK512",
+            severity=Severity.WARNING,
+            message=f"the scenario rests on an assumption of the simulated app: {_or(blamed[:_NAMED])}",
+            observed=f"every repeat that broke, and no other, had {' or '.join(told)}{more}",
+            expected="repeats that hold wherever in its range an assumption lies",
+            why="nobody knows which value the real app has, so the scenario may not reproduce there",
+            fix="make the fault stronger, or expect what shows in the whole range",
+        )
+    ]
+
+
+def _explains(name: str, broken: Sequence[Ran], held: Sequence[Ran]) -> bool:
+    values = {r.assumed.get(name) for r in broken}
+    return len(values) == 1 and all(r.assumed.get(name) not in values for r in held)
+
+
+def _told(name: str, body: Mapping[str, Any], value: float) -> str:
+    return f"{name} = {value:g} ({body['low']:g} to {body['high']:g}, {body.get('why', '')})".replace(", )", ")")
+
+
+def _or(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,85 @@
+"""What the twin assumes is varied over its whole range, and blamed where repeats break with it."""
+
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import QUICK, STANDARD, trials
+from scenario_kit.campaign.assumptions import drawn, ranges, rests_on, varied
+from scenario_kit.campaign.plans import repeat
+from scenario_kit.catalog import Catalog
+from scenario_kit.lab.twin.parameters import read
+
+NAMES = [f"a{i:02d}" for i in range(17)]
+
+
+def an_app(app, names=NAMES):
+    body = {"value": 2.0, "low": 1.0, "high": 3.0, "why": "nobody has measured it"}
+    return msgspec.structs.replace(app, twin={"assumptions": {n: dict(body) for n in names}})
+
+
+@pytest.fixture
+def book(fault, runbook_of):
+    found = runbook_of(fault("f"), solutions={"s": ["f"]})
+    return msgspec.structs.replace(found, app=an_app(found.app))
+
+
+def test_the_first_repeat_takes_everything_as_it_is(book):
+    assert drawn(book.app, 0) == {}
+    assert varied(book, 0) is book
+
+
+@pytest.mark.parametrize("block", [0, 1, 2])
+def test_in_four_repeats_each_is_twice_at_either_end(book, block):
+    for name in NAMES:
+        values = [drawn(book.app, 4 * block + turn)[name] for turn in (1, 2, 3, 4)]
+        assert sorted(values) == [1.0, 1.0, 3.0, 3.0]
+
+
+def test_no_two_of_them_go_together_for_ever(book):
+    rows = [drawn(book.app, v) for v in range(1, 25)]
+    columns = {name: tuple(r[name] for r in rows) for name in NAMES}
+    assert len(set(columns.values())) == len(NAMES)
+
+
+def test_the_values_reach_the_twin():
+    app = Catalog().app("otel-demo", "2.2.0")
+    values = drawn(app, 1)
+    changed = {**app.twin, "assumptions": {n: {**b, "value": values[n]} for n, b in ranges(app).items()}}
+    assert read(changed).physics.hop_ms == values["hopMs"]
+    assert {n for n, v in values.items() if v != ranges(app)[n]["value"]} >= {"latencyScale", "cpuScale", "hopMs"}
+
+
+def test_only_the_plans_that_repeat_vary_them(book):
+    assert [t.variation for t in trials(QUICK, book, 1)] == [0] * len(trials(QUICK, book, 1))
+    standard = [t for t in trials(STANDARD, book, 1) if t.purpose.startswith("repeat")]
+    assert [t.variation for t in standard] == [0, 1, 2, 3, 4]
+    assert repeat(standard[0], 10).variation == 9
+
+
+def ran(outcome, **assumed):
+    return SimpleNamespace(outcome=outcome, assumed=assumed)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "blamed"),
+    [
+        ([ran("Held"), ran("Held", a00=1.0), ran("Broken", a00=3.0)], "a00 = 3 (1 to 3, nobody has measured it)"),
+        ([ran("Held", a00=1.0), ran("Broken", a00=3.0), ran("Broken", a00=3.0)], "a00 = 3"),
+        ([ran("Held", a00=3.0), ran("Broken", a00=3.0)], ""),
+        ([ran("Held", a00=1.0), ran("Broken", a00=3.0), ran("Broken", a00=1.0)], ""),
+        ([ran("Broken"), ran("Held", a00=1.0)], ""),
+        ([ran("Broken", a00=3.0)], ""),
+        ([ran("Held", a00=3.0)], ""),
+        ([ran("Held", a00=1.0), ran("Infra", a00=3.0), ran("Broken", a00=3.0)], "a00 = 3"),
+        (
+            [ran("Held", a00=1.0, a01=1.0, a02=1.0, a03=1.0), ran("Broken", a00=3.0, a01=3.0, a02=3.0, a03=3.0)],
+            "and 1 more",
+        ),
+    ],
+)
+def test_an_assumption_is_blamed_where_it_tells_broken_repeats_from_the_others(book, repeats, blamed):
+    findings = rests_on(repeats, book.app)
+    assert [f.code for f in findings] == (["SK512"] if blamed else [])
+    assert not blamed or blamed.replace("and 1 more", "1 more") in findings[0].observed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -145,6 +145,7 @@ def open_world(
     trial: str,
     *,
     namespace: str,
+    others: Sequence[str] = (),
     app: Object,
     seed: int,
     mode: Literal["Wall", "Virtual"],
@@ -152,13 +153,16 @@ def open_world(
 ) -> Clock:
     """The clock of a trial's world, which is made if it does not exist.
 
-    ``app`` is a ``model.App`` as JSON. A virtual world starts at the lab's epoch.
+    ``app`` is a ``model.App`` as JSON, ``others`` are further namespaces of it. A virtual world starts at the lab's
+    epoch.
 
     Raises:
         LabError: the server is gone; the trial has another world already; the namespace has.
     """
     server = _Server(server_url, token)
     document = {"namespace": namespace, "app": app, "seed": seed, "mode": mode}
+    if others:
+        document["others"] = list(others)
     if assumptions:
         document["assumptions"] = dict(assumptions)
     try:

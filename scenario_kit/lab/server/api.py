@@ -4,7 +4,7 @@
 
     GET    /healthz               200 while the server works (no token needed)
     GET    /worlds                {"worlds": [{trial, namespace, mode, seed, now}]}
-    PUT    /worlds/{trial}        {namespace, app, seed, mode, assumptions?} -> the world; idempotent
+    PUT    /worlds/{trial}        {namespace, others?, app, seed, mode, assumptions?} -> the world; idempotent
     GET    /worlds/{trial}        the world
     POST   /worlds/{trial}/wait   {until, step?} -> {now, settled, reason}; idempotent, returns after about ten seconds
     DELETE /worlds/{trial}        {}; one that is gone is fine
@@ -121,7 +121,7 @@ class Api:
         world = self._worlds.at_home(asked.namespace)
         if world is None:
             return _refusal(404, f"no world is at home in the namespace {asked.namespace}")
-        return _json(200, world.probe(asked.pod, asked.port, asked.path)._asdict())
+        return _json(200, world.probe(asked.pod, asked.port, asked.path, asked.namespace)._asdict())
 
     def _wait(self, trial: str, body: bytes, caller: Callable[[], bool]) -> Answer:
         asked = msgspec.json.decode(body, type=_Wait)

@@ -47,6 +47,7 @@ class Census:
     def born(self, view: View, pod: Object, spec: Object, now: float) -> Process:
         """A container's process starts now: it reads its environment, and what it finds in the volumes of its pod."""
         uid = str(pod["metadata"]["uid"])
+        view = view.within(pod["metadata"].get("namespace", view.namespace))
         env = environment(view, pod, spec)
         identity = identify(self._parameters, spec)
         config = _config(view, identity.model, pod, spec)
@@ -84,11 +85,11 @@ class Census:
             return False
         self._version = view.version
         found: dict[ProcessKey, Process] = {}
-        for pod in view.kind("Pod").values():
+        for pod in view.everywhere("Pod"):
             for process in self._of_pod(view, pod, t):
                 found[process.key] = process
         self.processes = found
-        uids = {pod["metadata"]["uid"] for pod in view.kind("Pod").values()}
+        uids = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
         self._files = {uid: files for uid, files in self._files.items() if uid in uids}
         self._born = {key: process for key, process in self._born.items() if key[0] in uids}
         self._index()

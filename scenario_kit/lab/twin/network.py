@@ -57,17 +57,17 @@ class Network:
     def __init__(self, view: View, census: Census) -> None:
         self._view = view
         self._census = census
-        self._policies = sorted(view.kind("NetworkPolicy").values(), key=lambda p: str(p["metadata"]["name"]))
-        self._namespace: Mapping[str, str] = _namespace_labels(view)
-        self._slices: dict[str, list[Object]] = {}
-        for item in view.kind("EndpointSlice").values():
+        self._policies = sorted(view.everywhere("NetworkPolicy"), key=lambda p: str(p["metadata"]["name"]))
+        self._labels = {name: _namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
+        self._slices: dict[tuple[str, str], list[Object]] = {}
+        for item in view.everywhere("EndpointSlice"):
             service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
-            self._slices.setdefault(service, []).append(item)
+            self._slices.setdefault((self._home(item), service), []).append(item)
         self._effects: dict[str, list[NetworkEffect]] = {}
         for effect in view.ledger.network:
             self._effects.setdefault(effect.pod_uid, []).append(effect)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
-        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.kind("Pod").values()}
+        self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
 
     def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> Lookup:
         """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
@@ -97,12 +97,15 @@ class Network:
         """The process that listens there, up or still starting."""
         return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
 
+    def _home(self, obj: Object) -> str:
+        return str(obj["metadata"].get("namespace", self._view.namespace))
+
     def _address(self, pod: Object, host: str, port: int, protocol: str) -> Lookup:
         if host.startswith("127."):
             return Lookup("ok", (Destination(_ip(pod), port),), host)
         if host in self._pods:
             return Lookup("ok", (Destination(host, port),), host)
-        for service in self._view.kind("Service").values():
+        for service in self._view.everywhere("Service"):
             if service["spec"].get("clusterIP") == host:
                 return self._service(pod, service, port, protocol)
         return Lookup("refused", (), host)
@@ -118,10 +121,10 @@ class Network:
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> Lookup:
         labels = host.rstrip(".").lower().split(".")
-        name, namespace, rest = labels[0], labels[1:2], tuple(labels[2:])
-        if depth > 4 or (namespace and namespace != [self._view.namespace]) or rest != _DOMAIN[: len(rest)]:
+        name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
+        if depth > 4 or namespace not in self._labels or rest != _DOMAIN[: len(rest)]:
             return Lookup("noname")
-        service = self._view.kind("Service").get(name)
+        service = self._view.within(namespace).kind("Service").get(name)
         if service is None:
             return Lookup("noname")
         if service["spec"].get("type") == "ExternalName":
@@ -148,7 +151,7 @@ class Network:
 
     def _backends(self, service: Object, port_name: str | None, port: int, node: str = "") -> tuple[Destination, ...]:
         found = []
-        for item in self._slices.get(service["metadata"]["name"], ()):
+        for item in self._slices.get((self._home(service), service["metadata"]["name"]), ()):
             numbers = [
                 p.get("port")
                 for p in item.get("ports") or ()
@@ -177,7 +180,7 @@ class Network:
             for p in c.get("ports") or ()
             if p.get("name")
         }
-        return Party(pod["metadata"].get("labels") or {}, self._namespace, _ip(pod), ports)
+        return Party(pod["metadata"].get("labels") or {}, self._labels.get(self._home(pod), {}), _ip(pod), ports)
 
     def _compute(self, source: Object, target: Object, port: int, protocol: str) -> Wire:
         if source["metadata"]["uid"] == target["metadata"]["uid"]:

@@ -10,6 +10,8 @@ from scenario_kit.model.base import Object
 
 Labels = Mapping[str, str]
 
+#: The label of every namespace that holds its name.
+NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 #: What the cluster's name server looks like to a policy.
 DNS_NAMESPACE: Labels = {"kubernetes.io/metadata.name": "kube-system"}
 DNS_LABELS: Labels = {"k8s-app": "kube-dns"}
@@ -43,7 +45,10 @@ def _expression(expression: Object, labels: Labels) -> bool:
 
 
 def allowed(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:
-    """Whether the policies of a namespace let ``source`` open a connection to ``port`` of ``target``."""
+    """Whether the policies let ``source`` open a connection to ``port`` of ``target``.
+
+    A policy is about pods of its own namespace; one that names none is about every party.
+    """
     return _side(policies, "Egress", source, target, target, port, protocol) and _side(
         policies, "Ingress", target, source, target, port, protocol
     )
@@ -60,7 +65,9 @@ def _side(
     selecting = [
         p["spec"]
         for p in policies
-        if _applies(p["spec"], direction) and matches(p["spec"].get("podSelector") or {}, subject.labels)
+        if _at_home(p, subject)
+        and _applies(p["spec"], direction)
+        and matches(p["spec"].get("podSelector") or {}, subject.labels)
     ]
     if not selecting:
         return True
@@ -70,6 +77,11 @@ def _side(
         for spec in selecting
         for rule in spec.get(field) or ()
     )
+
+
+def _at_home(policy: Object, subject: Party) -> bool:
+    own = subject.namespace_labels.get(NAMESPACE_LABEL)
+    return (policy.get("metadata") or {}).get("namespace", own) == own
 
 
 def _applies(spec: Object, direction: str) -> bool:

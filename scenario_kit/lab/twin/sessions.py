@@ -108,7 +108,7 @@ class Sessions:
 
     def advance(self, view: View, network: Network, census: Census, now: float, dt: float) -> tuple[bool, list[Exit]]:
         """Do what is due by ``now``: whether new connections may meet something else, and which commands ended."""
-        there = {pod["metadata"]["uid"] for pod in view.kind("Pod").values()}
+        there = {pod["metadata"]["uid"] for pod in view.everywhere("Pod")}
         self._sessions = {key: s for key, s in self._sessions.items() if key[0] in there}
         changed = False
         for store in _stores(census):

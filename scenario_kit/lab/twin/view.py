@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from scenario_kit.model.base import Object
@@ -11,22 +11,34 @@ from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
 
 
 class View(NamedTuple):
-    """One namespace at one instant.
+    """The namespaces of one app at one instant.
 
     ``objects[kind][name]`` holds plain Kubernetes objects of the kinds Pod, Service, EndpointSlice, ConfigMap, Secret,
     Deployment, ReplicaSet, StatefulSet, NetworkPolicy, HorizontalPodAutoscaler, ResourceQuota and Namespace (its own
     one); a kind without objects may be missing. ``version`` grows whenever an object or the ledger changed: what is
-    derived from a view is cached by it.
+    derived from a view is cached by it. ``others`` holds the same of further namespaces, by name.
     """
 
     namespace: str
     objects: Mapping[str, Mapping[str, Object]]
     ledger: Ledger
     version: int
+    others: Mapping[str, Mapping[str, Mapping[str, Object]]] = {}
 
     def kind(self, kind: str) -> Mapping[str, Object]:
-        """The objects of a kind by name; empty when there are none."""
+        """The objects of a kind by name; empty when there are none. Those of further namespaces are not among them."""
         return self.objects.get(kind) or {}
+
+    def everywhere(self, kind: str) -> Iterator[Object]:
+        """The objects of a kind in all namespaces."""
+        for objects in (self.objects, *self.others.values()):
+            yield from (objects.get(kind) or {}).values()
+
+    def within(self, namespace: str) -> View:
+        """What a pod of that namespace may refer to; nothing where the namespace is not one of the app's."""
+        if namespace == self.namespace:
+            return self
+        return View(namespace, self.others.get(namespace, {}), self.ledger, self.version)
 
 
 class Telemetry(NamedTuple):

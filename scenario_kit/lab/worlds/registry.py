@@ -73,17 +73,18 @@ class Worlds:
                 if found.spec != spec:
                     raise Taken(f"trial {spec.trial} has a world already, with another namespace, app, seed or mode")
                 return found
-            other = self._by_namespace.get(spec.namespace)
-            if other is not None:
-                raise Taken(f"namespace {spec.namespace} belongs to the world of trial {other.spec.trial}")
+            for namespace in spec.everywhere:
+                if (other := self._by_namespace.get(namespace)) is not None:
+                    raise Taken(f"namespace {namespace} belongs to the world of trial {other.spec.trial}")
             kind = VirtualWorld if spec.mode == "Virtual" else WallWorld
             try:
                 world: World = kind(spec, self._surroundings())
             except ValueError as error:
                 raise Unsuitable(f"app {spec.app.name} {spec.app.version}: {error}") from error
             self._worlds[spec.trial] = world
-            self._by_namespace[spec.namespace] = world
-            self._offsets.pop(spec.namespace, None)
+            for namespace in spec.everywhere:
+                self._by_namespace[namespace] = world
+                self._offsets.pop(namespace, None)
         _LOG.info("world %s opened: %s, %s, seed %s", spec.trial, spec.namespace, spec.mode, spec.seed)
         return world
 
@@ -116,8 +117,9 @@ class Worlds:
             world.close()
         finally:
             with self._lock:
-                self._offsets[world.spec.namespace] = world.now - time.time()
-                self._by_namespace.pop(world.spec.namespace, None)
+                for namespace in world.spec.everywhere:
+                    self._offsets[namespace] = world.now - time.time()
+                    self._by_namespace.pop(namespace, None)
             _LOG.info("world %s closed", trial)
         return True
 

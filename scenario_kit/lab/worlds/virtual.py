@@ -35,7 +35,7 @@ class VirtualWorld(World):
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
         super().__init__(spec, around)
         self._turn = threading.Lock()
-        self._start = around.past.start_of(spec.namespace, float(around.epoch))
+        self._start = max(around.past.start_of(namespace, float(around.epoch)) for namespace in spec.everywhere)
         self._now = self._ticked = self._start
         self._sink = around.sink_of()
         self._flowed: Telemetry | None = None
@@ -106,7 +106,7 @@ class VirtualWorld(World):
     def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
         """What the kubelet has to do before ``end``, second by second: settling after each single thing is too slow."""
         ran = False
-        while (due := self._around.nodes.next_wakeup(self.spec.namespace)) is not None and due < end:
+        while (due := self.next_wakeup()) is not None and due < end:
             if ran and due <= self._now:
                 return  # it was asked at this very time and wants to be asked again: later will do
             self._now = max(self._now, min(math.ceil(due), end))
@@ -114,7 +114,7 @@ class VirtualWorld(World):
             ran = True
 
     def _meet_deadlines(self, deadline: float, go_on: Callable[[], bool]) -> None:
-        overdue = self._deadlines.overdue(self.view().kind("Deployment").values(), self._now)
+        overdue = self._deadlines.overdue(self.view().everywhere("Deployment"), self._now)
         if not overdue:
             return
         for deployment in overdue:
@@ -129,16 +129,16 @@ class VirtualWorld(World):
         sure: bool = False,
         overdue: frozenset[str] = frozenset(),
     ) -> None:
-        """Settle, or raise. Unless it has to be ``sure``, a namespace in which nothing was seen to move is settled."""
-        if not sure and not overdue and self._around.settler.still(self.spec.namespace) and self.run_nodes() == 0:
+        """Settle, or raise. Unless it has to be ``sure``, namespaces in which nothing was seen to move are settled."""
+        if not sure and not overdue and self.still() and self.run_nodes() == 0:
             return
-        left = max(deadline - time.monotonic(), 0.0)
-        reasons = self._around.settler.settle(self.spec.namespace, self.run_nodes, left, overdue, go_on)
+        reasons = self.settle(max(deadline - time.monotonic(), 0.0), go_on, overdue)
         if reasons:
             raise _StillMoving(reasons)
 
     def _flush(self) -> None:
         if self._buffer:
-            self._around.past.reached(self.spec.namespace, self._buffer[-1][0])
+            for namespace in self.spec.everywhere:
+                self._around.past.reached(namespace, self._buffer[-1][0])
             self._sink.write(self._buffer)
             self._buffer = []

@@ -43,7 +43,7 @@ class WallWorld(World):
             InfrastructureError: the API server failed.
         """
         started = self.now
-        reasons = self._around.settler.settle(self.spec.namespace, self.run_nodes, seconds, go_on=go_on)
+        reasons = self.settle(seconds, go_on)
         end = min(until, started + seconds, started + (seconds if stride is None else stride))
         while (left := end - self.now) > 0 and go_on():
             time.sleep(min(left, _STEP_SECONDS))

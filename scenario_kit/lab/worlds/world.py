@@ -1,15 +1,17 @@
-"""What virtual and wall worlds share: the twin's view of a namespace, its processes, and the samples of a tick."""
+"""What virtual and wall worlds share: the twin's view of an app, its processes, and the samples of a tick."""
 
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from scenario_kit.lab.kubelet import Processes
 from scenario_kit.lab.server.settle import Settler
+from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
 from scenario_kit.lab.twin import Telemetry, View
@@ -26,14 +28,23 @@ Mode = Literal["Wall", "Virtual"]
 
 
 class WorldSpec(Value, frozen=True, kw_only=True):
-    """What a world is asked to be. ``assumptions`` override constants of the twin that nobody has verified."""
+    """What a world is asked to be. ``assumptions`` override constants of the twin that nobody has verified.
+
+    ``others`` are further namespaces of the same app.
+    """
 
     trial: str
     namespace: str
+    others: tuple[str, ...] = ()
     app: App
     seed: int
     mode: Mode
     assumptions: Mapping[str, float] = {}
+
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """All namespaces of the world, the one where users enter the app first."""
+        return (self.namespace, *self.others)
 
 
 class Waited(NamedTuple):
@@ -106,14 +117,14 @@ class Surroundings:
 
 
 class World(ABC):
-    """A namespace with a twin. The twin is used by one thread at a time."""
+    """An app's namespaces with a twin. The twin is used by one thread at a time."""
 
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
         self.spec = spec
         self.twin = around.twin_of(spec)
         self._around = around
         self._twin_turn = threading.RLock()
-        self._kube_state = KubeState()
+        self._kube_states = {namespace: KubeState() for namespace in spec.everywhere}
         self._containers = ContainerMetrics()
         self._view: View | None = None
 
@@ -123,31 +134,69 @@ class World(ABC):
         """The time of this world, in seconds since the epoch."""
 
     def view(self) -> View:
-        """The namespace as the twin may see it."""
+        """The namespaces as the twin may see them."""
         objects, version = self._around.store.view(self.spec.namespace)
+        others = {}
+        for namespace in self.spec.others:
+            others[namespace], more = self._around.store.view(namespace)
+            version += more
         in_force = self._around.effects.snapshot(()).version
         version += in_force
         if self._view is None or self._view.version != version:
-            uids = [pod["metadata"]["uid"] for pod in objects.get("Pod", {}).values()]
-            ledger = self._around.effects.snapshot(uids)
-            self._view = View(self.spec.namespace, objects, ledger, version)
+            pods = [pod for each in (objects, *others.values()) for pod in each.get("Pod", {}).values()]
+            ledger = self._around.effects.snapshot([pod["metadata"]["uid"] for pod in pods])
+            self._view = View(self.spec.namespace, objects, ledger, version, others)
         return self._view
 
     def run_nodes(self) -> int:
         """Let the kubelet do what is due now; returns the number of writes."""
         with self._twin_turn:
             self.twin.observe(self.view())
-            return self._around.nodes.run_once(self.spec.namespace, self.now)
+            return sum(self._around.nodes.run_once(namespace, self.now) for namespace in self.spec.everywhere)
+
+    def next_wakeup(self) -> float | None:
+        """When the kubelet has something to do next; None when it has not."""
+        due = [self._around.nodes.next_wakeup(namespace) for namespace in self.spec.everywhere]
+        return min((at for at in due if at is not None), default=None)
+
+    def still(self) -> bool:
+        """Whether nothing was seen to move in any namespace since it settled."""
+        return all(self._around.settler.still(namespace) for namespace in self.spec.everywhere)
+
+    def settle(
+        self, seconds: float, go_on: Callable[[], bool], overdue: Collection[str] = frozenset()
+    ) -> Sequence[Reason]:
+        """Wait up to ``seconds`` (wall) until all namespaces have settled; why they have not, or nothing."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for namespace in self.spec.everywhere:
+                left = max(deadline - time.monotonic(), 0.0)
+                reasons = self._around.settler.settle(namespace, self.run_nodes, left, overdue, go_on)
+                if reasons:
+                    return reasons
+            # One may have moved while another one was waited for.
+            if not self.spec.others or self.still():
+                return ()
+            if time.monotonic() > deadline:
+                return (Reason("Moving", "Namespace", self.spec.namespace, "the namespaces keep each other moving"),)
 
     def pass_tick(self, t: float) -> Telemetry:
         """Let one tick pass that ends at ``t``: requests flow, processes print and end."""
         with self._twin_turn:
             telemetry = self.twin.step(self.view(), t, TICK_SECONDS)
         self._around.nodes.exited(telemetry.exits, t)
-        self._around.nodes.append(self.spec.namespace, telemetry.logs)
+        self._print(telemetry.logs)
         return telemetry
 
-    def probe(self, pod: str, port: int, path: str) -> Probed:
+    def _print(self, lines: Sequence[LogRecord]) -> None:
+        if not self.spec.others:
+            self._around.nodes.append(self.spec.namespace, lines)
+            return
+        for namespace in self.spec.everywhere:
+            own = self._around.store.names(namespace, "Pod")
+            self._around.nodes.append(namespace, [line for line in lines if line.pod in own])
+
+    def probe(self, pod: str, port: int, path: str, namespace: str = "") -> Probed:
         """What a port of a pod answers to whoever asks from outside of the app: HTTP with a ``path``, else TCP.
 
         Not known where chaos is in force on the pod that could stand in the way.
@@ -155,33 +204,36 @@ class World(ABC):
         with self._twin_turn:
             view = self.view()
             self.twin.observe(view)
-            found = view.kind("Pod").get(pod)
+            found = view.within(namespace or self.spec.namespace).kind("Pod").get(pod)
             if found is None:
                 return Probed(False, None, "there is no such pod")
             return ask(self.twin, view, found, port, path, self.now)
 
     def samples(self, telemetry: Telemetry) -> dict[SeriesId, float]:
         """All series of a tick: the twin's own, the state of the objects, and the usage of containers."""
-        store, namespace = self._around.store, self.spec.namespace
-        objects: dict[str, Mapping[str, Object]] = dict(store.kinds(namespace))
-        own = store.get("", "Namespace", namespace)
-        if own is not None:
-            objects["Namespace"] = {namespace: own}
+        store = self._around.store
+        result = dict(telemetry.samples)
+        pods: list[Object] = []
+        for namespace, state in self._kube_states.items():
+            objects: dict[str, Mapping[str, Object]] = dict(store.kinds(namespace))
+            own = store.get("", "Namespace", namespace)
+            if own is not None:
+                objects["Namespace"] = {namespace: own}
+            result.update(state.collect(objects))
+            pods += objects.get("Pod", {}).values()
         usage: Mapping[tuple[str, str], Usage] = telemetry.usage
-        return {
-            **telemetry.samples,
-            **self._kube_state.collect(objects),
-            **self._containers.advance(objects.get("Pod", {}).values(), usage, TICK_SECONDS),
-        }
+        result.update(self._containers.advance(pods, usage, TICK_SECONDS))
+        return result
 
     @abstractmethod
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
         """Let time pass and the cluster settle; see the two kinds of worlds."""
 
     def close(self) -> None:
-        """The world ends; its namespace becomes an ordinary one."""
-        self._around.nodes.forget_images(self.spec.namespace)
-        self._around.settler.forget(self.spec.namespace)
+        """The world ends; its namespaces become ordinary ones."""
+        for namespace in self.spec.everywhere:
+            self._around.nodes.forget_images(namespace)
+            self._around.settler.forget(namespace)
 
 
 def grid_after(t: float) -> float:

@@ -76,8 +76,11 @@ class _Stage:
     def _fault(self, fault: Fault) -> list[Finding]:
         progress = self._of(fault)
         if progress is None:
-            if not (self._begun(fault) or due(fault.start, fault.name, self._situation())):
+            begun = self._begun(fault)
+            if not (begun or due(fault.start, fault.name, self._situation())):
                 return []
+            if not begun and not self._progress.faults and self._proven_already(fault):
+                return [unproven(fault)]
             try:
                 break_(self._context, fault, self._index)
             except NoEffect as nothing:
@@ -87,6 +90,13 @@ class _Stage:
             progress = FaultProgress(step=self._index, injected_at=self._context.clock.now())
             self._note(fault, progress)
         return [] if progress.effective_at is not None else self._prove(fault, progress)
+
+    def _proven_already(self, fault: Fault) -> bool:
+        """Whether everything that is to prove the fault is true without it; a fault before it may well make it so."""
+        context, now = self._context, self._context.clock.now()
+        checks = context.engine.placed(fault.effect)
+        asked = (answer(context, check, now) for check in checks)
+        return bool(checks) and all(result.answer == "True" for result in asked)
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
@@ -190,6 +200,19 @@ def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         expected=expected,
         why="a fault that does not bite cannot be the cause of anything",
         fix="choose parameters that differ from what the app already has, or a target with traffic",
+    )
+
+
+def unproven(fault: Fault) -> Finding:
+    """A fault whose proof holds in the healthy app."""
+    return Finding(
+        code="SK304",
+        severity=Severity.ERROR,
+        message=f"every effect check of '{fault.name}' ({fault.type}) holds before it is injected",
+        observed="; ".join(c.describe or "a check without description" for c in fault.effect) + ": true",
+        expected="a check that is false while nothing is broken",
+        why="what is true anyway proves nothing: the fault might not bite at all",
+        fix=f"let `effect` of fault type '{fault.type}' ask for what only the fault brings about",
     )
 
 

@@ -53,6 +53,15 @@ def fault_without_effect(subject: Subject) -> Iterator[Defect]:
     yield Defect("an annotation, with the effect checks of the type", document, own)
 
 
+@kind("SK304", stage="Trial", first=("repeat",))
+def fault_proven_by_nothing(subject: Subject) -> Iterator[Defect]:
+    """What is to prove the fault is true in the healthy app."""
+    one_cause(subject)
+    effect = [{"query": {"expr": "count(kube_pod_info)", "is": "AtLeast", "value": 1}, "describe": "there are pods"}]
+    document, own = with_own(subject, lambda fault: fault.update(effect=effect))
+    yield Defect("the only effect check is that there are pods", document, own)
+
+
 @kind("SK322", stage="Trial", first=("repeat",))
 def fault_without_symptoms(subject: Subject) -> Iterator[Defect]:
     """The fault is a harmless change, and alerts are expected all the same."""

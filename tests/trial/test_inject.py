@@ -204,6 +204,21 @@ def test_killed_at_any_request_it_goes_on_where_it_stood():
         assert set(stage.state().values()) == {"good"}
 
 
+def test_what_is_true_before_the_fault_proves_nothing():
+    stage = Stage(fault("a", wanted="good"))
+    findings, _ = stage.run()
+    assert [(f.code, "holds before" in f.message) for f in findings] == [("SK304", True)]
+    assert stage.state() == {"a": "good"}
+    assert stage.at("a") is None
+
+
+def test_what_an_earlier_fault_made_true_is_not_held_against_a_later_one():
+    later = msgspec.structs.replace(fault("b", Start(after_fault="a")), effect=fault("a").effect)
+    findings, checks = Stage(fault("a"), later).run()
+    assert not findings
+    assert len(checks) == 2
+
+
 def test_a_proof_is_not_asked_for_again():
     """What was proven may look otherwise once the next fault is in force."""
     stage = Stage(fault("a"), LATER)

@@ -158,22 +158,34 @@ def _finite(value: float) -> float | None:
 
 
 def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderSummary]:
+    """The edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
     rows = []
     for edge in edges:
-        before, after = ([first_onset(r, end, end_of_hold(r)) for r in repeats] for end in (edge.from_, edge.to))
-        if any(map(isfinite, before)) and any(map(isfinite, after)):
-            rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
+        for rule in sorted(_rules(repeats, edge.from_) & _rules(repeats, edge.to)):
+            ends = (edge.from_, edge.to)
+            before, after = ([first_onset(r, end, end_of_hold(r), rule) for r in repeats] for end in ends)
+            if any(map(isfinite, before)) and any(map(isfinite, after)):
+                rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
     return rows
 
 
-def first_onset(result: TrialResult, entity: str, until: float = inf) -> float:
-    """Seconds from injection to the first onset of any alert on an entity; infinite where none came ``until`` then."""
+def _rules(repeats: Sequence[TrialResult], entity: str) -> set[str]:
+    """The alerts that came on an entity in any repeat."""
+    lines = (t for r in repeats if r.history for t in r.history.timelines)
+    return {t.name for t in lines if t.entity and same_entity(entity, t.entity)}
+
+
+def first_onset(result: TrialResult, entity: str, until: float = inf, rule: str = "") -> float:
+    """Seconds from injection to the first onset of any alert on an entity; infinite where none came ``until`` then.
+
+    With ``rule``, of that alert alone.
+    """
     if result.history is None or result.injected_at is None:
         return inf
     times = [
         onset - result.injected_at
         for t in result.history.timelines
-        if t.entity and same_entity(entity, t.entity)
+        if t.entity and same_entity(entity, t.entity) and rule in ("", t.name)
         if (onset := t.onset(result.injected_at)) is not None and onset <= until
     ]
     return min(times, default=inf)

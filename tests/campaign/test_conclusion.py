@@ -78,6 +78,15 @@ def test_the_order_of_the_propagation(first, second, codes):
     assert {r.code for r in remarks(seen)} & {"SK407"} == codes
 
 
+def test_rules_of_different_patience_say_nothing_about_the_order():
+    repeats = [
+        a_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
+    ]
+    seen = numbers(*repeats, edges=[Edge(from_="Deployment/db", to="Deployment/web")])
+    assert seen.order == ()
+    assert "SK407" not in {r.code for r in remarks(seen)}
+
+
 def test_nothing_valid_gives_no_numbers():
     assert numbers(a_repeat(1, outcome="Infra")).infra == 1
     assert numbers().n == 0

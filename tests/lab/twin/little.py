@@ -95,6 +95,7 @@ class Little:
             "kind": "Pod",
             "metadata": {
                 "name": name,
+                "namespace": obj["metadata"].get("namespace", self.namespace),
                 "uid": f"uid-{number}",
                 "labels": dict(obj["spec"]["template"]["metadata"]["labels"]),
                 "annotations": {"workload": workload},
@@ -161,7 +162,11 @@ class Little:
             ]
             self.kinds["EndpointSlice"][name] = {
                 "kind": "EndpointSlice",
-                "metadata": {"name": name, "labels": {"kubernetes.io/service-name": name}},
+                "metadata": {
+                    "name": name,
+                    "namespace": service["metadata"].get("namespace", self.namespace),
+                    "labels": {"kubernetes.io/service-name": name},
+                },
                 "ports": [
                     {"name": p.get("name", ""), "port": self._target(p, chosen)}
                     for p in service["spec"].get("ports", [])
@@ -192,7 +197,12 @@ class Little:
 
     def view(self) -> View:
         ledger = Ledger(version=self.version, network=self.effects, containers=self.stress)
-        return View(self.namespace, {k: dict(v) for k, v in self.kinds.items()}, ledger, self.version)
+        homes: dict[str, dict[str, dict[str, Any]]] = {self.namespace: {}}
+        for kind, objects in self.kinds.items():
+            for name, obj in objects.items():
+                home = name if kind == "Namespace" else obj["metadata"].get("namespace", self.namespace)
+                homes.setdefault(home, {}).setdefault(kind, {})[name] = obj
+        return View(self.namespace, homes.pop(self.namespace), ledger, self.version, homes)
 
     def chaos(self, workload: str, **effect: Any) -> None:
         self.effects = (

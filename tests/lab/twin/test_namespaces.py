@@ -1,0 +1,100 @@
+"""Stores in a namespace of their own: names, policies and references across namespaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lab.twin.selectors import Party, allowed
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import TICK, Little
+
+STORES = "shop-stores"
+
+
+def apart(name: str, version: str) -> Little:
+    app = Catalog().app(name, version)
+    little = Little(app, app_objects(app, options_of(app, {"separateStores": True}), 50, "shop"))
+    for _ in range(4):
+        little.run(TICK)
+        little.revive()
+    return little
+
+
+@pytest.fixture(scope="module")
+def hotel() -> Little:
+    return apart("hotel-reservation", "6ecb097")
+
+
+def policy(name: str, namespace: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace}
+    return {"kind": "NetworkPolicy", "metadata": metadata, "spec": {"podSelector": {}, **spec}}
+
+
+def test_the_app_serves_as_if_it_were_together(hotel: Little) -> None:
+    minute = hotel.run(60.0)
+
+    assert minute.calls("geo") > 0
+    assert all(minute.calls(s, error=True) == 0 for s in ("frontend", "geo", "rate", "profile", "user"))
+
+
+@pytest.mark.parametrize(
+    ("host", "works"),
+    [
+        ("mongodb-geo", False),
+        (f"mongodb-geo.{STORES}", True),
+        (f"mongodb-geo.{STORES}.svc", True),
+        (f"mongodb-geo.{STORES}.svc.cluster.local", True),
+        ("mongodb-geo.elsewhere", False),
+        ("consul.shop", True),
+    ],
+)
+def test_a_name_is_looked_up_in_the_namespace_that_it_says(hotel: Little, host: str, works: bool) -> None:
+    hotel.twin.observe(hotel.view())
+    (pod,) = hotel.pods("geo")
+    port = 8500 if host.startswith("consul") else 27017
+
+    assert (hotel.twin._network.lookup(pod, host, port).outcome == "ok") == works
+
+
+def test_a_bare_name_is_one_of_the_pods_own_namespace(hotel: Little) -> None:
+    (store,) = hotel.pods("mongodb-geo")
+
+    assert hotel.twin._network.lookup(store, "mongodb-rate", 27017).outcome == "ok"
+    assert hotel.twin._network.lookup(store, "consul", 8500).outcome == "noname"
+
+
+FROM_APP = {"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "shop"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "ingress", "cut"),
+    [("elsewhere", [], False), ("shop", [], False), (STORES, [], True), (STORES, [FROM_APP], False)],
+)
+def test_a_policy_acts_in_its_own_namespace_only(hotel: Little, namespace: str, ingress: list[Any], cut: bool) -> None:
+    hotel.kinds["NetworkPolicy"] = {"a": policy("a", namespace, policyTypes=["Ingress"], ingress=ingress)}
+    hotel.settle()
+    (geo,), (store,) = hotel.pods("geo"), hotel.pods("mongodb-geo")
+
+    assert hotel.twin._network.wire(geo, store, 27017).cut == cut
+
+
+def test_a_peer_without_a_namespace_selector_is_of_the_policys_namespace() -> None:
+    here = {"kubernetes.io/metadata.name": STORES}
+    db, web = Party({"app": "db"}, here), Party({"app": "web"}, {"kubernetes.io/metadata.name": "shop"})
+    rule = policy("a", STORES, policyTypes=["Ingress"], ingress=[{"from": [{"podSelector": {}}]}])
+
+    assert not allowed([rule], web, db, 5432)
+    assert allowed([rule], Party({"app": "web"}, here), db, 5432)
+
+
+def test_a_store_reads_what_it_needs_in_its_namespace() -> None:
+    shop = apart("otel-demo", "2.2.0")
+    shop.run(120.0)
+    minute = shop.run(60.0)
+
+    assert minute.calls("product-catalog") > 0
+    assert minute.calls("product-catalog", error=True) == 0
+    assert minute.calls("cart", error=True) == 0

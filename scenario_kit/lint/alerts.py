@@ -83,7 +83,7 @@ def _possible(case: Case, alert: AlertRule) -> set[Reference]:
     if kind == "Component":
         return {Reference.parse(component.workload) for component in case.app.components}
     kinds = WORKLOADS if kind == "Pod" else (kind,)
-    return {Reference(ref.kind, ref.name) for ref in (*case.known, *case.created) if ref.kind in kinds}
+    return {Reference(r.kind, r.name, r.namespace) for r in (*case.known, *case.created) if r.kind in kinds}
 
 
 @rule(
@@ -150,3 +150,9 @@ def contradictions(case: Case) -> Iterator[Problem]:
         if alert.alert_class == "MustNotFire" and not alert.on and named:
             message = f"'{alert.name}' must not fire on anything, and must fire on {named[0]}"
             yield Problem(("spec", "expect", "alerts", i), message)
+    for i, chronic in enumerate(case.scenario.spec.expect.background):
+        judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
+        for alert in (a for a in judged if not chronic.on or not a.on or a.on == chronic.on):
+            where = f" on {alert.on}" if alert.on else ""
+            message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
+            yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)

@@ -22,6 +22,7 @@ PROFILES = [
         "replicasOf": {"cart": 3},
     },
     {"resources": "None", "shape": "Surge"},
+    {"separateStores": True},
 ]
 
 
@@ -36,8 +37,8 @@ def deployed(catalog, kube, kube_namespace):
 
 @pytest.mark.parametrize("version", ["2.2.0", "3.0.0"])
 @pytest.mark.parametrize("options", PROFILES)
-def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, version, options):
-    for obj in app_objects(catalog.app("otel-demo", version), options, 50, kube_namespace):
+def test_every_object_is_accepted_as_it_is(catalog, kube, kube_namespace, version, options, placed):
+    for obj in placed(app_objects(catalog.app("otel-demo", version), options, 50, kube_namespace)):
         stored = kube.create(obj)
         assert lost(obj, stored) == [], "the API server dropped a field that it does not know"
 

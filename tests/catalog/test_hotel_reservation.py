@@ -18,7 +18,7 @@ PROFILES = [
     {"autoscaling": True, "replicas": 2, "resources": "Tight"},
     {"storage": "Claim", "resources": "Roomy", "shape": "Surge", "replicasOf": {"rate": 3}},
     {"resources": "None", "autoscaling": True},
-    {"shape": "Ramp"},
+    {"shape": "Ramp", "separateStores": True, "storage": "Claim"},
 ]
 
 
@@ -132,6 +132,6 @@ def test_nothing_in_the_objects_names_this_project(default):
 
 @pytest.mark.lab
 @pytest.mark.parametrize("options", PROFILES)
-def test_every_object_is_accepted_by_a_real_api_server(app, kube, kube_namespace, options):
-    for obj in app_objects(app, options, 50, kube_namespace):
+def test_every_object_is_accepted_by_a_real_api_server(app, kube, kube_namespace, options, placed):
+    for obj in placed(app_objects(app, options, 50, kube_namespace)):
         assert kube.create(obj)["metadata"]["name"] == obj["metadata"]["name"]

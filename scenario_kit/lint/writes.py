@@ -60,6 +60,8 @@ def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Fiel
         yield Field(store, ("data", app.flags.key, "flags", change.set_flag.flag))
     elif change.chaos:
         yield from _troubled(change.chaos, objects, app)
+    elif change.run:  # what it writes, only its store knows; but the same command twice writes the same
+        yield Field(Reference("Job", change.run.client), (" ".join(change.run.command),))
     if change.target is None:
         return
     ref = _bare(Reference.parse(change.target), app.namespace)

@@ -80,6 +80,16 @@ def demanded_and_forbidden(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{alert['name']} must and must not fire", document)
 
 
+@kind("SK325")
+def alert_called_chronic(subject: Subject) -> Iterator[Defect]:
+    """An alert that must fire is said to be on anyway, so that no control run minds it."""
+    document, spec = subject.copy()
+    alert = must_fire(spec)[0]
+    chronic = {k: v for k, v in alert.items() if k in ("name", "on")} | {"reason": "it is always on"}
+    spec["expect"]["background"] = [*spec["expect"].get("background", []), chronic]
+    yield Defect(f"{alert['name']} is in the background", document)
+
+
 @kind("SK134", "SK119")
 def check_of_nothing(subject: Subject) -> Iterator[Defect]:
     """A check asks about an object that does not exist."""

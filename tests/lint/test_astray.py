@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.catalog import data_root
 from scenario_kit.lint.phrases import repeated
 from tests.lint.test_rules import CHAOS, base, lint
 
@@ -93,3 +94,29 @@ def test_a_hyphen_in_a_name_is_part_of_it(tmp_path: Path) -> None:
 )
 def test_the_longest_run_of_words_is_found(text: str, source: str, least: int, expected: str) -> None:
     assert repeated(text, source, least) == expected
+
+
+@pytest.mark.parametrize(
+    ("chronic", "codes"),
+    [
+        ({"name": "HighRequestErrorRate", "on": "Deployment/frontend"}, {"SK325"}),
+        ({"name": "HighRequestErrorRate"}, {"SK325"}),
+        ({"name": "KubePodNotReady", "on": "Deployment/ad"}, {"SK325"}),
+        ({"name": "HighRequestErrorRate", "on": "Deployment/ad"}, set()),
+        ({"name": "NoRequestsReceived"}, set()),
+    ],
+)
+def test_what_is_on_anyway_is_neither_demanded_nor_forbidden(
+    chronic: dict[str, str], codes: set[str], tmp_path: Path
+) -> None:
+    document = base()
+    document["spec"]["expect"]["background"] = [{**chronic, "reason": "known"}]
+    assert {f.code for f in lint(document, tmp_path)} == codes
+
+
+def test_the_same_command_twice_is_the_same_fault_twice(tmp_path: Path) -> None:
+    document = base(data_root() / "catalog" / "scenarios" / "products-not-to-be-read" / "scenario.yaml")
+    spec = document["spec"]
+    spec["faults"].append({**spec["faults"][0], "name": "again"})
+    spec["groundTruth"]["rootCauses"].append({**spec["groundTruth"]["rootCauses"][0], "fault": "again"})
+    assert "SK126" in {f.code for f in lint(document, tmp_path)}

@@ -20,6 +20,7 @@ from scenario_kit.campaign.advance import Seen
 from scenario_kit.campaign.collect import PURPOSE_LABEL, Campaign, going, reference, status_of
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
+from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.report import Report
@@ -142,7 +143,7 @@ class Validations:
         took = self._now() - datetime.fromisoformat(before["startedAt"]).timestamp()
         verdict = conclude(
             case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
-            promised=case.sample,
+            promised=case.sample, library=fingerprints(self._environment.catalog.scenarios()),
         )  # fmt: skip
         report = self._report(ref.name)
         look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"

@@ -93,7 +93,8 @@ class Campaign:
         if trouble or not status.outcome:
             unended = msgspec.structs.replace(status, outcome="")
             return from_status(base, unended, None, None, trouble)
-        history, injected = evidence(self.cluster, status)
+        history, injected, signs = evidence(self.cluster, status)
+        base = msgspec.structs.replace(base, signs=signs)
         if number := self._variation(planned):
             app = TrialSpec.from_json(trial["spec"]).runbook().app
             base = msgspec.structs.replace(base, assumed=drawn(app, number))
@@ -130,10 +131,10 @@ def took(trial: Object, status: TrialStatus) -> float:
     return (datetime.fromisoformat(ended) - began).total_seconds()
 
 
-def evidence(cluster: Cluster, status: TrialStatus) -> tuple[AlertHistory | None, float | None]:
-    """The alert history that a finished trial left, and when its faults were injected."""
+def evidence(cluster: Cluster, status: TrialStatus) -> tuple[AlertHistory | None, float | None, tuple[str, ...]]:
+    """The alert history that a finished trial left, when its faults were injected, and the signs that it found."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:
-        return None, None
+        return None, None, ()
     document = json.loads(found["data"]["document"])
-    return AlertHistory.from_json(document["history"]), document.get("injectedAt")
+    return AlertHistory.from_json(document["history"]), document.get("injectedAt"), tuple(document.get("signs") or ())

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from scenario_kit.campaign.assumptions import rests_on
 from scenario_kit.campaign.difficulty import difficulty
+from scenario_kit.campaign.identity import fingerprint, neighbours
+from scenario_kit.campaign.identity import judged as identity_findings
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.sampling import ONCE, Look, decide, repeats_for
 from scenario_kit.campaign.schedule import counts, is_repeat, judged
 from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
+from scenario_kit.model.evidence import Fingerprint
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
@@ -40,15 +43,20 @@ def conclude(
     lab: str = "",
     *,
     promised: Runbook | None = None,
+    library: Mapping[str, Fingerprint] | None = None,
 ) -> Validation:
     """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
 
     ``plan`` is a plan, or the name of one.
 
-    ``promised`` is the scenario as it was resolved; without it there are no statistics.
+    ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
+    incidents of the catalogue look like.
     """
     followed = named(plan) if isinstance(plan, str) else plan
     looks = followed.looks
+    seen = fingerprint(promised, results) if promised is not None else None
+    near = neighbours(seen, {n: f for n, f in (library or {}).items() if n != scenario}) if seen else []
+    static = [*static, *identity_findings(near)]
     answer = verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []
@@ -71,6 +79,8 @@ def conclude(
         failures=broken,
         statistics=numbers,
         difficulty=difficulty(promised, results) if promised is not None else None,
+        fingerprint=seen,
+        identifiability=tuple(near),
         expect=promised.expect if promised else None,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,

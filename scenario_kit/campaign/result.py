@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from scenario_kit.model import AlertHistory, Finding, StepStatus, Value, Verdict
+from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.trial import TrialStatus
 
@@ -17,6 +18,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     """One finished trial, with its evidence. ``wall_seconds`` is what it cost.
 
     ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
+    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``).
     """
 
     name: str
@@ -26,6 +28,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     outcome: str
     wall_seconds: float = 0.0
     assumed: dict[str, float] = {}
+    signs: tuple[str, ...] = ()
     started_at: float | None = None
     injected_at: float | None = None
     steps: tuple[StepStatus, ...] = ()
@@ -104,6 +107,19 @@ class Difficulty(Value, frozen=True, kw_only=True):
     trivial: bool = False
 
 
+class Neighbour(Value, frozen=True, kw_only=True):
+    """Another incident of the catalogue whose alerts are the same: ``margin`` is how far their repeats differ.
+
+    ``here`` and ``there`` are the signs that a solver finds only in this one, and only in the other one.
+    """
+
+    scenario: str
+    margin: float
+    same_answer: bool
+    here: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+
+
 class Validation(Value, frozen=True, kw_only=True):
     """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
@@ -122,6 +138,8 @@ class Validation(Value, frozen=True, kw_only=True):
     failures: int = 0
     statistics: Statistics | None = None
     difficulty: Difficulty | None = None
+    fingerprint: Fingerprint | None = None
+    identifiability: tuple[Neighbour, ...] = ()
     expect: Expect | None = None
     ground_truth: GroundTruth | None = None
     wall_seconds: float = 0.0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence
+from scenario_kit.model.evidence import EVIDENCE_VERSION, Evidence, Fingerprint
 
 FILE: Final = "evidence.json"
 #: One summary is a few kilobytes; whatever is bigger is none.
@@ -32,6 +33,19 @@ def evidence_of(scenario: Path) -> Evidence | None:
         return Evidence.from_json(json.loads(path.read_bytes()))
     except (ValueError, RecursionError, msgspec.ValidationError) as problem:
         raise AuthoringError(f"{path} is no evidence: {problem}", fix=fix) from problem
+
+
+def fingerprints(scenarios: Iterable[Path]) -> dict[str, Fingerprint]:
+    """What these incidents look like to a solver, by name; those without readable evidence are left out."""
+    found = {}
+    for path in scenarios:
+        try:
+            evidence = evidence_of(path)
+        except AuthoringError:  # `lint` tells of it (SK607); it is no reason not to judge another scenario
+            continue
+        if evidence is not None and evidence.fingerprint is not None:
+            found[evidence.scenario] = evidence.fingerprint
+    return found
 
 
 def write_evidence(scenario: Path, evidence: Evidence) -> Path:

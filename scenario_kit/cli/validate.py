@@ -141,6 +141,7 @@ def _campaign(
     keep: bool,
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
+    from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.lab.lifecycle import up
@@ -177,7 +178,10 @@ def _campaign(
     except KeyboardInterrupt:
         raise typer.Abort(_interrupted(scenario.name, name)) from None
     took = time.monotonic() - started
-    return conclude(scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample)
+    library = fingerprints(catalog.scenarios())
+    return conclude(
+        scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library
+    )
 
 
 def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:

@@ -223,6 +223,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "remove what grants it; if nothing of yours does, report it as a bug",
     ),
     (
+        "SK451",
+        "Nothing tells the incident from another one",
+        "a solver can only guess, so neither answer means anything",
+        "two hidden delays on two Deployments that raise the same alerts, events and logs",
+        "an event, a log line or a changed field that only one of them has",
+        "make the fault visible, let it show on another object, or accept both answers",
+    ),
+    (
         "SK501",
         "Too many repeats broke",
         "an incident that shows only sometimes measures luck",
@@ -289,6 +297,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "every repeat with firstDialSeconds = 10 broke, and no other",
         "repeats that hold wherever in its range the assumption lies",
         "make the fault stronger, or expect what shows in the whole range",
+    ),
+    (
+        "SK452",
+        "Another incident has the same answer and the same symptoms",
+        "whoever has solved one of them has solved the other",
+        "the same Service broken by another port number",
+        "the same symptoms with another cause, or another path to them",
+        "say in the description what is new, or choose another cause",
     ),
     (
         "SK502",

@@ -51,11 +51,23 @@ class Onset(Value, frozen=True, kw_only=True):
     within_seconds: int | None = None
 
 
+class Fingerprint(Value, frozen=True, kw_only=True):
+    """What a solver sees of an incident. ``answer`` are the labelled objects; ``symptoms`` are the alerts of each
+    repeat with their entities, ``signs`` what an investigation finds in most of them.
+    """
+
+    app: str
+    answer: tuple[str, ...] = ()
+    symptoms: tuple[tuple[str, ...], ...] = ()
+    signs: tuple[str, ...] = ()
+
+
 class Evidence(Value, frozen=True, kw_only=True):
     """A passed validation in short. ``n`` counts valid repeats and ``failures`` the broken ones among them.
 
     ``at_least`` is the exact one-sided 95 % lower bound of the chance that a repeat holds, ``minutes`` of wall time is
-    what ``trials`` trials took together; ``date`` is the day (UTC). ``difficulty`` is what was measured of it.
+    what ``trials`` trials took together; ``date`` is the day (UTC). ``difficulty`` is what was measured of it,
+    ``fingerprint`` what it looks like to a solver.
     """
 
     schema_version: int = EVIDENCE_VERSION
@@ -75,3 +87,4 @@ class Evidence(Value, frozen=True, kw_only=True):
     date: str
     kit: str
     difficulty: dict[str, Any] | None = None
+    fingerprint: Fingerprint | None = None

@@ -52,6 +52,7 @@ def evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         date=report.created[:10],
         kit=report.kit,
         difficulty=_difficulty(report),
+        fingerprint=validation.fingerprint,
     )
 
 

@@ -17,6 +17,7 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
+from scenario_kit.report.identity import told as apart
 from scenario_kit.report.markdown import minutes
 
 WORDS = {
@@ -54,6 +55,7 @@ def render(report: Report) -> str:
         edges=[{"from": e.from_, "to": e.to, "because": e.because} for e in truth.propagation],
         trials=[_trial(t) for t in validation.trials],
         numbers=validation.statistics,
+        neighbours=apart(validation.identifiability),
         difficulty=told(validation.difficulty) if validation.difficulty else [],
     )
 

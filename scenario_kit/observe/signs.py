@@ -1,0 +1,87 @@
+"""Signs: what whoever investigates finds beside alerts, as short texts that can be compared between runs. Pure.
+
+Names that differ from run to run (pods, hashes, numbers, addresses) are left out, so that the same trouble gives the
+same signs: ``event BackOff on Deployment/cart``, ``state OOMKilled on Deployment/cart``, ``log of Deployment/cart: …``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from scenario_kit.model import App, Object
+from scenario_kit.observe.entities import by_name
+from scenario_kit.ports import LogLine
+
+#: Lines that tell of trouble, in whatever language they were printed.
+_TROUBLE: Final = re.compile(
+    r"error|fail|exception|refus|time[d ]*out|deadline|unavailable|denied|no such|not found|panic|fatal|killed|reset",
+    re.IGNORECASE,
+)
+#: What differs between two lines of the same kind: times, ids, addresses, numbers, and quoted values.
+_VARIES: Final = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b(?=[a-z]*\d)[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
+_LONGEST: Final = 90
+#: Kinds of lines kept for each workload, the most frequent first.
+_LINES: Final = 6
+#: Reasons for which a container waits in a healthy app as well.
+_USUAL: Final = ("ContainerCreating", "PodInitializing", "Completed", "")
+
+
+def of_events(events: Iterable[Object], app: App) -> set[str]:
+    """Warnings, by reason and by the object that they are about; pods stand for their workloads."""
+    found = set()
+    for event in events:
+        if event.get("type") == "Warning":
+            about = event.get("involvedObject") or event.get("regarding") or {}
+            found.add(f"event {event.get('reason', '')} on {_subject(about, app)}")
+    return found
+
+
+def of_pods(pods: Iterable[Object], app: App) -> set[str]:
+    """Why containers wait or ended, and pods that are not scheduled."""
+    found = set()
+    for pod in pods:
+        owner = by_name(pod["metadata"]["name"], app)
+        status = pod.get("status") or {}
+        found |= {f"state {reason} on {owner}" for reason in _reasons(status) if reason not in _USUAL}
+        for condition in status.get("conditions") or []:
+            if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+                found.add(f"state {condition.get('reason', 'Unschedulable')} on {owner}")
+    return found
+
+
+def _reasons(status: Object) -> Iterator[str]:
+    for container in [*(status.get("containerStatuses") or []), *(status.get("initContainerStatuses") or [])]:
+        for state in (container.get("state") or {}, container.get("lastState") or {}):
+            yield (state.get("waiting") or {}).get("reason", "")
+            yield (state.get("terminated") or {}).get("reason", "")
+    yield status.get("reason", "")
+
+
+def of_logs(lines: Iterable[LogLine], app: App) -> set[str]:
+    """The most frequent kinds of lines that tell of trouble, for each workload."""
+    kinds: dict[str, Counter[str]] = {}
+    for line in lines:
+        if _TROUBLE.search(line.text):
+            kinds.setdefault(by_name(line.pod, app), Counter())[template(line.text)] += 1
+    return {
+        f"log of {owner}: {kind}"
+        for owner, counted in kinds.items()
+        for kind, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:_LINES]
+    }
+
+
+def template(line: str) -> str:
+    """A line without what differs from one of its kind to the next."""
+    return " ".join(_VARIES.sub("#", line).split())[:_LONGEST]
+
+
+def _subject(about: Object, app: App) -> str:
+    kind, name = about.get("kind", ""), about.get("name", "")
+    if kind == "Pod":
+        return by_name(name, app)
+    if kind == "ReplicaSet":
+        return f"Deployment/{name.rpartition('-')[0]}"
+    return f"{kind}/{name}"

@@ -1,0 +1,71 @@
+"""Signs: the same trouble gives the same text, whatever pods and numbers are called."""
+
+import pytest
+
+from scenario_kit.model.app import App, Component
+from scenario_kit.observe.signs import of_events, of_logs, of_pods, template
+from scenario_kit.ports import LogLine
+
+APP = App(
+    name="shop", version="1", namespace="shop", entry="cart",
+    components=(Component(name="cart", workload="Deployment/cart", service="cart"),),
+)  # fmt: skip
+POD = "cart-7d9f8b6c54-x2x4z"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("dial tcp 10.0.3.17:8080: connect: connection refused", "dial tcp #.#.#.#:#: connect: connection refused"),
+        ("2026-01-01T00:00:07.123Z ERROR x", "#-#-#T#:#:#.#Z ERROR x"),
+        ("trace 4bf92f3577b34da6a3ce929d0e0e4736 failed", "trace # failed"),
+        ("order 1f2e3d4c-aaaa-bbbb-cccc-0123456789ab failed", "order # failed"),
+        ("deadbeef failed", "deadbeef failed"),
+    ],
+)
+def test_templates(line, kind):
+    assert template(line) == kind
+
+
+def test_warnings_are_told_by_the_workload():
+    about = {"kind": "Pod", "name": POD}
+    events = [
+        {"type": "Warning", "reason": "BackOff", "involvedObject": about},
+        {"type": "Normal", "reason": "Pulled", "involvedObject": about},
+        {
+            "type": "Warning",
+            "reason": "FailedCreate",
+            "involvedObject": {"kind": "ReplicaSet", "name": "cart-7d9f8b6c54"},
+        },
+        {"type": "Warning", "reason": "Odd", "regarding": {"kind": "Service", "name": "cart"}},
+    ]
+    assert of_events(events, APP) == {
+        "event BackOff on Deployment/cart", "event FailedCreate on Deployment/cart", "event Odd on Service/cart",
+    }  # fmt: skip
+
+
+def test_why_containers_wait_ended_or_are_nowhere():
+    waiting = {
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"reason": "OOMKilled"}},
+    }
+    new = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    pods = [
+        {"metadata": {"name": POD}, "status": {"containerStatuses": [waiting, new], "conditions": [condition]}},
+        {"metadata": {"name": POD}},
+    ]
+    assert of_pods(pods, APP) == {
+        "state CrashLoopBackOff on Deployment/cart",
+        "state OOMKilled on Deployment/cart",
+        "state Unschedulable on Deployment/cart",
+    }
+
+
+def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
+    lines = [LogLine(POD, "cart", 1.0, "GET / 200")] * 9
+    lines += [LogLine(POD, "cart", 1.0, f"error kind {'abcdefghij'[i] * 3}") for i in range(8) for _ in range(10 - i)]
+    found = of_logs(lines, APP)
+    assert len(found) == 6
+    assert "log of Deployment/cart: error kind aaa" in found
+    assert "log of Deployment/cart: error kind hhh" not in found

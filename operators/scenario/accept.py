@@ -58,7 +58,13 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
 def _lacks(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
     """What this environment does not have of what the scenario needs: no fault of the scenario's."""
     grounds, known = environment.grounds, capabilities(environment.catalog)
-    lacks = lacking(runbook.faults, runbook.app, known, lambda each, argument: grounds.offers(each, argument, clock))
+    lacks = lacking(
+        runbook.faults,
+        runbook.app,
+        known,
+        lambda each, argument: grounds.offers(each, argument, clock),
+        runbook.requires,
+    )
     return missing(lacks, grounds.name)
 
 

@@ -86,7 +86,7 @@ def _resolved(
     sample, grounds = resolved("app", 100), environment.grounds
     lacks = lacking(
         sample.faults, sample.app, capabilities(environment.catalog),
-        lambda each, argument: grounds.offers(each, argument, grounds.campaign_clock),
+        lambda each, argument: grounds.offers(each, argument, grounds.campaign_clock), sample.requires,
     )  # fmt: skip
     if lacks:
         return Case(scenario.name, spec, plan, (*static, *missing(lacks, grounds.name)))

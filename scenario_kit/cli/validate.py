@@ -190,7 +190,7 @@ def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
     from scenario_kit.judge.capabilities import findings, lacking
     from scenario_kit.lab.offers import NAME, offers
 
-    return findings(lacking(runbook.faults, runbook.app, capabilities(catalog), offers), NAME)
+    return findings(lacking(runbook.faults, runbook.app, capabilities(catalog), offers, runbook.requires), NAME)
 
 
 def _interrupted(scenario: str, lab: str) -> str:

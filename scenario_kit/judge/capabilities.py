@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from scenario_kit.model import App, Fault, Finding, Severity
 from scenario_kit.model.capability import Capability, Lack
 
 #: Answers whether a capability is there; the second argument is what stands behind its name.
 Offers = Callable[[Capability, str], bool]
+_NONE: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def lacking(faults: Iterable[Fault], app: App, known: Sequence[Capability], offers: Offers) -> list[Lack]:
-    """Every need of the faults and of the app that is not met, once per need and fault.
+def lacking(
+    faults: Iterable[Fault],
+    app: App,
+    known: Sequence[Capability],
+    offers: Offers,
+    options: Mapping[str, Sequence[str]] = _NONE,
+) -> list[Lack]:
+    """Every need of the faults, of the app and of its options that is not met, once per need and who has it.
 
-    An app without a model of its traffic (``twin: none``) needs a real data plane.
+    An app without a model of its traffic (``twin: none``) needs a real data plane. ``options`` are the needs of those
+    that a runbook has.
     """
     needs = [(f"fault '{f.name}' ({f.type})", need) for f in faults for need in f.requires]
+    needs += [(f"option '{option}' of app '{app.name}'", need) for option, group in options.items() for need in group]
     if app.twin is None:
         needs.append((f"app '{app.name}'", "real-data-plane"))
     found = (_lack(who, need, app, known, offers) for who, need in needs)

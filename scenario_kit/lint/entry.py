@@ -15,6 +15,7 @@ from scenario_kit.lint.stage import Stage, Written, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render.app import needs_of
 
 #: What the judged renderings are called: a template that lets these through lets a scenario's own names through.
 SCENARIO, USE = "zq7-scenario", "zq7-use"
@@ -113,12 +114,7 @@ class AppCase:
     def declared(self, stage: Stage) -> tuple[str, ...]:
         """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
         version = self.versions[int(stage.place[1])]
-        properties = version.app.options.get("properties", {})
-        found: list[str] = []
-        for name, value in version.chosen.items():
-            declared = properties[name].get("x-requires") or {}
-            found += [need for v, needs in declared.items() if str(v).lower() == str(value).lower() for need in needs]
-        return tuple(found)
+        return tuple(need for needs in needs_of(version.app, version.chosen).values() for need in needs)
 
     @cached_property
     def templates(self) -> dict[Path, str]:

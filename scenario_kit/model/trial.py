@@ -65,7 +65,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     """A scenario, resolved and rendered: everything a trial needs, so that a catalogue upgrade cannot change it.
 
     ``namespace`` is where the app is; ``namespaces`` are the real names of further ones that it uses, by the symbolic
-    ones that references spell.
+    ones that references spell. ``requires`` are capabilities that options of the app need, by what asks for them.
     """
 
     scenario: str
@@ -73,6 +73,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     app: App
     namespace: str
     namespaces: dict[str, str] = {}
+    requires: dict[str, tuple[str, ...]] = {}
     users: int
     objects: tuple[Object, ...]
     rules: tuple[AlertRule, ...]

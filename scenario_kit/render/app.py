@@ -65,6 +65,17 @@ def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object
     return options
 
 
+def needs_of(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Capabilities that values of options ask for by the ``x-requires`` of their schema, by ``<option>: <value>``."""
+    properties, found = app.options.get("properties", {}), {}
+    for name, value in options.items():
+        declared = (properties.get(name) or {}).get("x-requires") or {}
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if needs := [need for v, group in declared.items() if str(v).lower() == text.lower() for need in group]:
+            found[f"{name}: {text}"] = tuple(needs)
+    return found
+
+
 def _violations(app: App, options: Object) -> list[AuthoringError]:
     properties = app.options.get("properties", {})
     if not app.options or all(_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):

@@ -12,7 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
 from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
-from scenario_kit.render.app import app_objects, options_of
+from scenario_kit.render.app import app_objects, needs_of, options_of
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
@@ -66,6 +66,7 @@ def resolve(
         app=app,
         namespace=namespace,
         namespaces=used(app, objects, namespace),
+        requires=needs_of(app, options),
         users=offered,
         objects=objects,
         rules=rules,

@@ -72,3 +72,11 @@ def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
     assert "needs metrics-server" in validation.headline
     assert "nothing to change in the scenario" in validation.headline
     assert validation.next == "scenario-kit explain SK911"
+
+
+def test_an_option_of_the_app_has_needs_of_its_own() -> None:
+    lacks = lacking([], APP, KNOWN, offers, {"autoscaling: true": ["metrics-server"]})
+
+    assert [(lack.who, lack.need) for lack in lacks] == [
+        ("option 'autoscaling: true' of app 'otel-demo'", "metrics-server")
+    ]

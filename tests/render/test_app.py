@@ -1,10 +1,14 @@
 """Apps rendered from small templates: what templates see, and what they must yield."""
 
+from typing import Any
+
 import pytest
 
+from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, LoadProfile
 from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.app import needs_of
 
 APP = App(
     name="shop",
@@ -113,3 +117,16 @@ def test_wrong_options_are_refused_all_at_once(chosen, profile, codes):
     with pytest.raises(AuthoringError) as caught:
         options_of(APP, chosen, profile)
     assert [f.code for f in caught.value.findings] == codes
+
+
+@pytest.mark.parametrize(
+    ("options", "needs"),
+    [
+        ({"replicas": 2, "autoscaling": False}, {}),
+        ({"autoscaling": True}, {"autoscaling: true": ("metrics-server",)}),
+        ({"storage": "Claim"}, {"storage: Claim": ("dynamic-storage",)}),
+        ({"storage": "Ephemeral", "unheard": "of"}, {}),
+    ],
+)
+def test_what_options_need(options: dict[str, Any], needs: dict[str, tuple[str, ...]]) -> None:
+    assert needs_of(Catalog().app("hotel-reservation", "6ecb097"), options) == needs

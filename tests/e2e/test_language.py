@@ -15,7 +15,11 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
             ["repeat-1", "control", "label", "label-rest"],
             ["it reproduces", "the label is the cause", "the solution resolves it"],
         ),
-        ("no-incident-with-distractor", ["repeat-1", "control"], ["nothing is broken and nothing fires"]),
+        (
+            "no-incident-with-distractor",
+            ["repeat-1", "control", "leaks"],
+            ["nothing is broken and nothing fires", "nothing that a solver reads gives it away"],
+        ),
     ],
 )
 def test_it_passes_for_its_own_reasons(lab, kit, name, purposes, said):

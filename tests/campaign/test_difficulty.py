@@ -1,5 +1,6 @@
 """Difficulty is measured: what makes it up, on histories made by hand."""
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign.difficulty import complexity, difficulty, loudness
@@ -32,8 +33,6 @@ def repeat(*timelines, number=1, outcome="Held"):
 
 @pytest.fixture
 def book(fault, runbook_of):
-    import msgspec  # noqa: PLC0415
-
     found = runbook_of(
         fault("a"), solutions={"s": ["a"]}, labels=["ConfigMap/a"],
         edges=[("ConfigMap/a", "Deployment/cart"), ("Deployment/cart", "Deployment/web")],
@@ -56,8 +55,6 @@ def test_whoever_blames_the_first_or_the_loudest_is_right_or_not(book):
 
 
 def test_alerts_on_a_part_of_the_cause_s_component_name_the_cause(book):
-    import msgspec  # noqa: PLC0415
-
     truth = msgspec.structs.replace(
         book.ground_truth, root_causes=tuple(
             msgspec.structs.replace(c, entity="Service/cart") for c in book.ground_truth.root_causes

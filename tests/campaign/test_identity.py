@@ -1,7 +1,9 @@
 """Incidents that look the same: named, told apart where anything does, refused where nothing does."""
 
+import msgspec
 import pytest
 
+from scenario_kit.campaign.agreement import discriminates
 from scenario_kit.campaign.identity import fingerprint, judged, neighbours
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
@@ -39,7 +41,6 @@ def test_pairs(other, margin, codes):
 
 def test_the_margin_is_that_of_the_reference():
     """Always {a,b} and always {a,b,c}: within 1, across .6667, margin .3333 (validation.md §10)."""
-    from scenario_kit.campaign.agreement import discriminates
 
     sets = [[frozenset(s) for s in p.symptoms] for p in (MINE, print_of(ABC, ABC, ABC))]
     assert round(discriminates(*sets), 4) == 0.3333
@@ -71,7 +72,6 @@ def test_a_fingerprint_has_the_alerts_of_each_repeat_and_the_signs_of_most(fault
 
 
 def test_what_a_hidden_fault_writes_is_no_sign(fault, runbook_of):
-    import msgspec
 
     book = runbook_of(msgspec.structs.replace(fault("f"), visibility="Hidden"), solutions={"s": ["f"]})
     assert fingerprint(book, [repeat(n, "a") for n in (1, 2, 3)]).signs == ()

@@ -51,6 +51,7 @@ class Bench:
         return Caught(
             kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, told=defect.told,
             seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says,
+            beside=tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found if f.message != says),
         )  # fmt: skip
 
     def untouched(self, subject: Subject) -> Caught:
@@ -72,7 +73,7 @@ class Bench:
     def _found(
         self, kind: Kind, path: Path, static: Sequence[Finding], plan: str, unique: str
     ) -> tuple[list[Finding], str, bool]:
-        """Findings that count, what saw the right one (or else the first), and whether anything was judged at all."""
+        """Findings that count, what saw the right one (or else the first), and whether everything could be judged."""
         if found := _counting(static, kind.codes):
             return found, "lint", True
         scenario = load_scenario(path).scenario
@@ -91,7 +92,8 @@ class Bench:
                 seen = [r.purpose for r in results if kind.codes & {f.code for f in r.findings}]
                 return found, seen[0] if seen else "statistics", True
         by = next((r.purpose for r in results if r.outcome == "Broken"), "")
-        return found, by, any(r.outcome != "Infra" for r in results)
+        held = {r.purpose.removesuffix("-again") for r in results if r.outcome == "Held"}
+        return found, by, all(r.purpose.removesuffix("-again") in held for r in results if r.outcome == "Infra")
 
     def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
         users = max(1, round(scenario.spec.app.load.users * load_percent / 100))

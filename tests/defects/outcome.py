@@ -32,6 +32,8 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str = ""
     #: The first finding that counts, or else the first one, in words.
     says: str = ""
+    #: What else was found, beside that.
+    beside: tuple[str, ...] = ()
 
 
 def answer(kind: Kind, codes: Iterable[str]) -> Answer:

@@ -119,6 +119,18 @@ def incident_as_benign(subject: Subject) -> Iterator[Defect]:
     yield Defect("outcome Benign, no solutions", document)
 
 
+@kind("SK329", stage="Trial", first=("repeat",))
+def incident_as_benign_with_alerts(subject: Subject) -> Iterator[Defect]:
+    """An incident is said to be benign, and its alerts only may fire."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    spec["groundTruth"]["outcome"] = "Benign"
+    spec.pop("solutions", None)
+    spec.pop("decoys", None)
+    _harmless(spec)
+    yield Defect("outcome Benign, every alert may fire", document)
+
+
 @kind("SK307", stage="Trial", first=("repeat",))
 def incident_as_none(subject: Subject) -> Iterator[Defect]:
     """An incident is said to be none, and everything that contradicts it is left out."""
@@ -135,11 +147,27 @@ def incident_as_none_with_alerts(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     one_cause(subject)
     _no_incident(spec)
+    _harmless(spec)
+    yield Defect("outcome NoIncident, every alert may fire", document)
+
+
+@kind("SK307", stage="Trial", first=("repeat",))
+def incident_as_none_with_chronic_alerts(subject: Subject) -> Iterator[Defect]:
+    """An incident is said to be none, and its alerts are said to be on anyway."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    _no_incident(spec)
+    alerts = [a for a in spec["expect"]["alerts"] if a.get("class") != "MustNotFire"]
+    chronic = [{k: a[k] for k in ("name", "on") if k in a} | {"reason": "it is always on"} for a in alerts]
+    spec["expect"] = {"background": chronic}
+    yield Defect("outcome NoIncident, every alert is in the background", document)
+
+
+def _harmless(spec: Document) -> None:
     for alert in spec["expect"]["alerts"]:
         if alert.get("class", "MustFire") == "MustFire":
             alert["class"] = "MayFire"
             alert.pop("withinSeconds", None)
-    yield Defect("outcome NoIncident, every alert may fire", document)
 
 
 def _no_incident(spec: Document) -> None:

@@ -60,24 +60,34 @@ def control(
 
 
 def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Where there is no incident, no alert fires but those that the scenario lists as chronic or as allowed."""
-    return [
-        Finding(
-            code="SK307",
-            severity=Severity.ERROR,
-            message=f"{label(timeline)} fires although there is no incident",
-            observed=f"firing {_since(timeline, start, start)}",
-            expected="no alert",
-            why="whoever is paged by an alert has an incident",
-            fix="choose the outcome Benign, or another distractor",
-        )
-        for timeline in _firing(history, start, end)
-        if not _allowed(expect, timeline)
-    ]
+    """Where there is no incident, no alert fires but those that are chronic, and those that may fire and pass again.
+
+    ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
+    """
+    findings = []
+    for timeline in _firing(history, start, end):
+        if background(expect, timeline) and timeline.fires_within(history.start, start):
+            continue
+        allowed = background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
+        if not allowed:
+            findings.append(_unwanted(timeline, f"{label(timeline)} fires although there is no incident", start))
+        elif timeline.firing_at(end):
+            findings.append(
+                _unwanted(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
+            )
+    return findings
 
 
-def _allowed(expect: Expect, timeline: AlertTimeline) -> bool:
-    return background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
+def _unwanted(timeline: AlertTimeline, message: str, start: float) -> Finding:
+    return Finding(
+        code="SK307",
+        severity=Severity.ERROR,
+        message=message,
+        observed=f"firing {_since(timeline, start, start)}",
+        expected="no alert, or one that may fire and passes by itself",
+        why="whoever is paged by an alert has an incident",
+        fix="choose the outcome Incident or Benign, or another distractor",
+    )
 
 
 def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:

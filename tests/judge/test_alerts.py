@@ -73,3 +73,25 @@ def test_one_of_several_symptoms_is_enough_for_a_decoy_to_have_failed():
     other = AlertExpectation(name="NoRequestsReceived")
     seen = history(FRONTEND, alert("NoRequestsReceived", "Deployment/cart", (1200.0, 1500.0)))
     assert alerts.still_firing(seen, Expect(alerts=(ERRORS, other)), 2000.0, code="SK431", procedure="x") == []
+
+
+LATENCY = AlertExpectation(name="Latency", alert_class="MayFire")
+CHRONIC = BackgroundAlert(name="Latency", reason="always on")
+
+
+@pytest.mark.parametrize(
+    ("expect", "spans", "expected"),
+    [
+        pytest.param(Expect(), [(1200.0, 1300.0)], ["SK307"], id="undeclared"),
+        pytest.param(Expect(alerts=(LATENCY,)), [(1200.0, 1300.0)], [], id="may fire and passes"),
+        pytest.param(Expect(alerts=(LATENCY,)), [(1200.0, None)], ["SK307"], id="may fire and lasts"),
+        pytest.param(Expect(background=(CHRONIC,)), [(100.0, None)], [], id="on all the time"),
+        pytest.param(Expect(background=(CHRONIC,)), [(100.0, 200.0), (1200.0, None)], [], id="was on before"),
+        pytest.param(Expect(background=(CHRONIC,)), [(1200.0, 1300.0)], [], id="said to be chronic, and passes"),
+        pytest.param(Expect(background=(CHRONIC,)), [(1200.0, None)], ["SK307"], id="said to be chronic, and new"),
+        pytest.param(Expect(), [(100.0, 200.0)], [], id="over before"),
+    ],
+)
+def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
+    seen = history(alert("Latency", "Deployment/ad", *spans))
+    assert codes(alerts.nothing(seen, expect, 1000.0, 2000.0)) == expected

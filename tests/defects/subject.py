@@ -59,6 +59,11 @@ class Subject:
         """Whether there is something to find and to repair."""
         return self.spec.ground_truth.outcome == "Incident"
 
+    @property
+    def shares(self) -> bool:
+        """Whether its trials leave others alone that run beside them: no fault of it reaches the whole cluster."""
+        return all(fault.scope == "Namespace" for fault in self.case.faults.values())
+
     @cached_property
     def objects(self) -> dict[str, Object]:
         """The app's own objects, by reference without namespace."""

@@ -1,0 +1,49 @@
+"""Which copies are tried, and which records are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.catalog import Catalog
+from tests.defects.choice import chosen, current
+from tests.defects.kind import Defect, DoesNotApply, Kind
+from tests.defects.outcome import UNTOUCHED, Caught, digest
+from tests.defects.subject import Subject, subjects
+
+SUBJECTS = subjects(Catalog())
+
+
+def _everywhere(subject: Subject) -> Iterator[Defect]:
+    yield Defect("", {"name": subject.name})
+
+
+def _nowhere(subject: Subject) -> Iterator[Defect]:
+    raise DoesNotApply("never")
+
+
+ANY = Kind("any", "Any", frozenset({"SK1"}), "Trial", _everywhere)
+NONE = Kind("none", "None", frozenset({"SK1"}), "Trial", _nowhere)
+
+
+def test_a_choice_is_the_same_each_time_and_spread_over_the_apps() -> None:
+    names = [subject.name for subject, _ in chosen(ANY, SUBJECTS, 2)]
+    assert names == [subject.name for subject, _ in chosen(ANY, list(reversed(SUBJECTS)), 2)]
+    apps = {subject.spec.app.name for subject, _ in chosen(ANY, SUBJECTS, 2)}
+    assert len(apps) == 2
+    assert len(chosen(ANY, SUBJECTS, 100)) == len(SUBJECTS)
+    assert chosen(NONE, SUBJECTS, 2) == []
+
+
+def test_records_of_other_texts_kinds_and_scenarios_are_history() -> None:
+    one = SUBJECTS[0]
+    (defect,) = ANY.of(one)
+    kept = [
+        Caught(kind="any", scenario=one.name, answer="Right", digest=digest(defect)),
+        Caught(kind=UNTOUCHED, scenario=one.name, answer="Missed", digest="quick"),
+    ]
+    gone = [
+        Caught(kind="any", scenario=one.name, answer="Right", digest="another"),
+        Caught(kind="none", scenario=one.name, answer="Right", digest=digest(defect)),
+        Caught(kind=UNTOUCHED, scenario="no-more", answer="Missed", digest="quick"),
+    ]
+    assert current([*kept, *gone], [ANY, NONE], SUBJECTS) == kept

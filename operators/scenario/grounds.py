@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal, Protocol
 
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import ClusterError, LabError, MetricsError
 from scenario_kit.lab import offers as lab_offers
+from scenario_kit.lab import supervisor
 from scenario_kit.lab.clock import close_world, open_world, world_exists
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import Reference, TrialSpec
@@ -18,6 +20,8 @@ from scenario_kit.observe.canary import sings
 from scenario_kit.ports import Clock, Cluster, Metrics
 
 _HEALTH_SECONDS: Final = 1.0
+#: How often a part is asked before it counts as hanging; each time it has two seconds.
+_ASKED: Final = 3
 #: Wall seconds for which the answer of a canary is taken as still true: accepting is asked once a second.
 _CANARY_SECONDS: Final = 60.0
 _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
@@ -50,7 +54,10 @@ class Grounds(Protocol):
         """Give back what the clock of a trial holds."""
 
     def health(self) -> Sequence[str]:
-        """What is not well among the parts below us, in words."""
+        """What is not well among the parts below us, in words; asked all the time."""
+
+    def diagnose(self) -> Sequence[str]:
+        """The same, thoroughly: every part is asked, and one that does not answer is asked again. Takes seconds."""
 
 
 class Lab:
@@ -99,6 +106,24 @@ class Lab:
                 self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
                 self._looked = time.monotonic()
             return self._problems
+
+    def diagnose(self) -> Sequence[str]:
+        """See ``Grounds``: a process that is stopped is alive, and answers nothing."""
+        state = LabState.load(self._state.name)
+        if dead := state.dead_parts():
+            return [str(p) for p in dead]
+        asked = supervisor.Health(state)
+        with ThreadPoolExecutor(len(state.parts)) as pool:
+            found = pool.map(lambda part: (part.name, _stubborn(lambda: asked.problem(part))), state.parts)
+            return [f"{name}: {problem}" for name, problem in found if problem]
+
+
+def _stubborn(ask: Callable[[], str]) -> str:
+    """What is wrong each time that it is asked; a busy machine answers late once, not always."""
+    for _ in range(_ASKED):
+        if not (problem := ask()):
+            return ""
+    return problem
 
 
 class RealCluster:
@@ -170,3 +195,7 @@ class RealCluster:
         if injector is None or not (injector.get("status") or {}).get("availableReplicas"):
             problems.append(f"{_INJECTOR} has no available replica, so no chaos fault can be injected")
         return problems
+
+    def diagnose(self) -> Sequence[str]:
+        """See ``Grounds``."""
+        return self.health()

@@ -111,6 +111,7 @@ class TrialRun:
             evaluator=evaluator,
             management=management,
             health=environment.grounds.health,
+            diagnose=environment.grounds.diagnose,
             stopping=self._stopping,
             idle=self._pause,
             tell=self._tell,

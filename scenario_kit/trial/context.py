@@ -42,8 +42,9 @@ class Baseline(Value, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Context:
-    """One trial in execution. ``health`` names infrastructure that is not well, ``stopping`` ends the run early,
-    ``idle`` lets wall seconds pass.
+    """One trial in execution. ``stopping`` ends the run early, ``idle`` lets wall seconds pass.
+
+    ``health`` names infrastructure that is not well; ``diagnose`` does, too, takes its time, and also finds what hangs.
 
     ``solver`` is the cluster as whoever investigates may see it. ``tell`` is called as time passes, with the present
     time and the alert history, for whoever watches. ``said`` is what this process has logged and need not say again.
@@ -64,6 +65,7 @@ class Context:
     idle: Callable[[float], None]
     tell: Callable[[float, AlertHistory], None]
     said: set[str] = field(default_factory=set)
+    diagnose: Callable[[], Sequence[str]] = tuple
 
     @property
     def namespace(self) -> str:

@@ -107,6 +107,8 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
         try:
             findings, checks = execute(context, step, index, running.started_at)
             broken = any(f.severity == Severity.ERROR for f in findings)
+            if broken:
+                _clear_of_trouble(context, message or _earlier(status))
             outcome = "Broken" if broken else "Held"
             break
         except (AuthoringError, GuardRailError) as problem:
@@ -126,6 +128,27 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
         checks=tuple(checks),
     )
     return _proven(status.with_step(done), step, done)
+
+
+def _earlier(status: TrialStatus) -> str:
+    """The trouble below that an earlier step met, also one that held in the end; empty if there was none.
+
+    What does not hold afterwards may be its consequence: time passed, or a clean-up was cut short. Only a trial without
+    any is held against a scenario; every one that holds speaks for it.
+    """
+    for step in status.steps:
+        if step.message and step.outcome in ("Held", "Infra"):
+            return f"step {step.step}: {step.message}"
+    return ""
+
+
+def _clear_of_trouble(context: Context, before: str) -> None:
+    """What did not hold is the scenario's only if everything below it works, and did all the time that the step took.
+
+    ``before`` is what went wrong below in an earlier attempt. Time may have passed then, and with it a deadline.
+    """
+    if problems := before or "; ".join(context.diagnose()):
+        raise InfrastructureError(problems)
 
 
 def execute(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge import alerts
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.resolved import Served
@@ -48,6 +49,10 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     if step.use == "Sham":
         return alerts.control(history, expect, start, end, sham=True)
     served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
+    if served.requests is None:  # a pipeline that delivers nothing would look like peace
+        raise InfrastructureError(
+            f"no request at the entry '{context.runbook.app.entry}' was measured while it was quiet"
+        )
     context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served))
     judge = alerts.quiet if injections else alerts.control
     return judge(history, expect, start, end)

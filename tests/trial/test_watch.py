@@ -87,7 +87,7 @@ class Trial:
         self.stops = False
         self.context = Context(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
-            metrics=FakeMetrics(lambda *_: []),
+            metrics=FakeMetrics(lambda *_: [({}, 600.0)]),
             clock=self.clock, engine=engine, evaluator=Evaluator(dict(firing)), management="kit", health=list,
             stopping=lambda: self.stops, idle=self.idle, tell=lambda *_: None,
         )  # fmt: skip

@@ -1,0 +1,278 @@
+"""Whatever fails below a trial, at any request, for a moment or for good: none of it is the scenario's."""
+
+import re
+import threading
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.errors import Conflict, InfrastructureError, LabError, MetricsError, Unreachable
+from scenario_kit.model import (
+    AlertExpectation,
+    AlertHistory,
+    AlertRule,
+    AlertTimeline,
+    App,
+    Change,
+    Check,
+    Fault,
+    Interval,
+    Procedure,
+    Reference,
+    Runbook,
+    Severity,
+    Solution,
+    Step,
+    TrialSpec,
+    Windows,
+)
+from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import TrialStatus, run
+from scenario_kit.trial.context import Context
+
+REF = Reference("ConfigMap", "a", "shop")
+STEPS = (
+    Step(kind="deploy"),
+    Step(kind="expectQuiet"),
+    Step(kind="inject"),
+    Step(kind="expectAlerts"),
+    Step(kind="hold"),
+    Step(kind="change", use="Decoy", name="wrong"),
+    Step(kind="expectStillFiring", use="Decoy", name="wrong"),
+    Step(kind="undoChange", use="Decoy", name="wrong"),
+    Step(kind="change", use="Solution", name="right"),
+    Step(kind="expectCleared", use="Solution", name="right"),
+    Step(kind="teardown"),
+    Step(kind="expectClean"),
+)
+
+
+def patched(value, key="k"):
+    return Change.from_json({"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {key: value}}}})
+
+
+BITES = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": "bad"}, "withinSeconds": 60})
+RUNBOOK = Runbook(
+    scenario="s",
+    digest="d",
+    app=App(name="shop", version="1", namespace="shop", entry="web", components=()),
+    namespace="shop",
+    users=1,
+    objects=(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "shop"},
+            "data": {"k": "good"},
+        },
+    ),
+    rules=(AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),),
+    windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
+    faults=(
+        Fault(
+            name="f", type="key-wrong", version=1, target="ConfigMap/a", changes=(patched("bad"),), entities=(),
+            effect=(BITES,),
+        ),
+    ),
+    expect=Expect(alerts=(AlertExpectation(name="Errors", alert_class="MustFire"),)),
+    ground_truth=GroundTruth(),
+    procedures=(
+        Procedure(use="Decoy", name="wrong", solution=Solution(name="wrong", changes=(patched("x", "other"),))),
+        Procedure(use="Solution", name="right", solution=Solution(name="right", changes=(patched("good"),))),
+    ),
+)  # fmt: skip
+
+
+class Trouble:
+    """Counts every request to anything below a trial; those of some numbers fail, and time may pass meanwhile."""
+
+    def __init__(self, fails=lambda number: False, error=Unreachable, jump=0.0):
+        self.fails, self.error, self.jump = fails, error, jump
+        self.count, self.clock, self._lock = 0, None, threading.Lock()
+
+    def __call__(self, verb="", what=""):
+        with self._lock:
+            self.count += 1
+            if self.fails(self.count):
+                if self.jump:
+                    self.clock.wait(self.clock.now() + self.jump)
+                raise self.error(f"request {self.count} fails: {verb} {what}")
+
+
+class Clock:
+    """A clock behind the same trouble."""
+
+    def __init__(self, clock, trouble):
+        self._clock, self._trouble = clock, trouble
+
+    def now(self):
+        self._trouble("now")
+        return self._clock.now()
+
+    def wait(self, until):
+        self._trouble("wait")
+        return self._clock.wait(until)
+
+
+class Evaluator:
+    """Fires from a minute after the key became bad until it is good again, whenever it is asked."""
+
+    def __init__(self, cluster, trouble):
+        self._cluster, self._trouble = cluster, trouble
+
+    def advance(self, now):
+        self._trouble("evaluate")
+        firing, since = [], None
+        for at, bad in self._cluster.turns:
+            if bad and since is None:
+                since = at
+            if not bad and since is not None:
+                firing += [Interval(start=since + 60, end=at)] if at > since + 60 else []
+                since = None
+        if since is not None and now >= since + 60:
+            firing.append(Interval(start=since + 60))
+        timelines = (AlertTimeline(name="Errors", entity="Deployment/web", firing=tuple(firing)),)
+        return AlertHistory(start=0.0, end=now, timelines=timelines)
+
+
+class Quiet(FakeCluster):
+    """A cluster that tests can look into without a request; ``turns`` are when the key became bad, or good again."""
+
+    clock = None
+
+    def __init__(self, objects):
+        super().__init__(objects)
+        self.turns, self.lock = [], threading.RLock()
+
+    def patch(self, ref, patch, type="Merge", *, subresource=""):
+        done = super().patch(ref, patch, type, subresource=subresource)
+        if ref.name == REF.name and ref.kind == REF.kind:
+            self.turns.append((self.clock.now(), done["data"]["k"] == "bad"))
+        return done
+
+    def delete(self, ref, *, uid="", grace_seconds=None):
+        with self.lock:  # threads delete side by side, and this store knows no locks
+            super().delete(ref, uid=uid, grace_seconds=grace_seconds)
+        if ref.name == REF.name and ref.kind == REF.kind:
+            self.turns.append((self.clock.now(), False))
+
+    def objects(self, ref):
+        before, self.before = self.before, lambda verb, what: None
+        try:
+            return self.get(ref)
+        finally:
+            self.before = before
+
+
+class Stage:
+    """A trial, and an operator that goes on from the saved status whenever something below it fails."""
+
+    def __init__(self, trouble, wrong=()):
+        self.trouble, self.hangs = trouble, list(wrong)
+        self.cluster = Quiet([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}}])
+        self.clock = trouble.clock = self.cluster.clock = FakeClock(1000.0)
+        self.cluster.before = trouble
+        self.status = TrialStatus()
+        self.evaluator = Evaluator(self.cluster, trouble)
+
+    def _metrics(self, expr, at):
+        self.trouble("query")
+        seconds = int(re.search(r"\[(\d+)s\]", expr).group(1))
+        return [({}, 0.0 if "STATUS_CODE_ERROR" in expr else 10.0 * seconds)]
+
+    def context(self):
+        clock = Clock(self.clock, self.trouble)
+        scene = Scene(cluster=self.cluster, namespace="shop", app=RUNBOOK.app, now=clock.now)
+        return Context(
+            name="t",
+            spec=TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=""),
+            runbook=RUNBOOK, cluster=self.cluster, solver=self.cluster, metrics=FakeMetrics(self._metrics),
+            clock=clock, engine=Engine(scene, clock, ClusterStore(self.cluster, "kit", "t"), "t"),
+            evaluator=self.evaluator, management="kit", health=list, diagnose=lambda: self.hangs,
+            stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
+        )  # fmt: skip
+
+    def save(self, status):
+        self.trouble("save")
+        self.status = status
+
+    def run(self, lives=40):
+        for _ in range(lives):
+            try:
+                run(self.context(), self.status, self.save, lambda _: None)
+            except InfrastructureError:
+                continue
+            return self
+        return self
+
+    @property
+    def errors(self):
+        return [f for s in self.status.steps for f in s.findings if f.severity == Severity.ERROR]
+
+
+def test_without_trouble_it_holds():
+    stage = Stage(Trouble()).run()
+    assert [(s.step, s.outcome, s.message) for s in stage.status.steps if s.outcome != "Held"] == []
+    assert stage.status.outcome == "Held"
+
+
+REQUESTS = Stage(trouble := Trouble()).run() and trouble.count
+ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, REQUESTS), st.integers(1, 12), ERRORS, st.sampled_from([0.0, 5000.0]))
+def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump):
+    """However much time passes meanwhile: the trial holds, or it was infrastructure."""
+    stage = Stage(Trouble(lambda n: first <= n < first + length, error, jump)).run()
+    assert stage.status.outcome in ("Held", "Infra"), [(f.code, f.message) for f in stage.errors]
+    assert stage.errors == []
+    if stage.status.outcome == "Held":
+        assert stage.cluster.objects(REF) is None, "and the app is gone"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, REQUESTS), ERRORS)
+def test_what_never_comes_back_is_never_judged(first, error):
+    stage = Stage(Trouble(lambda n: n >= first, error)).run()
+    assert stage.errors == []
+    assert stage.status.outcome in ("", "Infra")
+
+
+@pytest.mark.parametrize("deaf", ["evaluate", "query"])
+def test_a_part_that_hangs_unnoticed_is_found_before_anybody_is_blamed(deaf):
+    """Nothing fails, but what should be seen is not: the alert engine is stuck, or no request is counted."""
+    stage = Stage(Trouble(), wrong=["kube-controller-manager does not answer"])
+    if deaf == "evaluate":
+        stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
+    else:
+        stage._metrics = lambda expr, at: []
+    stage.run()
+    assert (stage.status.outcome, stage.errors) == ("Infra", [])
+
+
+def test_what_was_never_measured_is_not_quiet():
+    """Silence of the whole pipeline looks like peace: a control must not pass on it."""
+    stage = Stage(Trouble())
+    stage._metrics = lambda expr, at: []
+    stage.run()
+    assert (stage.status.outcome, stage.errors) == ("Infra", [])
+    assert stage.status.step(1).outcome == "Infra"
+
+
+def test_a_scenario_that_is_wrong_is_still_told_so():
+    stage = Stage(Trouble())
+    stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
+    stage.run()
+    assert (stage.status.outcome, {f.code for f in stage.errors}) == ("Broken", {"SK322"})
+
+
+def test_the_message_of_trouble_is_in_the_step():
+    stage = Stage(Trouble(), wrong=["etcd does not answer"])
+    stage.evaluator.advance = lambda now: AlertHistory(start=0.0, end=now, timelines=())
+    stage.run()
+    assert msgspec.structs.asdict(stage.status.step(3))["message"] == "etcd does not answer"

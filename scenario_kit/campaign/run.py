@@ -50,18 +50,20 @@ def run(
     keep: bool = False,
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
+    patience: float = _STALLED,
 ) -> list[TrialResult]:
     """Run trials, at most ``parallel`` at once, until the plan is settled; results come in the order of the plan.
 
     Where the environment is not well, or the API server stays away, what has not ended is infrastructure's, and so is
     what could not begin: nothing of it counts for or against the scenario. What was started goes on when the lab does.
+    ``patience`` is how many wall seconds anything may take without any sign of progress.
 
     Raises:
         ClusterError: the API server refuses what is asked of it.
     """
     labels = {KEPT_LABEL: "true"} if keep else {}
     campaign = Campaign(cluster, plan, scenario, digest, app, resolve, labels=labels)
-    watch = _Watch(campaign, progress, clock)
+    watch = _Watch(campaign, progress, clock, patience)
     move = Move(every=tuple(planned))
     while not move.over:
         watch.look(move.every)
@@ -96,10 +98,11 @@ class _Watch:
     All that decides is in the cluster; kept here is what has ended, which does not change, and patience with the rest.
     """
 
-    def __init__(self, campaign: Campaign, progress: Progress, clock: Callable[[], float]) -> None:
+    def __init__(self, campaign: Campaign, progress: Progress, clock: Callable[[], float], patience: float) -> None:
         self._campaign = campaign
         self._progress = progress
         self._clock = clock
+        self._patience = patience
         self._open: dict[str, _Followed] = {}
         self._absent: set[str] = set()
         self._answered = clock()
@@ -115,7 +118,7 @@ class _Watch:
     @property
     def silent(self) -> str:
         """What the API server did last, once it has not answered for too long."""
-        return self._refused if self._clock() - self._answered > _STALLED else ""
+        return self._refused if self._clock() - self._answered > self._patience else ""
 
     def look(self, every: Sequence[PlannedTrial]) -> None:
         """Read what has not ended. An API server that does not answer changes nothing, for a while."""
@@ -130,8 +133,8 @@ class _Watch:
             else:
                 self._answered = self._clock()
             entry = self._open.get(planned.purpose)
-            if entry and self._clock() - entry.moved > _STALLED:
-                self._end(entry, f"no progress for {_STALLED:.0f} s; is the operator running?")
+            if entry and self._clock() - entry.moved > self._patience:
+                self._end(entry, f"no progress for {self._patience:.0f} s; is the operator running?")
 
     def _look(self, planned: PlannedTrial) -> None:
         purpose, trial = planned.purpose, self._campaign.find(planned)

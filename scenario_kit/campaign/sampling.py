@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Value, Verdict
 
 
 class Look(Value, frozen=True, kw_only=True):
-    """After ``n`` valid repeats at most ``accept`` broken ones pass and ``reject`` fail; between them more are run."""
+    """After ``n`` valid repeats at most ``accept`` broken ones pass and ``reject`` fail; between them more are run.
 
-    n: int
+    In documents ``n`` is called ``repeats``: kubectl reads YAML 1.1, in which an ``n`` is false.
+    """
+
+    n: int = msgspec.field(name="repeats")
     accept: int
     reject: int
 

@@ -171,7 +171,7 @@ def _campaign(
                 scenario=scenario.name,
                 digest=sample.digest,
                 parallel=parallel,
-                health=lambda: _dead(lab),
+                health=lambda: not_well(lab),
                 progress=timeline,
                 keep=keep,
             )
@@ -205,7 +205,7 @@ def _interrupted(scenario: str, lab: str) -> str:
     )
 
 
-def _dead(lab: LabState) -> list[str]:
+def not_well(lab: LabState) -> list[str]:
     """Parts that died, but for the operator: what it was doing goes on where it stood, so it is started again."""
     from scenario_kit.lab.lifecycle import up
 

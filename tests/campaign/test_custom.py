@@ -14,8 +14,8 @@ from scenario_kit.model import Verdict
 GOOD = """\
 name: mine
 looks:
-- {n: 2, accept: 0, reject: 2}
-- {n: 4, accept: 1, reject: 2}
+- {repeats: 2, accept: 0, reject: 2}
+- {repeats: 4, accept: 1, reject: 2}
 loads: [50, 200]
 interventions: false
 control: false
@@ -35,7 +35,7 @@ def plan_of(tmp_path):
 
 
 def test_what_is_left_out_is_as_in_built_in_plans(plan_of):
-    plan = plan_of("name: mine\nlooks: [{n: 5, accept: 0, reject: 2}, {n: 10, accept: 1, reject: 3}]\n")
+    plan = plan_of("name: mine\nlooks: [{repeats: 5, accept: 0, reject: 2}, {repeats: 10, accept: 1, reject: 3}]\n")
     assert structs.replace(STANDARD, name="mine", describe="") == plan
 
 
@@ -61,10 +61,10 @@ class Ended:
         ("name: mine\n", ":1:1", "looks"),
         (GOOD.replace("accept: 0", "acept: 0"), ":3:", "accept"),
         (GOOD + "cheat: true\n", ":10:1", "cheats"),
-        (GOOD.replace("n: 4", "n: four"), ":4:", "integer"),
-        (GOOD.replace("n: 4", "n: 2"), ":3:1", "rising order"),
-        (GOOD.replace("n: 4, accept: 1", "n: 4, accept: 3"), ":3:1", "accepts 3"),
-        (GOOD.replace("{n: 2, accept: 0", "{n: 1, accept: 1"), ":3:1", "even if all of them break"),
+        (GOOD.replace("repeats: 4", "repeats: four"), ":4:", "integer"),
+        (GOOD.replace("repeats: 4", "repeats: 2"), ":3:1", "rising order"),
+        (GOOD.replace("repeats: 4, accept: 1", "repeats: 4, accept: 3"), ":3:1", "accepts 3"),
+        (GOOD.replace("{repeats: 2, accept: 0", "{repeats: 1, accept: 1"), ":3:1", "even if all of them break"),
         (GOOD.replace("mine", "standard"), ":1:7", "built-in"),
         (GOOD.replace("[50, 200]", "[50, 2000]"), ":5:", "400"),
         (GOOD + "name: again\n", ":10:", "name"),

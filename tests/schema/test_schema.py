@@ -97,6 +97,15 @@ def test_kubectl_may_send_an_unquoted_on_as_true() -> None:
     assert "on" not in event["required"]
 
 
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_no_field_is_a_truth_to_kubectl(kind: str) -> None:
+    """kubectl reads YAML 1.1; `on` is accepted in both spellings, see above."""
+    truths = {"y", "n", "yes", "no", "off", "true", "false"}
+    for path, part in fields(crd(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"], kind):
+        name = path.rpartition(".")[2].lower()
+        assert name not in truths or "What kubectl makes of" in part["description"], path
+
+
 def test_short_names_are_unique() -> None:
     assert len({short for short, _ in KINDS.values()}) == len(KINDS)
 

@@ -40,6 +40,16 @@ def victim_labelled(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the first label names {victim}, which alerts", document)
 
 
+@kind("SK405")
+def wrong_label_suppressed(subject: Subject) -> Iterator[Defect]:
+    """An object that nothing touched is labelled, and the finding about it is suppressed."""
+    document, spec = subject.copy()
+    other = needs(subject.bystanders(), "every component has to do with it")[0]
+    _labels(subject, spec)[0]["entity"] = other
+    spec["suppress"] = [{"code": "SK405", "reason": "it is meant so", "until": "2099-01"}]
+    yield Defect(f"the first label names {other}, SK405 is suppressed", document)
+
+
 @kind("SK112")
 def label_of_nothing(subject: Subject) -> Iterator[Defect]:
     """An object that does not exist is labelled."""

@@ -76,6 +76,18 @@ def _spoilt(value: Any, key: str = "") -> Any:
 
 
 @kind("SK411", stage="Trial", first=("repeat",))
+def solution_with_collateral_damage(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and takes something else away."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    inherited(subject, spec)
+    others = [o for o in subject.bystanders("Deployment") if _replicas(subject, o) > 0]
+    other = needs(others, "every Deployment has to do with it")[0]
+    spec["solutions"][0]["changes"].append({"scale": {"target": other, "replicas": 0}})
+    yield Defect(f"the solution also scales {other} to zero", document)
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
 def half_a_solution(subject: Subject) -> Iterator[Defect]:
     """A solution lacks its last step."""
     document, spec = subject.copy()

@@ -1,0 +1,123 @@
+"""Striking a part of a lab while a trial runs in it, and putting the lab right afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.campaign import TRY, TrialResult, conclude, run, trials
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.cli.validate import not_well
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import ScenarioKitError
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.state import LabState
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Reference, Severity
+from scenario_kit.render import resolve
+from tests.resilience.cells import PAUSE_SECONDS, Cell, Outcome
+
+#: A short incident, and one that the chaos manager makes, for strikes at that.
+USUAL, OF_CHAOS = "cart-scaled-to-zero", "payment-pod-failure"
+_PLAN: Final = msgspec.structs.replace(TRY, name="struck")
+#: Wall seconds that a trial may stand still: shorter than for people, who may start their lab again meanwhile.
+_PATIENCE: Final = 45.0
+_LONGEST: Final = 300.0
+_CLEAN: Final = 120.0
+
+
+def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
+    """Run one paired repeat, strike while the stage of the cell runs, and tell what came of it."""
+    name = OF_CHAOS if cell.part == "chaos-controller-manager" else USUAL
+    file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
+    scenario = load_scenario(file).scenario
+    sample = resolve(scenario, catalog, "app")
+    planned = trials(_PLAN, sample, seed)
+    found: list[TrialResult] = []
+    problems: list[BaseException] = []
+    reached = threading.Event()
+    stage: list[str] = []
+
+    def watch(_planned: Any, _name: str, status: Any) -> None:
+        current = status.step(status.current)
+        stage[:] = [current.step] if current and not status.outcome else []
+        if current and current.step.startswith(cell.stage):
+            reached.set()
+
+    def campaign() -> None:
+        state = LabState.load(lab)
+        try:
+            found.extend(
+                run(
+                    planned, lambda namespace, load: resolve(scenario, catalog, namespace),
+                    KubeCluster(kubeconfig=Path(state.kubeconfig)),
+                    plan=_PLAN, app=sample.app.name, scenario=scenario.name, digest=sample.digest, parallel=1,
+                    health=lambda: not_well(state), progress=watch, patience=_PATIENCE,
+                )
+            )  # fmt: skip
+        except ScenarioKitError as problem:
+            problems.append(problem)
+        finally:
+            reached.set()
+
+    began = time.monotonic()
+    thread = threading.Thread(target=campaign, daemon=True)
+    thread.start()
+    reached.wait(_LONGEST)
+    struck = stage[0] if thread.is_alive() and stage else ""
+    if struck:
+        _hit(lab, cell)
+    thread.join(_LONGEST)
+    took = time.monotonic() - began
+    verdict = conclude(scenario.name, str(file), sample.digest, _PLAN, found, [], took, promised=sample)
+    heal(lab)
+    codes = sorted({f.code for f in verdict.findings if f.severity == Severity.ERROR})
+    told = problems[0].args[0] if problems else found[0].message if found else "no end"
+    return Outcome(
+        cell=cell, struck=struck, verdict=str(verdict.verdict), outcome=found[0].outcome if found else "",
+        codes=tuple(codes), message=str(told)[:300], seconds=round(took, 1), left=tuple(clear(lab)),
+    )  # fmt: skip
+
+
+def _hit(lab: str, cell: Cell) -> None:
+    part = LabState.load(lab).part(cell.part)
+    assert part is not None
+    os.kill(part.pid, signal.SIGKILL if cell.how == "killed" else signal.SIGSTOP)
+    if cell.how == "paused":
+        threading.Timer(PAUSE_SECONDS, _go_on, [part.pid]).start()
+
+
+def _go_on(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return
+
+
+def heal(lab: str) -> None:
+    """Let what hangs go on, and start again what died."""
+    for part in LabState.load(lab).parts:
+        _go_on(part.pid)
+    lifecycle.up(lab)
+
+
+def clear(lab: str) -> list[str]:
+    """Remove what trials are left, and wait until nothing of them is; what stays nevertheless."""
+    cluster = KubeCluster(kubeconfig=Path(LabState.load(lab).kubeconfig))
+    deadline = time.monotonic() + _CLEAN
+    while True:
+        there = [t["metadata"] for t in cluster.list("Trial", "scenario-kit", group="scenariokit.io")]
+        for metadata in there:
+            if not metadata.get("deletionTimestamp"):
+                cluster.delete(Reference("Trial", metadata["name"], "scenario-kit", "scenariokit.io"))
+        apps = [n["metadata"]["name"] for n in cluster.list("Namespace")]
+        left = [*(m["name"] for m in there), *(n for n in apps if n.startswith("otel-demo"))]
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(1)

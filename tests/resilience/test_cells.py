@@ -1,0 +1,54 @@
+"""What is struck, what may come of it, and how the table tells it."""
+
+from collections import Counter
+
+import pytest
+
+from tests.resilience.cells import HOWS, PARTS, STAGES, Cell, Outcome, cells, sample, table
+
+CELL = Cell(part="etcd", how="killed", stage="inject")
+
+
+def outcome(verdict="NotEvaluated", ended="Infra", **more):
+    return Outcome(cell=CELL, struck="inject", verdict=verdict, outcome=ended, **more)
+
+
+@pytest.mark.parametrize(
+    ("came", "word", "why"),
+    [
+        (outcome(), "infra", ""),
+        (outcome("Pass", "Held"), "pass", ""),
+        (outcome("Pass", "Infra"), "WRONG", "passed without a trial that held"),
+        (outcome("Fail", "Broken"), "WRONG", "held against the scenario: Fail"),
+        (outcome(codes=("SK322",)), "WRONG", "held against the scenario: SK322"),
+        (outcome(left=("otel-demo-abcd",)), "WRONG", "left behind: otel-demo-abcd"),
+        (Outcome(cell=CELL, verdict="Pass", outcome="Held"), "-", ""),
+    ],
+)
+def test_what_may_come_of_a_strike(came, word, why):
+    assert (came.word, came.wrong) == (word, why)
+
+
+def test_a_sample_strikes_every_part_in_every_way_first():
+    every = cells()
+    assert len(every) == len(PARTS) * len(HOWS) * len(STAGES) == len(set(every))
+    chosen = sample(every, 27, 1)
+    assert Counter((c.part, c.how) for c in chosen) == {(p, h): 1 for p in PARTS for h in HOWS}
+    assert chosen == sample(every, 27, 1)
+    assert chosen != sample(every, 27, 2)
+    assert len(sample(every, 10_000, 1)) == len(every)
+
+
+def test_the_table_has_a_row_for_what_was_struck_and_names_what_is_wrong():
+    text = table(
+        [
+            outcome(),
+            Outcome(cell=Cell(part="etcd", how="hung", stage="hold"), struck="hold", verdict="Fail", outcome="Broken"),
+        ]
+    )
+    lines = text.splitlines()
+    assert lines[0].split() == ["part", "how", "inject", "hold"]
+    assert lines[1].split() == ["etcd", "killed", "infra"]
+    assert lines[2].split() == ["etcd", "hung", "WRONG"]
+    assert lines[-2].startswith("2 strikes: 0 passed")
+    assert lines[-1] == "etcd hung in hold: held against the scenario: Fail"

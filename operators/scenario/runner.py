@@ -17,7 +17,7 @@ from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import AlertNow, Context, Stopped, TrialStatus, alerts_now, lose, run
+from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -124,7 +124,8 @@ class TrialRun:
         except InfrastructureError as problem:
             log.warning("%s ends without its alert history: %s", self._name, problem)
             history = AlertHistory(start=self._status.started_at or 0.0, end=self._status.now or 0.0)
-        document: Object = {"history": history.to_json(), "injectedAt": self._injected}
+        found = (context.baseline() or Baseline()).found
+        document: Object = {"history": history.to_json(), "injectedAt": self._injected, "signs": list(found)}
         name = context.save_evidence(document)
         self._status = msgspec.structs.replace(self._status, evidence=name)
         self._save(self._status)

@@ -29,6 +29,7 @@ class Baseline(Value, frozen=True, kw_only=True):
     """What the cluster and the app were like before anything was broken.
 
     ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
+    ``signs`` are what a solver found then, ``found`` what was new at the end of hold; both only where somebody holds.
     ``ready_at`` is when noise began: the app was ready then. None before, and from the teardown on.
     """
 
@@ -38,6 +39,8 @@ class Baseline(Value, frozen=True, kw_only=True):
     served: Served | None = None
     undone: tuple[Finding, ...] | None = None
     ready_at: float | None = None
+    signs: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
-from scenario_kit.trial import noise
+from scenario_kit.trial import noise, signs
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 
@@ -53,7 +53,8 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
         raise InfrastructureError(
             f"no request at the entry '{context.runbook.app.entry}' was measured while it was quiet"
         )
-    context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served))
+    seen = tuple(signs.look(context)) if any(s.kind == "hold" for s in context.spec.steps) else ()
+    context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served, signs=seen))
     judge = alerts.quiet if injections else alerts.control
     return judge(history, expect, start, end)
 
@@ -135,6 +136,8 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     results = await_checks(context, context.runbook.expect.checks)
     end = stretch(context, start, step.seconds or context.runbook.windows.hold)
     history = context.history()
+    known = context.baseline() or Baseline()
+    context.save_baseline(msgspec.structs.replace(known, found=tuple(signs.new(context, known.signs))))
     injected = context.injected_at() or start
     expect, outcome = context.runbook.expect, context.runbook.outcome
     findings = [_unexpected(r) for r in results if r.answer != "True"]

@@ -46,8 +46,9 @@ class Token(Value, frozen=True, kw_only=True):
 
 
 def tokens(runbook: Runbook) -> tuple[Token, ...]:
-    """What must not be readable, without what the app says itself."""
-    known = "\n".join(text for obj in runbook.objects for text in texts(obj).values())
+    """What must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
+    seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
+    known = "\n".join(text for obj in (*runbook.objects, *seen) for text in texts(obj).values())
     known += "\n".join(c.name for c in runbook.app.components)
     unique = {token.text.lower(): token for token in reversed(list(_tokens(runbook)))}
     return tuple(t for t in reversed(unique.values()) if not re.search(t.pattern, known, re.IGNORECASE))

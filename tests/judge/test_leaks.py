@@ -75,6 +75,13 @@ def test_a_hidden_experiment_is_no_business_of_the_solver():
     assert "SK442" in found(tokens(book), "chaos-mesh.org/inject")
 
 
+def test_what_a_visible_experiment_says_is_no_secret():
+    """The manager writes the action into events and annotations of pods, wherever it acts."""
+    book = runbook("payment-pod-failure")
+    assert "pod-failure" not in {t.text for t in tokens(book)}
+    assert "payment-pod-failure" in {t.text for t in tokens(book)}
+
+
 def test_secrets_are_read_in_clear_and_names_of_keys_count():
     secret = {
         "kind": "Secret",

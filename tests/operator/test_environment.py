@@ -3,7 +3,7 @@
 import pytest
 
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.grounds import RealCluster
+from operators.scenario.grounds import RealCluster, _stubborn
 from scenario_kit.errors import GuardRailError, LabError
 from scenario_kit.model import TrialSpec
 from scenario_kit.testing import FakeCluster, FakeMetrics
@@ -55,3 +55,12 @@ def test_virtual_time_belongs_to_the_lab():
     with pytest.raises(LabError, match="virtual time"):
         grounds(1).open_clock("t", spec)
     assert grounds(1).has_clock("t")
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [(["", "late"], ""), (["late", "", "late"], ""), (["late", "late", ""], ""), (["late", "late", "dead"], "dead")],
+)
+def test_a_part_hangs_only_if_it_never_answers(answers, problem):
+    said = iter(answers)
+    assert _stubborn(lambda: next(said)) == problem

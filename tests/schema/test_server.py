@@ -142,6 +142,41 @@ def test_status_is_a_subresource_with_all_its_fields(server: KubeCluster, kube_n
     assert stored["status"] == status
 
 
+def validation(namespace: str, **spec: Any) -> dict[str, Any]:
+    return placed({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Validation", "spec": spec}, namespace, "v")
+
+
+LOOK = {"repeats": 5, "accept": 0, "reject": 2}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({}, "scenario|embedded"),
+        ({"scenario": "a", "embedded": {"name": "a", "spec": read_document(GOOD).data["spec"]}}, "scenario|embedded"),
+        ({"scenario": "a", "plan": "quick"}, "Quick"),
+        ({"scenario": "a", "plan": "Quick", "custom": {"name": "m", "looks": [LOOK]}}, "only one of"),
+        ({"scenario": "a", "custom": {"name": "m", "looks": []}}, "looks"),
+        ({"scenario": "a", "custom": {"name": "m", "looks": [LOOK | {"accept": -1}]}}, "greater than or equal to 0"),
+        ({"scenario": "a", "maxMinutes": 0}, "greater than or equal to 1"),
+        ({"embedded": {"name": "a", "spec": {"title": "t"}}}, "app"),
+    ],
+)
+def test_refused_validations(spec: Any, message: str, server: KubeCluster, kube_namespace: str) -> None:
+    with pytest.raises(Rejected, match=message):
+        server.create(validation(kube_namespace, **spec))
+
+
+def test_a_validation_is_immutable_and_keeps_its_scenario(server: KubeCluster, kube_namespace: str) -> None:
+    embedded = {"name": "cart", "spec": read_document(GOOD).data["spec"]}
+    stored = server.create(validation(kube_namespace, embedded=embedded, custom={"name": "m", "looks": [LOOK]}))
+
+    assert stored["spec"]["embedded"] == embedded
+    assert stored["spec"]["custom"]["looks"] == [LOOK]
+    with pytest.raises(Rejected, match="must not change"):
+        server.patch(Reference("Validation", "v", kube_namespace, GROUP), {"spec": {"seed": 2}})
+
+
 def test_what_else_is_installed_is_valid(server: KubeCluster) -> None:
     for obj in (*access(), *deployment("scenario-kit:0")):
         assert server.apply(obj)["metadata"]["uid"]

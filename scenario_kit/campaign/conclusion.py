@@ -23,6 +23,7 @@ from scenario_kit.model.evidence import Fingerprint
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
 SCAN: Final = "expectNoLeaks"
+ROLLOUT: Final = "expectQuiet rollout"
 
 
 def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE) -> Verdict:
@@ -192,7 +193,7 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
         "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
         "nothing that a solver reads gives it away" if any(s.step == SCAN for r in results for s in r.steps) else "",
-        "a rollout alone fires nothing" if "sham" in purposes else "",
+        "a rollout alone fires nothing" if any(s.step.startswith(ROLLOUT) for r in results for s in r.steps) else "",
         "without the fault nothing fires" if "control" in purposes and repeats else "",
     ]
     return [text for text in said if text]

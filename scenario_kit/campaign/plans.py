@@ -106,16 +106,14 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     steps = _repeat(runbook, repairs[0] if repairs else ())
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
-    if plan.control and runbook.faults:
-        steps = programs.control(_length(runbook))
-        planned.append(
-            PlannedTrial(purpose="control", describe="without the fault nothing fires", steps=steps, seed=seed + 100)
-        )
-    if plan.sham and outcome == "Incident" and (rollout := sham(runbook)) is not None:
-        rolled = _and([c.target or "" for c in rollout.solution.changes])
-        describe = f"restarting {rolled} alone fires nothing"
-        steps = programs.sham(rollout, _length(runbook) - runbook.windows.quiet)
-        planned.append(PlannedTrial(purpose="sham", describe=describe, steps=steps, seed=seed + 102))
+    rollout = sham(runbook) if plan.sham and outcome == "Incident" else None
+    if runbook.faults and (plan.control or rollout is not None):
+        length = _length(runbook)
+        steps = programs.control(length, rollout, after=length - runbook.windows.quiet)
+        rolled = _and([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
+        also = f", nor when {rolled} restarts" if rolled else ""
+        describe = f"without the fault nothing fires{also}"
+        planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed + 100))
     if plan.control and outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
         steps = programs.distractors(harmless, runbook.windows.hold)
         describe = f"with {_and(harmless)} alone nothing fires"

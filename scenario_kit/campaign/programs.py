@@ -54,19 +54,19 @@ def solve(repair: Sequence[Step]) -> tuple[Step, ...]:
     return (*_START, *_BREAK, *repair, *_END)
 
 
-def control(seconds: int) -> tuple[Step, ...]:
-    """The no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire."""
-    return (Step(kind="deploy"), Step(kind="expectQuiet", seconds=seconds), *_END)
+def control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[Step, ...]:
+    """The no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
 
-
-def sham(procedure: Procedure, seconds: int) -> tuple[Step, ...]:
-    """The sham control: the rollout that injecting brings with it, without the change, and nothing may fire."""
-    return (
-        *_START,
-        Step(kind="change", use="Sham", name=procedure.name),
-        Step(kind="expectQuiet", use="Sham", name=procedure.name, seconds=seconds),
-        *_END,
-    )
+    With ``rollout``, the sham control follows on the same app: the restarts that injecting brings with it, without the
+    change, and nothing may fire for ``after`` seconds either.
+    """
+    sham: tuple[Step, ...] = ()
+    if rollout is not None:
+        sham = (
+            Step(kind="change", use="Sham", name=rollout.name),
+            Step(kind="expectQuiet", use="Sham", name=rollout.name, seconds=after),
+        )
+    return (Step(kind="deploy"), Step(kind="expectQuiet", seconds=seconds), *sham, *_END)
 
 
 def scan() -> tuple[Step, ...]:

@@ -37,8 +37,9 @@ def add_inert(subject: Subject, spec: Document, target: str, name: str = "more")
     spec["faults"].append({"name": name, "type": NAME, "target": target})
     truth = spec["groundTruth"]
     truth["rootCauses"] = [*truth.get("rootCauses", []), {"fault": name, "entity": target}]
-    edge = {"from": target, "to": subject.alerting[0], "because": "it is said to"}
-    if target not in [e["from"] for e in truth.get("propagation", [])]:
+    victims = [o for o in subject.alerting if o not in subject.causes]
+    edge = {"from": target, "to": next(iter(victims), ""), "because": "it is said to"}
+    if victims and target not in [e["from"] for e in truth.get("propagation", [])]:
         truth["propagation"] = [*truth.get("propagation", []), edge]
     spec["solutions"] = [
         *spec.get("solutions", []),

@@ -43,6 +43,10 @@ class Bench:
         started = time.monotonic()
         paths = write(defect, subject, root)
         static = lint_files(paths, self._catalog)
+        refused = sorted({f.code for f in _counting(static, frozenset())})
+        if refused and not kind.codes & {f.code for f in static}:  # whoever lies would correct that first
+            told = f"lint refuses it for another reason: {', '.join(refused)}"
+            return Caught(kind=kind.name, scenario=subject.name, answer="NotApplied", told=told, digest=digest(defect))
         plan = "standard" if kind.stage == "Standard" else "quick"
         found, by, ended = self._found(kind, paths[0], static, plan, digest(defect))
         codes = tuple(sorted({f.code for f in found}))

@@ -9,6 +9,8 @@ from tests.defects.chains import pruned
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.subject import Document, Subject
 
+#: Where the services of an app announce themselves.
+_REGISTRIES = ("Deployment/consul",)
 #: Alerts that most incidents do not raise.
 _RARE = ("KubePodCrashLooping", "KubeContainerWaiting", "KubeDeploymentRolloutStuck", "HighRequestLatency")
 
@@ -94,16 +96,16 @@ def window_too_short(subject: Subject) -> Iterator[Defect]:
     yield Defect("each alert within its `for` and a minute", document)
 
 
-@kind("SK301", "SK302", "SK307", stage="Trial", first=("control",))
+@kind("SK302", "SK307", stage="Trial", first=("control",))
 def chronic_alert(subject: Subject) -> Iterator[Defect]:
-    """Alerts fire without the fault: the app has so little memory that parts of it are killed."""
+    """Alerts fire without the fault: the noise restarts the registry in which every service looks for the others."""
     document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     assert subject.case.app is not None
-    sizes = subject.case.app.options.get("properties", {}).get("resources", {}).get("enum", [])
-    needs("Chart" in sizes, "its app is well with every choice of resources")
-    spec["app"].setdefault("options", {})["resources"] = "Chart"
-    yield Defect("resources: Chart", document)
+    needs(any(call.via == "Registry" for call in subject.case.app.calls), "nothing in it breaks by a mere restart")
+    registry = needs([o for o in subject.objects if o in _REGISTRIES and o not in subject.concerned], "it is broken")[0]
+    spec["noise"] = [{"name": "rollouts", "restart": {"target": registry}, "everySeconds": 600}]
+    yield Defect(f"the noise restarts {registry}", document)
 
 
 @kind("SK328", stage="Trial", first=("repeat",))
@@ -119,6 +121,6 @@ def check_that_does_not_hold(subject: Subject) -> Iterator[Defect]:
 
 def _led(spec: Document, on: str) -> None:
     """An edge to the object, so that the propagation explains an alert on it; forbidden alerts need none."""
-    edges = spec["groundTruth"].get("propagation", [])
-    if edges and not any(on in (e["from"], e["to"]) for e in edges):
+    edges = needs(spec["groundTruth"].get("propagation"), "there is no propagation")
+    if not any(on == e["to"] for e in edges):
         edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})

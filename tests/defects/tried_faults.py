@@ -22,7 +22,7 @@ def _without_effect(fault: Document) -> None:
     fault["changes"] = [annotate("{{ target }}", _NOTE)]
     fault["undo"] = []
     fault["entities"] = [{"ref": "{{ target }}", "role": "Cause", "fix": [annotate("{{ target }}", None)]}]
-    fault["undone"] = [{"object": {"ref": "{{ target }}", "path": "metadata.annotations.reviewed", "notEquals": _NOTE}}]
+    fault["undone"] = [{"object": {"ref": "{{ target }}", "exists": True}}]
     fault["solutions"] = [{"name": "drop-note", "description": "Drop it", "changes": [annotate("{{ target }}", None)]}]
     fault["decoys"] = []
     fault["mitigation"], fault["persistence"] = "Native", "Object"

@@ -17,7 +17,10 @@ def one_cause(subject: Subject) -> str:
     needs(subject.incident, "there is no incident")
     needs(len(subject.spec.faults) == 1, "it has several faults")
     needs(subject.alerting, "no alert names its object")
-    return str(subject.spec.faults[0].name)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.mitigation != "None", "no operator can end it")
+    needs(fault.visibility != "Hidden", "its fault is hidden, which no fault of a scenario's own can be")
+    return fault.name
 
 
 @kind("SK403", stage="Trial", first=("leave-out",))

@@ -174,7 +174,12 @@ def test_verdicts(outcomes, verdict, succeeded):
 
 
 def test_no_more_than_asked_for_run_at_once_and_a_custom_plan_is_followed():
-    custom = {"name": "mine", "looks": [{"repeats": 2, "accept": 0, "reject": 1}], "control": False, "interventions": False}
+    custom = {
+        "name": "mine",
+        "looks": [{"repeats": 2, "accept": 0, "reject": 1}],
+        "control": False,
+        "interventions": False,
+    }
     world = World(scenario=NAME, custom=custom | {"cheats": False, "sham": False, "leaks": False, "parallel": 1})
     world.step(3)
     assert [t["metadata"]["labels"][PURPOSE_LABEL] for t in world.trials()] == ["repeat-1"]
@@ -188,7 +193,10 @@ def test_no_more_than_asked_for_run_at_once_and_a_custom_plan_is_followed():
     [
         ({"scenario": "no-such"}, "ScenarioNotFound"),
         ({"scenario": NAME, "plan": "Standard", "maxRepeats": 4}, "InvalidPlan"),
-        ({"scenario": NAME, "custom": {"name": "m", "looks": [{"repeats": 2, "accept": 2, "reject": 3}]}}, "InvalidPlan"),
+        (
+            {"scenario": NAME, "custom": {"name": "m", "looks": [{"repeats": 2, "accept": 2, "reject": 3}]}},
+            "InvalidPlan",
+        ),
     ],
 )
 def test_what_cannot_be_carried_out_is_refused(spec, reason):

@@ -91,10 +91,7 @@ class Demo:
     def _apply(self, cluster: KubeCluster, file: Path) -> None:
         from scenario_kit.load.document import read_document
 
-        obj = read_document(file).data
-        obj["metadata"] = {**obj["metadata"], "namespace": "scenario-kit"}
-        obj["metadata"]["annotations"] = {"scenariokit.io/clock": "Virtual"}
-        cluster.apply(obj)
+        cluster.apply(_played(read_document(file).data))
 
     def _until_broken(self, cluster: KubeCluster, name: str) -> str:
         shown: set[str] = set()
@@ -235,6 +232,13 @@ def _short(path: Path) -> str:
     """A path as one would type it here."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _played(document: Object) -> Object:
+    """A scenario as it is applied for a demonstration: in the management namespace, in virtual time."""
+    annotations = {**(document["metadata"].get("annotations") or {}), "scenariokit.io/clock": "Virtual"}
+    metadata = {**document["metadata"], "namespace": "scenario-kit", "annotations": annotations}
+    return {**document, "metadata": metadata}
 
 
 def _reference(kind: str, name: str) -> Reference:

@@ -16,6 +16,8 @@ from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import needs_of
+from scenario_kit.render.effect import whole
+from scenario_kit.render.skeleton import misshapen
 
 #: What the judged renderings are called: a template that lets these through lets a scenario's own names through.
 SCENARIO, USE = "zq7-scenario", "zq7-use"
@@ -76,8 +78,7 @@ class FaultCase:
         bodies = [
             c.get("create") or c.get("chaos") or c.get("apply") for c in self.fault.changes if isinstance(c, dict)
         ]
-        objects = [b for b in bodies if isinstance(b, dict) and "kind" in b and "name" in (b.get("metadata") or {})]
-        yield Stage(("changes",), app, (), tuple(objects))
+        yield Stage(("changes",), app, (), tuple(b for b in bodies if b is not None and whole(b) and not misshapen(b)))
 
 
 class Version(NamedTuple):

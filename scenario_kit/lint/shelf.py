@@ -1,10 +1,13 @@
 """All scenarios that one is compared with: what each breaks, and the words that tell of it.
 
 Exact copies are found by a fingerprint: a sum over what makes a difference to the cluster, and nothing only told.
-Near copies are found by the angle between weighted words: single words and pairs of the texts, and the facts of the
-structure as words of their own. A word counts the more, the fewer scenarios use it, so that what all share (an app, a
-usual alert) says little. For thousands of scenarios all angles come from products of matrices, a few thousand columns
-at a time; a word that only one of them uses shares nothing and enters nothing but lengths, which keeps them narrow.
+Near copies break mostly the same things in the same way: at least half of the faults have the same type and target. Of
+those, what differs in numbers alone is near whatever is told of it. Others are compared by the angle between weighted
+words: single words and pairs of the texts, and the facts of the structure as words of their own. A word counts the
+more, the fewer scenarios use it, so that what all share (an app, a usual alert) says little; what the catalogue's own
+text about a fault says does not count at all, since every draft with that fault begins with it.
+For thousands of scenarios all angles come from products of matrices, a few thousand columns at a time; a word that only
+one of them uses shares nothing and enters nothing but lengths, which keeps them narrow.
 """
 
 from __future__ import annotations
@@ -32,12 +35,14 @@ NEAR: Final = 0.8
 _FEW: Final = 48
 _COLUMNS: Final = 4096
 _WORD: Final = re.compile(r"[a-z0-9]+")
+_AMOUNT: Final = re.compile(r"[-+]?\d+(\.\d+)?\s?[A-Za-z%]{0,3}")
 
 
 class Entry(NamedTuple):
     """A scenario as it is compared; ``words`` counts its features.
 
     ``place`` is its path within its catalogue: with the name it makes it the same scenario in every checkout.
+    ``breaks`` says what is broken in which way, a text for each fault; ``shape`` is a fingerprint without numbers.
     """
 
     name: str
@@ -45,6 +50,8 @@ class Entry(NamedTuple):
     fingerprint: str
     words: dict[str, int]
     place: str
+    breaks: tuple[str, ...] = ()
+    shape: str = ""
 
 
 class Shelf:
@@ -68,8 +75,20 @@ class Shelf:
         else:
             own = self._vector(entry.words)
             found = [(_cosine(own, other), self.entries[i]) for i, other in enumerate(self._vectors)]
-        found = [(cosine, other) for cosine, other in found if cosine >= NEAR and _differ(entry, other)]
-        return sorted(found, key=lambda pair: (-pair[0], pair[1].name))
+        near = [(cosine, other) for cosine, other in found if cosine >= NEAR and _alike(entry, other)]
+        known = {other.path for _, other in near}
+        near += [(1.0, other) for other in self._shapes.get(entry.shape, ()) if other.path not in known]
+        return sorted(
+            ((c, other) for c, other in near if _differ(entry, other)), key=lambda pair: (-pair[0], pair[1].name)
+        )
+
+    @cached_property
+    def _shapes(self) -> dict[str, list[Entry]]:
+        shapes: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.shape:
+                shapes.setdefault(entry.shape, []).append(entry)
+        return shapes
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -137,7 +156,11 @@ def shelf_of(catalog: Catalog, more: Sequence[Entry] = ()) -> Shelf:
 def _catalogued(catalog: Catalog) -> list[Entry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
-    return [Entry(*fields) for fields in kept("shelf-2", files, shown, lambda: [[*e] for e in _read(files, catalog)])]
+    found = kept("shelf-5", files, shown, lambda: [[*e] for e in _read(files, catalog)])
+    return [
+        Entry(name, path, done, words, place, tuple(breaks), shape)
+        for name, path, done, words, place, breaks, shape in found
+    ]
 
 
 def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
@@ -151,12 +174,19 @@ def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
 def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     """A scenario as it is compared."""
     real = path.resolve()
-    words, place = dict(Counter(_features(scenario))), "/".join(real.parts[-3:])
-    return Entry(scenario.name, str(real), fingerprint(scenario, catalog), words, place)
+    words, place = dict(Counter(_features(scenario, catalog))), "/".join(real.parts[-3:])
+    app = scenario.spec.app.name
+    breaks = tuple(sorted({f"{app} {use.type} {_target(use.target)}" for use in scenario.spec.faults}))
+    done = _done(scenario, catalog)
+    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, _sum(_numberless(done)) if breaks else "")
 
 
 def fingerprint(scenario: Scenario, catalog: Catalog) -> str:
     """sha256 over what the scenario does to a cluster: app, options, faults with their parameters, order and timing."""
+    return _sum(_done(scenario, catalog))
+
+
+def _done(scenario: Scenario, catalog: Catalog) -> list[Any]:
     choice = scenario.spec.app
     options = dict(choice.options)
     try:
@@ -172,9 +202,27 @@ def fingerprint(scenario: Scenario, catalog: Catalog) -> str:
             start["afterFault"] = order.get(start["afterFault"], -1)
         recurrence = use.recurrence.to_json() if use.recurrence else None
         faults.append([use.type, _target(use.target), _chosen(use.type, use.parameters, catalog), start, recurrence])
-    told = [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"), default=str)
+    return [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]
+
+
+def _sum(document: Any) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _numberless(node: Any) -> Any:
+    """The document without numbers, and texts that are one with a unit at most: a default may say the same unsaid."""
+    if isinstance(node, dict):
+        return {key: _numberless(value) for key, value in node.items() if not _amount(value)}
+    if isinstance(node, list):
+        return [_numberless(value) for value in node if not _amount(value)]
+    return node
+
+
+def _amount(value: Any) -> bool:
+    if isinstance(value, str):
+        return _AMOUNT.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _target(text: str) -> str:
@@ -191,14 +239,13 @@ def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) ->
     return {k: v for k, v in parameters.items() if k not in known or v != known[k].get("default")}
 
 
-def _features(scenario: Scenario) -> Iterator[str]:
+def _features(scenario: Scenario, catalog: Catalog) -> Iterator[str]:
     spec = scenario.spec
+    given = {word for use in spec.faults for word in _given(use.type, catalog)}
     because = [edge.because for edge in spec.ground_truth.propagation]
     told = [*(s.description for s in spec.solutions), *(d.description for d in spec.decoys)]
     for text in (spec.title, spec.description, spec.brief, *because, *told):
-        words = _WORD.findall(text.lower())
-        yield from words
-        yield from (f"{one} {other}" for one, other in pairwise(words))
+        yield from (word for word in _words(text) if word not in given)
     yield f"app={spec.app.name}"
     for use in spec.faults:
         yield from (f"fault={use.type}", f"target={use.target}", f"fault={use.type} target={use.target}")
@@ -211,6 +258,30 @@ def _features(scenario: Scenario) -> Iterator[str]:
         yield f"edge={edge.from_} to={edge.to}"
     for changes in (*(s.changes for s in spec.solutions), *(d.changes for d in spec.decoys)):
         yield from (f"change={change.operation} of={change.target}" for change in changes)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Single words, and each with the next one."""
+    words = _WORD.findall(text.lower())
+    yield from words
+    yield from (f"{one} {other}" for one, other in pairwise(words))
+
+
+def _given(fault_type: str, catalog: Catalog) -> Iterator[str]:
+    """What the catalogue says about a fault: a draft that uses it has these words."""
+    try:
+        known = catalog.fault(fault_type)
+    except AuthoringError:
+        return
+    told = [str(each.get("description", "")) for each in (*known.solutions, *known.decoys)]
+    for text in (known.title, known.description, *told):
+        yield from _words(text)
+
+
+def _alike(one: Entry, other: Entry) -> bool:
+    """Whether half of what either of them breaks is broken in the same way by both."""
+    both, any_ = set(one.breaks) & set(other.breaks), set(one.breaks) | set(other.breaks)
+    return 2 * len(both) >= len(any_)
 
 
 def _differ(one: Entry, other: Entry) -> bool:

@@ -133,8 +133,7 @@ def fault_in(document: Document) -> LoadedFault:
     """The fault in a document; raises as ``load_fault``, but for the file."""
     data = _checked("Fault", document)
     schema = data.get("parameters", {})
-    broken = [*_schema_mistakes(schema, document.positions), *_patterns(schema, document.positions, ("parameters",))]
-    _raise(document, broken)
+    _raise(document, _schema_mistakes(schema, document.positions, ("parameters",)))
     return LoadedFault(FaultType.from_json(data), document.positions)
 
 
@@ -151,7 +150,14 @@ def read_plan(path: Path) -> tuple[Object, Positions]:
 
 def app_in(document: Document) -> Object:
     """The app in a document, checked; raises as ``load_app``, but for the file."""
-    return _checked("App", document)
+    data = _checked("App", document)
+    places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
+    broken: list[Mistake] = []
+    for place in places:
+        schema = _part(data, place)
+        broken += [*_schema_mistakes(schema, document.positions, place), *_needs(schema, document.positions, place)]
+    _raise(document, broken)
+    return data
 
 
 def schema_of(kind: str) -> Object:
@@ -180,21 +186,50 @@ def _checked(kind: str, document: Document) -> Object:
     return data
 
 
-def _schema_mistakes(schema: Any, positions: Positions) -> Sequence[Mistake]:
-    from jsonschema import Draft202012Validator  # slow to import; only who lints faults needs it
+def _part(data: Object, place: Path_) -> Any:
+    part: Any = data
+    for key in place:
+        part = part.get(key) or {}
+    return part
+
+
+def _schema_mistakes(schema: Any, positions: Positions, place: Path_) -> list[Mistake]:
+    """What is wrong with the schema of parameters or options, which stands at ``place``."""
+    if not schema:
+        return []
+    from jsonschema import Draft202012Validator  # slow to import; only who lints faults and apps needs it
 
     fix = "see json-schema.org, draft 2020-12"
-    return [
+    broken = [
         Mistake(
             _error(
                 "SK104",
-                f"`parameters` is not a JSON Schema: {e.message[:200]}",
-                positions.value("parameters", *e.absolute_path),
+                f"`{place[-1]}` is not a JSON Schema: {e.message[:200]}",
+                positions.value(*place, *e.absolute_path),
                 fix,
             )
         )
         for e in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
     ]
+    for name, part in (schema.get("properties") or {}).items() if not broken else ():
+        if not isinstance(part, dict):
+            at = positions.value(*place, "properties", name)
+            broken.append(
+                Mistake(_error("SK104", f"`{name}` is not described by a schema", at, "write type and default"))
+            )
+    return [*broken, *_patterns(schema, positions, place)]
+
+
+def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
+    """Values of ``x-requires`` that are no lists of capabilities."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        needs = part.get("x-requires", {}) if isinstance(part, dict) else {}
+        groups = needs.values() if isinstance(needs, dict) else [None]
+        if not all(isinstance(group, list) and all(isinstance(need, str) for need in group) for group in groups):
+            at = positions.value(*place, "properties", name, "x-requires")
+            message = f"`x-requires` of option '{name}' does not say capabilities by value"
+            yield Mistake(_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
 
 
 def _patterns(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
@@ -209,7 +244,9 @@ def _patterns(schema: Any, positions: Positions, place: Path_) -> Iterator[Mista
         if name == "pattern" and isinstance(part, str) and (wrong := problem(part)):
             yield Mistake(_error("SK104", f"the pattern cannot be used: {wrong}", at, "write one without it"))
         elif name in ("$ref", "$dynamicRef") and isinstance(part, str):
-            yield Mistake(_error("SK104", f"`{name}` is not available in parameters", at, "write the schema out"))
+            yield Mistake(
+                _error("SK104", f"`{name}` is not available in parameters and options", at, "write the schema out")
+            )
         else:
             yield from _patterns(part, positions, (*place, name))
 

@@ -16,6 +16,7 @@ from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.commands import client_of
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import found, position, spelled
+from scenario_kit.render.skeleton import misshapen
 from scenario_kit.render.strategic import merge, strategic
 
 #: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
@@ -159,10 +160,7 @@ def _placed(manifest: Object, namespace: str) -> Object:
 
 def sound(obj: Any) -> Object:
     """The object, if it can be one: everything that looks at objects asks for their kind and name."""
-    metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
-    if not isinstance(metadata, Mapping) or not all(
-        isinstance(v, str) for v in (obj.get("kind"), metadata.get("name"))
-    ):
+    if not whole(obj):
         raise mistake(
             "SK104",
             "a change makes something that is no object of Kubernetes",
@@ -170,8 +168,25 @@ def sound(obj: Any) -> Object:
             expected="kind and metadata.name as text",
             fix="write a whole object",
         )
+    wrong = misshapen(obj) or ("" if "apiVersion" in obj else "apiVersion is missing")
+    if wrong:
+        raise mistake(
+            "SK104",
+            f"{spelled(obj)} is no object of Kubernetes: {wrong}",
+            observed=str(obj)[:200],
+            expected="fields of the types that the API documents",
+            fix="`kubectl explain` tells the type of each field",
+        )
     checked: Object = dict(obj)
     return checked
+
+
+def whole(obj: Any) -> bool:
+    """Whether this has the kind and name of an object."""
+    metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
+    return isinstance(metadata, Mapping) and all(
+        isinstance(text, str) for text in (obj.get("kind"), metadata.get("name"))
+    )
 
 
 def _reference(manifest: Object) -> Reference:

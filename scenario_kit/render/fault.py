@@ -148,7 +148,8 @@ def fault(
     if use.visibility == "Hidden":
         rendered = hidden(rendered, namespace, used(app, objects, namespace).values())
     rendered = placed(rendered, app, objects, namespace, target.namespace)
-    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, parameters)))
+    known = _named(parameters, used(app, objects, namespace))
+    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, known)))
 
 
 def parameters_of(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
@@ -260,6 +261,17 @@ def _reference(text: str, where: str) -> None:
         Reference.parse(text)
     except ValueError as error:
         raise mistake("SK104", f"{where}: {error}") from error
+
+
+def _named(value: Any, namespaces: Mapping[str, str]) -> Any:
+    """The value with symbolic namespaces for real ones: a default may hold an address, and trials differ in them."""
+    if isinstance(value, Mapping):
+        return {key: _named(part, namespaces) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_named(part, namespaces) for part in value]
+    for symbol, real in namespaces.items() if isinstance(value, str) else ():
+        value = value.replace(real, symbol)
+    return value
 
 
 def _causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:

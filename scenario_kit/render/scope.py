@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.render.flags import flags
+from scenario_kit.render.jsonfields import documents, with_field
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.namespaces import finder
 from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
@@ -59,6 +60,8 @@ class Scope:
             "pod_selector": self.pod_selector,
             "objects": self.of_kind,
             "readers": self.readers,
+            "documents": documents,
+            "with_field": self.with_field,
             "callers": self.callers,
             "dependants": self.dependants,
             "component_of": self.component_of,
@@ -113,6 +116,13 @@ class Scope:
     def readers(self, ref: object, way: str = "") -> list[str]:
         """Workloads whose pods read a ConfigMap, Secret or claim, in any way, or as ``volume`` or ``env`` only."""
         return readers(self.objects, self._reference(ref), self.namespace, way)
+
+    def with_field(self, text: object, path: str, value: object) -> str:
+        """A JSON document with another value in one of its fields; an error where it has no such field."""
+        try:
+            return with_field(text, path, value)
+        except ValueError as error:
+            raise mistake("SK120", f"fault '{self.fault}': {error}") from error
 
     def callers(self, component: str) -> list[str]:
         """Names of the components that call this one and notice its failures."""
@@ -228,7 +238,10 @@ class Scope:
                 }
                 for c in self.app.components
             ],
-            "calls": [{"caller": c.caller, "callee": c.callee, "mode": c.mode, "via": c.via} for c in self.app.calls],
+            "calls": [
+                {"caller": c.caller, "callee": c.callee, "mode": c.mode, "via": c.via, "config": c.config}
+                for c in self.app.calls
+            ],
             "flags": flags(self.app, self.objects, self.namespace),
             "load": self.app.load.to_json() if self.app.load else None,
             "images": list(self.app.images),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
 from scenario_kit.lint.shelf import NEAR, Entry, Shelf, entry_of, fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
+from scenario_kit.render.golden import objects_for
+from scenario_kit.render.offers import fits, offers
 from tests.lint.test_rules import base
 
 CATALOG = Catalog()
@@ -163,3 +167,71 @@ def test_a_thousand_are_compared_in_seconds() -> None:
 
     assert near == 200
     assert time.process_time() - start < 20  # a second or two; the limit only tells squares from cubes
+
+
+def drafts(fault_names: list[str], folder: Path) -> list[Entry]:
+    """Drafts of these faults at up to two targets each, in both apps, as `new` writes them."""
+    made = []
+    for app, version in (("otel-demo", "2.2.0"), ("hotel-reservation", "6ecb097")):
+        known = CATALOG.app(app, version)
+        for name in fault_names:
+            fault_type = CATALOG.fault(name)
+            if not fits(fault_type, known):
+                continue
+            found = offers(fault_type, known, objects_for(fault_type, known, CATALOG))
+            for offer in islice(found, 2):
+                written = draft(Answers(app, version, offer.target, name, author="Ada"), CATALOG)
+                path = folder / app / written.name / "scenario.yaml"
+                path.parent.mkdir(parents=True)
+                path.write_text(written.text)
+                made.append(entry_of(path, loaded(path), CATALOG))
+    return made
+
+
+def test_drafts_of_other_faults_or_targets_are_not_near_each_other_nor_anything_shipped(tmp_path: Path) -> None:
+    """All pairs: what a fault's own text says is no likeness. A draft of what is shipped already may be near that."""
+    own = [entry_of(path, load_scenario(path).scenario, CATALOG) for path in CATALOG.scenarios()]
+    made = drafts(CATALOG.faults()[::8], tmp_path)
+    shelf = Shelf([*own, *made])
+
+    near = [(one, other) for one in shelf.entries for _, other in shelf.near(one) if not shelf.copies(one)]
+
+    assert len(made) > 25
+    assert [(a.name, b.name) for a, b in near if not set(a.breaks) & set(b.breaks)] == []
+    assert [(a.name, b.name) for a, b in near if a in own and b in own] == []
+    assert len({a.path for a, _ in near if a in made}) <= len(made) // 12
+
+
+def test_a_reworded_copy_with_other_numbers_is_near(tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998
+    spec = document["spec"]
+    spec["description"] = "Somebody tidied up ports on a Friday, and nobody looked at what listens there."
+    spec["brief"] = "Shoppers complain. Please have a look."
+    for edge in spec["groundTruth"]["propagation"]:
+        edge["because"] = "it asks for what it does not get"
+    path = put(document, tmp_path, "friday-tidying", title="A Friday afternoon")
+
+    found = [f for f in lint_file(path, CATALOG) if f.code == "SK217"]
+
+    assert len(found) == 1
+    assert f"'{SHIPPED}'" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("fault", "near"),
+    [
+        pytest.param({"target": "Service/currency"}, False, id="another target"),
+        pytest.param({"type": "service-deleted", "parameters": {}}, False, id="another fault"),
+        pytest.param({"parameters": {"port": 8080, "targetPort": 9998}}, True, id="another number"),
+    ],
+)
+def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near: bool, tmp_path: Path) -> None:
+    one = put(base(), tmp_path, "one")
+    document = base()
+    document["spec"]["faults"][0] |= fault
+    other = put(document, tmp_path, "other")
+
+    shelf = Shelf([entry_of(path, loaded(path), CATALOG) for path in (one, other)])
+
+    assert bool(shelf.near(shelf.entries[0])) is near

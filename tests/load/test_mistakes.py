@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load import load_app, load_fault, load_scenario, scenario_files, scenario_from_object
+from scenario_kit.load import Mistaken, load_app, load_fault, load_scenario, scenario_files, scenario_from_object
 from scenario_kit.load.document import read_document
 
 HEAD = "apiVersion: scenariokit.io/v1alpha1\nkind: Scenario\nmetadata: {name: cart-down}\nspec:\n  title: x\n"
@@ -162,3 +163,31 @@ def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
         scenario_files([tmp_path])
     with pytest.raises(UsageError, match="there is no"):
         scenario_files([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("properties",), ["shape"], "`options` is not a JSON Schema"),
+        (("properties", "shape"), "x", "`options` is not a JSON Schema"),
+        (("properties", "shape"), True, "`shape` is not described by a schema"),
+        (("properties", "shape", "enum"), 5, "`options` is not a JSON Schema"),
+        (("properties", "shape", "pattern"), "(a+)+$", "the pattern cannot be used"),
+        (("properties", "shape", "x-requires"), ["nodes"], "`x-requires` of option 'shape' does not say capabilities"),
+        (("properties", "shape", "x-requires"), {"Surge": "nodes"}, "`x-requires` of option 'shape' does not say"),
+    ],
+)
+def test_options_of_an_app_that_are_no_schema(tmp_path, place, value, words):
+    document = yaml.safe_load((data_root() / "catalog" / "apps" / "hotel-reservation" / "app.yaml").read_text())
+    around = document["options"]
+    for key in place[:-1]:
+        around = around[key]
+    around[place[-1]] = value
+    path = tmp_path / "app.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    with pytest.raises(Mistaken) as refused:
+        load_app(path)
+
+    assert words in refused.value.findings[0].message
+    assert refused.value.findings[0].position.line > 1

@@ -133,3 +133,16 @@ def test_an_object_is_named_with_its_namespace() -> None:
         fault(CATALOG.fault(use.type), use, app, objects, HOME, "s")
 
     assert "stores/Deployment/mongodb-geo" in str(refused.value.findings[0])
+
+
+def test_the_digest_of_a_fault_is_the_same_in_every_trial() -> None:
+    fault_type = CATALOG.fault("configmap-field-wrong")
+    use = FaultUse(name="address", type=fault_type.name, target="ConfigMap/hotel-reservation-config")
+    app = CATALOG.app("hotel-reservation", "6ecb097")
+    digests = set()
+    for home in ("hotel-ab12", "hotel-cd34"):
+        objects = app_objects(app, {"separateStores": True}, 50, home)
+        made = fault(fault_type, use, located(app, objects, home), objects, home, "s")
+        digests.add(made.digest)
+
+    assert len(digests) == 1

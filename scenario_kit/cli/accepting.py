@@ -37,7 +37,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
         typer.echo("nothing accepted: the trial did not get as far as the fault")
         return
     judged_at = _judged_at(trial)
-    seen = observed(trial.history, trial.injected_at, judged_at) if judged_at else ()
+    seen = observed(trial.history, trial.injected_at, judged_at, _repaired_at(trial)) if judged_at else ()
     if not seen:
         typer.echo("nothing accepted: no alert fired after the injection")
         return
@@ -66,6 +66,17 @@ def _judged_at(trial: TrialResult) -> float | None:
         for step in trial.steps:
             if step.step == name and step.finished_at is not None:
                 return step.finished_at
+    return None
+
+
+def _repaired_at(trial: TrialResult) -> float | None:
+    """When the repair began; None where the trial did not get as far."""
+    begun = None
+    for step in trial.steps:
+        if step.step.startswith("change "):
+            begun = step.started_at
+        elif step.step.startswith("expectCleared") and step.outcome != "Skipped":
+            return begun
     return None
 
 

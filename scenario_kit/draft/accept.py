@@ -11,22 +11,30 @@ from typing import Final
 
 from scenario_kit.draft.alerts import propagation
 from scenario_kit.load.edit import Drop, Edit, Put, edited
-from scenario_kit.model import AlertHistory, App, Component, Fault
+from scenario_kit.model import AlertHistory, AlertTimeline, App, Component, Fault
 from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")
 _EDGES: Final = ("spec", "groundTruth", "propagation")
+#: Share of the time in which an alert that lasts fires; a decoy that restarts something may interrupt it.
+_LASTING: Final = 0.8
 
 
-def observed(history: AlertHistory, injected_at: float, judged_at: float) -> tuple[AlertExpectation, ...]:
-    """The alerts that began after the injection: those that fire at ``judged_at`` as MustFire, others as MayFire."""
+def observed(
+    history: AlertHistory, injected_at: float, judged_at: float, repaired_at: float | None = None
+) -> tuple[AlertExpectation, ...]:
+    """The alerts that began after the injection, before ``judged_at``: those that last as MustFire, others as MayFire.
+
+    An alert lasts if it fires at ``judged_at``, and nearly all the time from its onset until somebody repairs it.
+    """
     found: dict[tuple[str, str], AlertExpectation] = {}
     seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity))
     for timeline in seen:
         onset = timeline.onset(injected_at)
         if onset is None or onset >= judged_at or timeline.firing_at(injected_at):
             continue
-        lasting = timeline.firing_at(judged_at)
+        until = max(judged_at, repaired_at or judged_at)
+        lasting = timeline.firing_at(judged_at) and _fired(timeline, onset, until) >= _LASTING * (until - onset)
         key = (timeline.name, timeline.entity)
         if lasting or key not in found:
             expected = AlertExpectation(
@@ -34,6 +42,12 @@ def observed(history: AlertHistory, injected_at: float, judged_at: float) -> tup
             )
             found[key] = expected
     return tuple(found.values())
+
+
+def _fired(timeline: AlertTimeline, start: float, end: float) -> float:
+    """Seconds between two instants in which an alert fired."""
+    spans = ((max(i.start, start), min(end if i.end is None else i.end, end)) for i in timeline.firing)
+    return sum(max(0.0, last - first) for first, last in spans)
 
 
 def accepted(text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], edges: Iterable[Edge]) -> str:

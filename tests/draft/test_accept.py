@@ -32,6 +32,21 @@ def test_what_fires_between_injection_and_judgement_counts(timeline, expected):
     assert [(a.name, a.on, a.alert_class) for a in seen] == expected
 
 
+@pytest.mark.parametrize(
+    ("firing", "promised"),
+    [
+        ([(150, None)], "MustFire"),
+        ([(150, 340), (345, None)], "MustFire"),  # a decoy interrupted it
+        ([(150, 210)], "MayFire"),  # it went by itself, while a decoy was tried
+        ([(150, 210), (395, None)], "MayFire"),
+    ],
+)
+def test_what_does_not_last_until_the_repair_is_not_promised(firing, promised):
+    timeline = AlertTimeline(name="A", firing=tuple(Interval(start=s, end=e) for s, e in firing))
+    (seen,) = observed(AlertHistory(start=0, end=500, timelines=(timeline,)), 100, 200, 400)
+    assert seen.alert_class == promised
+
+
 def alerts(text):
     return [(a["name"], a.get("on"), a.get("class", "MustFire")) for a in document(text)["spec"]["expect"]["alerts"]]
 

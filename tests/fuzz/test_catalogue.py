@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.document import parse
 from tests.fuzz.effort import effort
-from tests.fuzz.mutation import damaged, mutated, written
+from tests.fuzz.mutation import damaged, mutated, noted, written
 
 CATALOG = Catalog()
 #: The app that is damaged.
@@ -34,13 +36,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def assert_judged(path: Path, catalog: Catalog) -> None:
+def assert_judged(path: Path, catalog: Catalog, notes: Sequence[str] = ()) -> None:
     for finding in lint_file(path, catalog):
         assert finding.position, finding
         assert finding.message
     result = fix_file(path, catalog)
     if result.new != result.old:
         parse(result.new.decode(), "")
+        assert [note for note in notes if note not in result.new.decode()] == []
+
+
+def wrong(text: str, random: Random) -> tuple[str, list[str]]:
+    """The text with damage, or with changed values and comments, and the comments."""
+    if random.random() < 0.3:
+        return damaged(text, random), []
+    changed = written(mutated(parse(text, "").data, random), random)
+    said = _said(changed)
+    return noted(changed, random, lambda tried: said is not None and _said(tried) == said)
+
+
+def _said(text: str) -> object:
+    try:
+        return parse(text, "").data
+    except AuthoringError:
+        return None
 
 
 @effort(25)
@@ -52,13 +71,13 @@ def test_a_fault_beside_a_scenario(folder: Path, seed, random: Random) -> None:
     shutil.copy(path, own)
     name = document["spec"]["faults"][0]["type"]
     text = CATALOG.fault_path(name, path).read_text()
-    wrong = damaged(text, random) if random.random() < 0.3 else written(mutated(parse(text, "").data, random), random)
+    broken, notes = wrong(text, random)
     fault = own.parent / "faults" / name / "fault.yaml"
     fault.parent.mkdir(parents=True, exist_ok=True)
-    fault.write_text(wrong, encoding="utf-8", newline="")
+    fault.write_text(broken, encoding="utf-8", newline="")
 
     assert_judged(own, Catalog())
-    assert_judged(fault, Catalog())
+    assert_judged(fault, Catalog(), notes)
 
 
 @effort(3)
@@ -67,10 +86,10 @@ def test_an_app_in_a_collection(folder: Path, random: Random) -> None:
     catalog = Catalog([folder, data_root()])
     own, app = folder / "scenario.yaml", folder / "catalog" / "apps" / APP / "app.yaml"
     text = (data_root() / "catalog" / "apps" / APP / "app.yaml").read_text()
-    wrong = damaged(text, random) if random.random() < 0.3 else written(mutated(parse(text, "").data, random), random)
-    app.write_text(wrong, encoding="utf-8", newline="")
+    broken, notes = wrong(text, random)
+    app.write_text(broken, encoding="utf-8", newline="")
     seed, _ = next(each for each in SEEDS if each[1]["spec"]["app"]["name"] == APP)
     shutil.copy(seed, own)
 
     assert_judged(own, catalog)
-    assert_judged(app, catalog)
+    assert_judged(app, catalog, notes)

@@ -14,6 +14,7 @@ from scenario_kit.lab import offers as lab_offers
 from scenario_kit.lab import supervisor
 from scenario_kit.lab.clock import close_world, open_world, world_exists
 from scenario_kit.lab.state import LabState
+from scenario_kit.lab.toolchain.parts import engine, kubernetes
 from scenario_kit.model import Reference, TrialSpec
 from scenario_kit.model.capability import Capability
 from scenario_kit.observe.canary import sings
@@ -30,12 +31,14 @@ _INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-me
 class Grounds(Protocol):
     """Where trials take place. ``name`` is how messages call the place.
 
-    ``campaign_clock`` is the time of the trials of a campaign, ``data_plane`` what stands behind their evidence.
+    ``campaign_clock`` is the time of the trials of a campaign, ``data_plane`` what stands behind their evidence,
+    ``versions`` are those of Kubernetes and of what injects chaos, as far as known.
     """
 
     name: str
     campaign_clock: Literal["Wall", "Virtual"]
     data_plane: str
+    versions: tuple[str, str]
 
     def offers(self, capability: Capability, argument: str, clock: str) -> bool:
         """Whether a trial by that clock (``Wall`` or ``Virtual``) has a capability here.
@@ -66,6 +69,7 @@ class Lab:
     name = lab_offers.NAME
     campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
     data_plane = "Twin"
+    versions = (kubernetes(), engine())
 
     def __init__(self, name: str) -> None:
         self._state = LabState.load(name)
@@ -135,6 +139,7 @@ class RealCluster:
     name = "the cluster"
     campaign_clock: Literal["Wall", "Virtual"] = "Wall"
     data_plane = "RealNode"
+    versions = ("", "")
 
     def __init__(
         self,

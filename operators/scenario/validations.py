@@ -157,7 +157,9 @@ class Validations:
         created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
         report = self._report(ref.name)
         metadata = {"name": report.name, "namespace": report.namespace, "labels": {VALIDATION_LABEL: ref.name}}
-        data = {REPORT_KEY: bounded(Report(created=created, validation=verdict))}
+        kubernetes, engine = self._environment.grounds.versions
+        written = Report(created=created, kubernetes=kubernetes, engine=engine, validation=verdict)
+        data = {REPORT_KEY: bounded(written)}
         self._environment.cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
 
     def _report(self, name: str) -> Reference:

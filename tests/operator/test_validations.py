@@ -53,6 +53,7 @@ class Fakes:
     name = "the lab"
     campaign_clock = "Virtual"
     data_plane = "Twin"
+    versions = ("1", "2")
     problems: tuple[str, ...] = ()
     lacks = False
 

@@ -1,0 +1,21 @@
+"""A sample of `ci/resilience`: what is struck is never the scenario's fault, and nothing of the trial stays."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from tests.resilience.cells import Cell
+from tests.resilience.strike import strike
+
+#: A controller that hangs while its work is waited for, a pause that a trial survives or not, nodes that die.
+STRUCK = (
+    Cell(part="kube-controller-manager", how="hung", stage="inject"),
+    Cell(part="prometheus", how="paused", stage="expectAlerts"),
+    Cell(part="lab-server", how="killed", stage="expectCleared"),
+)
+
+
+@pytest.mark.parametrize("cell", STRUCK, ids=str)
+def test_nobody_is_blamed_for_the_machine(lab, cell):
+    came = strike(lab.name, cell, 1, Catalog())
+    print(came.word, came.struck, came.message, f"{came.seconds} s")
+    assert not came.wrong, came

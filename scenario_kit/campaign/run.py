@@ -134,7 +134,10 @@ class _Watch:
                 self._answered = self._clock()
             entry = self._open.get(planned.purpose)
             if entry and self._clock() - entry.moved > self._patience:
-                self._end(entry, f"no progress for {self._patience:.0f} s; is the operator running?")
+                self._end(
+                    entry,
+                    f"no progress for {self._patience:.0f} s: the operator does not run, or a part below it hangs",
+                )
 
     def _look(self, planned: PlannedTrial) -> None:
         purpose, trial = planned.purpose, self._campaign.find(planned)

@@ -255,4 +255,4 @@ def test_a_trial_that_does_not_move_is_infrastructure(cluster):
         progress=lambda *_: None, pause=Operator(cluster, silent=True), clock=Ticking(),
     )  # fmt: skip
     assert {r.outcome for r in results} == {"Infra"}
-    assert "is the operator running?" in results[0].message
+    assert "the operator does not run" in results[0].message

@@ -35,6 +35,12 @@ def connected(case: Case) -> Iterator[Problem]:
     triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
     reached = _reach(roots, edges)
     for i, (start, end) in enumerate(edges):
+        if end in triggers:
+            message = f"an edge leads to {_shown(end)}, a Trigger, which nothing brings about"
+            yield Problem(
+                (*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="turn the edge round"
+            )
+            continue
         if start in triggers:  # what set it off may stand in front of what sustains it
             continue
         if end in roots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.writes import elsewhere
@@ -105,6 +105,7 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
 def contradicted(case: Case) -> Iterator[Problem]:
     """Mitigation is undeclared, or contradicts the solutions."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
+    yield from _unprovable(case)
     for i, solution in enumerate(case.scenario.spec.solutions):
         for j, name in enumerate(solution.fixes):
             fault = case.faults.get(name)
@@ -115,3 +116,26 @@ def contradicted(case: Case) -> Iterator[Problem]:
             message = f"solution '{solution.name}' fixes '{name}', of which its type says that no operator can end it"
             fix = "drop the solution, or use another fault"
             yield Problem(("spec", "solutions", i, "fixes", j), message, name, "a fault with a mitigation", fix)
+
+
+def _unprovable(case: Case) -> Iterator[Problem]:
+    """Causes that no trial repairs alone: without a `fix` the whole fault is taken back, and it changes more."""
+    for i, use in enumerate(case.scenario.spec.faults):
+        fault = case.faults.get(use.name)
+        if fault is None or use.role not in LABELLED or fault.mitigation == "None":
+            continue
+        for cause in fault.causes:
+            touched = {_object(change) or fault.target for change in fault.changes if not change.restart}
+            others = sorted(name for name in touched if not same(name, cause.ref))
+            if others and not cause.fix:
+                message = (
+                    f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
+                )
+                fix = "add `fix`, the changes that remove exactly this cause, to that entity of the type"
+                yield Problem(("spec", "faults", i, "type"), message, expected="`fix` of the cause", fix=fix)
+
+
+def _object(change: Change) -> str:
+    """What a change is about, where it says so."""
+    body = change.create or change.apply or change.chaos
+    return f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""

@@ -194,6 +194,12 @@ def parts(case: Case) -> Iterator[Problem]:
     for place, finding in case.unrendered:
         if finding.code == "SK120":
             yield Problem(place, finding.message, finding.observed, finding.expected, finding.fix)
+    for i, use in enumerate(case.scenario.spec.faults):
+        for change in case.faults[use.name].changes if use.name in case.faults else ():
+            for name, known in strangers(case, change, breaks=True):
+                message = f"{change.target} has no container '{name}', and a new one would need an image"
+                fix, place = did_you_mean(name, known), ("spec", "faults", i, "parameters")
+                yield Problem(place, message, name, " or ".join(known), fix)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
             for name, known in strangers(case, change):
@@ -269,6 +275,13 @@ def start_order(case: Case) -> Iterator[Problem]:
         while name is not None and name not in seen:
             seen.append(name)
             name = after.get(name)
+        if use.start.on_alert and len(after) == 1:
+            message = (
+                f"'{use.name}' waits for {use.start.on_alert.name}, and there is no other fault that could raise it"
+            )
+            yield Problem(
+                ("spec", "faults", i, "start", "onAlert"), message, fix="drop `start`, or add the first fault"
+            )
         if name == use.name:
             message = f"'{use.name}' waits for itself: {' after '.join([*seen, name])}"
             yield Problem(("spec", "faults", i, "start", "afterFault"), message)

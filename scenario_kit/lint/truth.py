@@ -8,6 +8,7 @@ from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import FAULT_NODE, Case, Place, same
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import touches
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
@@ -53,6 +54,7 @@ def untouched(case: Case) -> Iterator[Problem]:
     """The labelled object is not what the fault changes."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
+        yield from _blamed(case, i)
         if not causes or not cause.entity or not case.exists(cause.entity) or _is_one_of(cause.entity, causes):
             continue
         if _is_one_of(cause.entity, case.entities(cause.fault, "Victim", "Artefact")) or _suffers(case, cause.entity):
@@ -61,6 +63,20 @@ def untouched(case: Case) -> Iterator[Problem]:
         place = ("spec", "groundTruth", "rootCauses", i, "entity")
         fix, edits = f"write `entity: {causes[0]}`", _labelled(place, causes)
         yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
+
+
+def _blamed(case: Case, number: int) -> Iterator[Problem]:
+    """What the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
+    cause = case.scenario.spec.ground_truth.root_causes[number]
+    fault = case.faults.get(cause.fault)
+    if fault is None or case.app is None or case.objects is None:
+        return
+    for blamed in fault.causes:
+        if (cause.entity and not same(cause.entity, blamed.ref)) or touches(fault, case.objects, case.app, blamed.ref):
+            continue
+        message = f"fault type '{fault.type}' names '{blamed.ref}' as its cause, but no change of it touches that"
+        place, fix = ("spec", "groundTruth", "rootCauses", number), "name what it changes under `entities` of the type"
+        yield Problem(place, message, blamed.ref, "an object that the fault changes", fix)
 
 
 @rule(

@@ -160,6 +160,15 @@ def waits_for_itself(subject: Subject) -> Iterator[Defect]:
     yield Defect("the first fault waits for itself", document)
 
 
+@kind("SK132")
+def fault_that_waits_for_nobody(subject: Subject) -> Iterator[Defect]:
+    """The only fault waits for an alert, which only a fault before it could raise."""
+    document, spec = subject.copy()
+    needs(len(spec.get("faults", [])) == 1, "it has several faults, or none")
+    first(spec)["start"] = {"onAlert": {"name": "KubePodCrashLooping"}}
+    yield Defect("starts on KubePodCrashLooping", document)
+
+
 @kind("SK128")
 def expiring_fault(subject: Subject) -> Iterator[Defect]:
     """The chaos object ends by itself after a minute."""

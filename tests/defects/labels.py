@@ -50,7 +50,7 @@ def wrong_label_suppressed(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the first label names {other}, SK405 is suppressed", document)
 
 
-@kind("SK112")
+@kind("SK112", "SK405")
 def label_of_nothing(subject: Subject) -> Iterator[Defect]:
     """An object that does not exist is labelled."""
     document, spec = subject.copy()

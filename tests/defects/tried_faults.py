@@ -124,11 +124,13 @@ def wrong_target(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK331", stage="Trial", first=("repeat",))
 def fault_that_waits_in_vain(subject: Subject) -> Iterator[Defect]:
-    """The fault waits for an alert that nothing raises."""
+    """The fault waits for an alert that the fault before it does not raise."""
     document, spec = subject.copy()
     one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     first(spec)["start"] = {"onAlert": {"name": "KubeDeploymentRolloutStuck"}}
-    yield Defect("starts on KubeDeploymentRolloutStuck", document)
+    spec["faults"] = [{"name": "more", "type": NAME, "target": other, "role": "Trigger"}, *spec["faults"]]
+    yield Defect("starts on KubeDeploymentRolloutStuck", document, files())
 
 
 @kind("SK441", stage="Trial", first=("label", "leak"))

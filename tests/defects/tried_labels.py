@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.defects.chains import rerooted
-from tests.defects.inert import add_inert
+from tests.defects.inert import add_inert, annotate
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own
 from tests.defects.subject import Document, Subject, bare
@@ -62,7 +62,7 @@ def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{target} is scaled to zero by a Trigger", document)
 
 
-@kind("SK405", "SK401", stage="Trial", first=("label",))
+@kind("SK405")
 def fault_that_blames_another(subject: Subject) -> Iterator[Defect]:
     """The fault itself names an object as its cause that it does not touch."""
     one_cause(subject)
@@ -70,21 +70,58 @@ def fault_that_blames_another(subject: Subject) -> Iterator[Defect]:
     yield _blamed(subject, other, f"the fault and the label name {other}")
 
 
-@kind("SK405", "SK406", "SK401", stage="Trial", first=("label",))
+@kind("SK405", "SK406")
 def fault_that_blames_its_victim(subject: Subject) -> Iterator[Defect]:
     """The fault itself names an object as its cause that only suffers."""
     one_cause(subject)
-    victims = [o for o in subject.alerting if bare(o) not in subject.causes and o.startswith("Deployment/")]
-    victim = needs(victims, "only the broken object itself alerts")[0]
+    victim = _victim(subject)
     yield _blamed(subject, victim, f"the fault and the label name {victim}, which alerts")
 
 
-def _blamed(subject: Subject, other: str, told: str) -> Defect:
+@kind("SK414")
+def cause_that_is_not_repaired_alone(subject: Subject) -> Iterator[Defect]:
+    """The fault blames something harmless that it changes as well, and leaves it open how that is repaired."""
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    defect = _blamed(subject, other, f"an annotation of {other} is the cause, without `fix`", touched=True)
+    for fault in defect.files.values():
+        fault["entities"][0].pop("fix")
+    yield defect
+
+
+@kind("SK401", stage="Trial", first=("label",))
+def fault_that_blames_what_it_touches(subject: Subject) -> Iterator[Defect]:
+    """The fault also changes something harmless elsewhere, and names that as its cause."""
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    yield _blamed(subject, other, f"an annotation of {other} is the cause, say fault and label", touched=True)
+
+
+@kind("SK401", stage="Trial", first=("label",))
+def fault_that_blames_the_victim_it_touches(subject: Subject) -> Iterator[Defect]:
+    """The fault also changes something harmless at what suffers from it, and names that as its cause."""
+    one_cause(subject)
+    victim = _victim(subject)
+    yield _blamed(subject, victim, f"an annotation of {victim} is the cause, say fault and label", touched=True)
+
+
+def _victim(subject: Subject) -> str:
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    touched = {bare(text) for text in (fault.target, *(c.target for c in fault.changes)) if text}
+    touched |= set(subject.causes) | {bare(e.ref) for e in fault.entities}
+    victims = [o for o in subject.alerting if bare(o) not in touched and o.startswith("Deployment/")]
+    return str(needs(victims, "only objects that the fault touches alert")[0])
+
+
+def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -> Defect:
     def blame(fault: Document) -> None:
-        entities = [{**e, "role": "Artefact"} for e in fault["entities"]]
+        entities = [{**e, "role": "Artefact"} for e in fault["entities"] if e["ref"] != other]
         for entity in entities:
             entity.pop("fix", None)
-        fault["entities"] = [{"ref": other, "role": "Cause", "fix": [{"restart": {"target": other}}]}, *entities]
+        fix = annotate(other, None) if touched else {"restart": {"target": other}}
+        fault["entities"] = [{"ref": other, "role": "Cause", "fix": [fix]}, *entities]
+        if touched:
+            fault["changes"].append(annotate(other, "2024-03"))
 
     document, files = with_own(subject, blame)
     spec = document["spec"]

@@ -72,7 +72,9 @@ def _spoilt(value: Any, key: str = "") -> Any:
         return value
     if isinstance(value, int):
         return value + 3
-    return value.partition("@")[0] + "9" if key == "image" else str(value).replace("://", "://x")
+    if key == "image":
+        return value.partition("@")[0] + "9"
+    return str(value).replace("://", "://x") if "://" in str(value) else f"{value}x"
 
 
 @kind("SK411", stage="Trial", first=("repeat",))

@@ -1,0 +1,20 @@
+"""Objects that the changes of a fault touch: only one of these can be what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scenario_kit.lint.writes import written
+from scenario_kit.model import App, Fault, Object, Reference
+
+
+def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> bool:
+    """Whether a fault is aimed at an object, creates it, writes it, or troubles its pods."""
+    ref = Reference.parse(entity)
+    created = [body for c in fault.changes if (body := c.create or c.apply or c.chaos)]
+    names = {(str(body.get("kind")), str((body.get("metadata") or {}).get("name"))) for body in created}
+    aimed = [Reference.parse(text) for text in (fault.target, *(c.target for c in fault.changes)) if text]
+    names |= {(other.kind, other.name) for other in aimed}
+    return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
+        (field.of.kind, field.of.name) for field in written(fault.changes, objects, app)
+    }

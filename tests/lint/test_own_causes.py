@@ -1,0 +1,40 @@
+"""What a fault of the scenario's own says about its causes: it touches them, and each can be repaired alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lint.test_truth_rules import found, scenario
+from tests.lint.truth_violations import own_fault
+
+NOTE = {"patch": {"target": "Deployment/ad", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
+DROP = {"patch": {"target": "Deployment/ad", "type": "Merge", "patch": {"metadata": {"annotations": {"note": None}}}}}
+
+
+def blaming(entity: dict[str, Any], *changes: dict[str, Any]) -> dict[str, Any]:
+    """The fault with this as its one cause, and further changes."""
+    fault = own_fault()
+    fault["entities"] = [entity, {"ref": "{{ target }}", "role": "Victim"}]
+    fault["changes"] = [*fault["changes"], *changes]
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "codes"),
+    [
+        pytest.param(own_fault(), set(), id="as it is"),
+        pytest.param(blaming({"ref": "Deployment/ad", "fix": [DROP]}), {"SK405"}, id="what it does not touch"),
+        pytest.param(blaming({"ref": "Deployment/ad", "fix": [DROP]}, NOTE), set(), id="what it touches"),
+        pytest.param(blaming({"ref": "Deployment/ad"}, NOTE), {"SK414"}, id="which is not repaired alone"),
+    ],
+)
+def test_what_a_fault_says_of_its_cause_can_be_true(fault: dict[str, Any], codes: set[str], tmp_path: Path) -> None:
+    def label(spec: dict[str, Any]) -> None:
+        if fault["entities"][0].get("ref") == "Deployment/ad":
+            spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/ad"
+
+    path = scenario(label, tmp_path, fault)
+    assert {f.code for f in found(path)} & {"SK405", "SK406", "SK414"} == codes

@@ -120,6 +120,7 @@ def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -
             entity.pop("fix", None)
         fix = annotate(other, None) if touched else {"restart": {"target": other}}
         fault["entities"] = [{"ref": other, "role": "Cause", "fix": [fix]}, *entities]
+        fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
         if touched:
             fault["changes"].append(annotate(other, "2024-03"))
 

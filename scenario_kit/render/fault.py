@@ -32,7 +32,7 @@ from scenario_kit.render.effect import sound
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
-from scenario_kit.render.namespaces import placed, used
+from scenario_kit.render.namespaces import named, placed, used
 from scenario_kit.render.objects import found
 from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
@@ -86,7 +86,11 @@ def fault(
         return made
 
     def checks(documents: Sequence[Any], place: str) -> tuple[Check, ...]:
-        return tuple(_value(d, Check, variables, f"{where} {p}") for p, d in kept(documents, place))
+        made = tuple((p, _value(d, Check, variables, f"{where} {p}")) for p, d in kept(documents, place))
+        for at, check in made:
+            if (text := named(check)) and not text.startswith("Node/"):
+                _reference(text, f"{where} {at}")
+        return tuple(check for _, check in made)
 
     def entity(document: Any, place: str) -> Entity:
         rest = {k: v for k, v in document.items() if k != "fix"}

@@ -106,6 +106,15 @@ def renamed(change: Change, find: Callable[[str], str]) -> Change:
     return Change.from_json(document)
 
 
+def named(check: Check) -> str:
+    """The reference of what a check is about; empty where it names no object."""
+    for kind, field in _NAMED.items():
+        if (body := getattr(check, kind)) is not None:
+            text = str(getattr(body, field))
+            return f"Service/{text}" if kind == "endpoints" and "/" not in text else text
+    return ""
+
+
 def _asked(check: Check, find: Callable[[str], str]) -> Check:
     document = check.to_json()
     for kind, field in _NAMED.items():

@@ -8,15 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from scenario_kit.model.chaos import GROUP
+
 _SELECTOR: Final[Mapping[str, Any]] = {"matchLabels": {}, "matchExpressions": [{}]}
+_PROBE: Final = {"httpGet": {}, "tcpSocket": {}, "grpc": {}, "exec": {"command": [str]}}
+_SOURCE: Final[Mapping[str, Any]] = {"configMapKeyRef": {}, "secretKeyRef": {}, "fieldRef": {}, "resourceFieldRef": {}}
 _CONTAINER: Final = {
-    "name": str, "image": str, "command": [str], "args": [str], "env": [{"name": str, "valueFrom": {}}],
-    "envFrom": [{}], "ports": [{}], "volumeMounts": [{}], "resources": {"limits": {}, "requests": {}},
-    "securityContext": {}, "readinessProbe": {}, "livenessProbe": {}, "startupProbe": {}, "lifecycle": {},
+    "name": str, "image": str, "command": [str], "args": [str], "env": [{"name": str, "valueFrom": _SOURCE}],
+    "envFrom": [{"configMapRef": {}, "secretRef": {}}], "ports": [{}], "volumeMounts": [{}],
+    "resources": {"limits": {}, "requests": {}}, "securityContext": {"capabilities": {"add": [str], "drop": [str]}},
+    "readinessProbe": _PROBE, "livenessProbe": _PROBE, "startupProbe": _PROBE,
+    "lifecycle": {"postStart": _PROBE, "preStop": _PROBE},
+}  # fmt: skip
+_VOLUME: Final = {
+    "name": str, "hostPath": {}, "emptyDir": {}, "configMap": {}, "secret": {}, "persistentVolumeClaim": {},
+    "projected": {"sources": [{"configMap": {}, "secret": {}}]},
 }  # fmt: skip
 _POD: Final = {
-    "containers": [_CONTAINER], "initContainers": [_CONTAINER], "ephemeralContainers": [_CONTAINER], "volumes": [{}],
-    "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": {},
+    "containers": [_CONTAINER], "initContainers": [_CONTAINER], "ephemeralContainers": [_CONTAINER],
+    "volumes": [_VOLUME], "nodeSelector": {}, "affinity": {}, "tolerations": [{}], "securityContext": {},
 }  # fmt: skip
 _METADATA: Final = {"name": str, "namespace": str, "labels": {}, "annotations": {}}
 _TEMPLATED: Final = {"template": {"metadata": _METADATA, "spec": _POD}}
@@ -30,8 +40,11 @@ _SPECS: Final[Mapping[str, Any]] = {
     "Service": {"selector": {}, "ports": [{}]},
     "NetworkPolicy": {"podSelector": _SELECTOR, "ingress": [{}], "egress": [{}], "policyTypes": [str]},
     "PodDisruptionBudget": {"selector": _SELECTOR},
+    "PersistentVolume": {"hostPath": {}, "local": {}, "claimRef": {}, "capacity": {}, "nodeAffinity": {}},
     "HorizontalPodAutoscaler": {"scaleTargetRef": {}, "metrics": [{}]},
 }
+_PODS: Final = {"namespaces": [str], "labelSelectors": {}, "expressionSelectors": [{}], "pods": {}}
+_CHAOS: Final = {"mode": str, "action": str, "duration": str, "type": str, "schedule": str, "selector": _PODS}
 _OBJECT: Final = {
     "apiVersion": str, "kind": str, "metadata": _METADATA, "spec": {}, "data": {}, "stringData": {}, "rules": [{}],
     "subjects": [{}], "roleRef": {}, "webhooks": [{}],
@@ -42,7 +55,8 @@ _NAMES: Final = {str: "text", dict: "a mapping", list: "a list"}
 def misshapen(obj: Mapping[str, Any]) -> str:
     """The first place of the object that is not what it has to be, and what that is; empty where there is none."""
     kind = obj.get("kind")
-    bones = {**_OBJECT, "spec": _SPECS.get(kind, {}) if isinstance(kind, str) else {}}
+    usual = _CHAOS if str(obj.get("apiVersion", "")).startswith(f"{GROUP}/") else {}
+    bones = {**_OBJECT, "spec": _SPECS.get(kind, usual) if isinstance(kind, str) else {}}
     return next(_wrong(obj, bones, ""), "")
 
 

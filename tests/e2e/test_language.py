@@ -29,3 +29,11 @@ def test_it_passes_for_its_own_reasons(lab, kit, name, purposes, said):
     assert {t["outcome"] for t in done.document["trials"]} == {"Held"}
     for words in said:
         assert words in done.document["headline"]
+
+
+def test_stores_in_a_namespace_of_their_own(lab, kit):
+    """A database fault there: its Job, alerts, decoys in both namespaces, repair and clean-up."""
+    done = kit("try", str(FIXTURES / "stores-apart"), "--name", lab.name, "--format", "json")
+    assert done.code == 0, done.out
+    assert "it reproduces" in done.document["headline"]
+    assert "2 decoys do not" in done.document["headline"]

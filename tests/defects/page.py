@@ -32,7 +32,8 @@ def part(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
         "",
         table(records, kinds),
     ]
-    lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios.")
+    alone = "No untouched scenario was tried beside them: the validations of the catalogue are those trials."
+    lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios." if untouched else alone)
     if wrong := remarks(records):
         lines += ["", "Not caught with a right code:", "", *(f"* {line}" for line in wrong)]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,47 @@
+"""The page keeps what people wrote, and holds the tables between its marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.defects.kind import Kind
+from tests.defects.outcome import UNTOUCHED, Caught
+from tests.defects.page import placed, write
+
+STATIC = Kind("typo", "A typo", frozenset({"SK1"}), "Static", lambda _: iter(()))
+TRIED = Kind("lie", "A lie", frozenset({"SK4"}), "Trial", lambda _: iter(()))
+PAGE = """before
+
+<!-- lint: written by ci/defects --page -->
+old
+<!-- end of lint -->
+between
+<!-- trials: written by ci/defects --page -->
+<!-- end of trials -->
+after
+"""
+
+
+def test_each_table_stands_between_its_marks_and_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(PAGE)
+    linted = [
+        Caught(kind="typo", scenario="s", answer="Right", codes=("SK1",)),
+        Caught(kind=UNTOUCHED, scenario="s", answer="Missed"),
+    ]
+    tried = [Caught(kind="lie", scenario="s", answer="Missed", told="a lie", seconds=90.0)]
+    write(path, linted, tried, [STATIC, TRIED])
+    write(path, linted, tried, [STATIC, TRIED])
+    text = path.read_text()
+    assert "old" not in text
+    assert [text.count(word) for word in ("before", "between", "after", "| typo |", "| lie |")] == [1] * 5
+    assert "False alarms: 0 in 1 untouched scenarios." in text
+    assert "* Missed: lie on s (a lie): nothing" in text
+    assert "2 minutes of trials" in text
+
+
+def test_a_page_without_marks_is_not_written_over() -> None:
+    with pytest.raises(ValueError, match="no marks of 'lint'"):
+        placed("nothing", "lint", "table")

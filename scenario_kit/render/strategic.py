@@ -64,9 +64,13 @@ def merge(base: Any, patch: Any) -> Any:
 
 def _key(field: str, items: list[Any]) -> str:
     for key in _KEYS.get(field, ()):
-        if all(isinstance(i, dict) and (key in i or i.get(_DIRECTIVE) == "replace") for i in items):
+        if all(isinstance(i, dict) and (_plain(i.get(key)) or i.get(_DIRECTIVE) == "replace") for i in items):
             return key
     return ""
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, str | int)
 
 
 def _merged(base: list[Any], patch: list[Any], key: str) -> list[Any]:

@@ -1,0 +1,28 @@
+"""What a demonstration applies."""
+
+from __future__ import annotations
+
+from scenario_kit.cli.demo import _played
+
+
+def test_a_scenario_keeps_its_annotations_when_it_is_played() -> None:
+    document = {
+        "kind": "Scenario",
+        "metadata": {"name": "s", "annotations": {"scenariokit.io/canary": "c"}},
+        "spec": {},
+    }
+
+    played = _played(document)
+
+    assert played["metadata"] == {
+        "name": "s",
+        "namespace": "scenario-kit",
+        "annotations": {"scenariokit.io/canary": "c", "scenariokit.io/clock": "Virtual"},
+    }
+    assert document["metadata"] == {"name": "s", "annotations": {"scenariokit.io/canary": "c"}}
+
+
+def test_a_scenario_without_annotations_is_played_in_virtual_time() -> None:
+    played = _played({"metadata": {"name": "s", "annotations": None}})
+
+    assert played["metadata"]["annotations"] == {"scenariokit.io/clock": "Virtual"}

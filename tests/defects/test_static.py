@@ -1,6 +1,6 @@
 """Every kind of defect that needs no cluster is caught with the right code.
 
-That good scenarios have no finding, tests/lint shows. Each kind gets a few of the scenarios, and each scenario its share
+That good scenarios have no finding, tests/lint shows. Each kind gets a few of the scenarios, each scenario its share
 of the kinds: ``ci/defects --static`` runs every pair.
 """
 

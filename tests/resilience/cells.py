@@ -51,7 +51,9 @@ class Outcome(Value, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> str:
-        """Why this must not be; empty if it may."""
+        """Why this must not be; empty if it may, and where nothing was struck."""
+        if not self.struck:
+            return ""
         if self.codes or self.verdict == "Fail":
             return f"held against the scenario: {', '.join(self.codes) or self.verdict}"
         if self.verdict == "Pass" and self.outcome != "Held":
@@ -99,7 +101,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     wrong = [f"{o.cell}: {o.wrong}" for o in outcomes if o.wrong]
-    count = f"{len(outcomes)} strikes: {sum(o.word == 'pass' for o in outcomes)} passed, as the trial went on; " + (
-        f"{sum(o.word == 'infra' for o in outcomes)} not evaluated; {len(wrong)} wrong"
+    count = (
+        f"{sum(bool(o.struck) for o in outcomes)} strikes: {sum(o.word == 'pass' for o in outcomes)} passed, as the trial went on; "
+        + (f"{sum(o.word == 'infra' for o in outcomes)} not evaluated; {len(wrong)} wrong")
     )
     return "\n".join([*lines, "", count, *wrong])

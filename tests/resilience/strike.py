@@ -27,9 +27,9 @@ from tests.resilience.cells import PAUSE_SECONDS, Cell, Outcome
 USUAL, OF_CHAOS = "cart-scaled-to-zero", "payment-pod-failure"
 _PLAN: Final = msgspec.structs.replace(TRY, name="struck")
 #: Wall seconds that a trial may stand still: shorter than for people, who may start their lab again meanwhile.
-_PATIENCE: Final = 30.0
+_PATIENCE: Final = 60.0
 _LONGEST: Final = 300.0
-_CLEAN: Final = 120.0
+_CLEAN: Final = 300.0
 
 
 def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:

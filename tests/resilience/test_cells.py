@@ -23,6 +23,7 @@ def outcome(verdict="NotEvaluated", ended="Infra", **more):
         (outcome(codes=("SK322",)), "WRONG", "held against the scenario: SK322"),
         (outcome(left=("otel-demo-abcd",)), "WRONG", "left behind: otel-demo-abcd"),
         (Outcome(cell=CELL, verdict="Pass", outcome="Held"), "-", ""),
+        (Outcome(cell=CELL, verdict="NotEvaluated", outcome="Infra", left=("otel-demo-abcd",)), "-", ""),
     ],
 )
 def test_what_may_come_of_a_strike(came, word, why):

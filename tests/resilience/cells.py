@@ -101,8 +101,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     wrong = [f"{o.cell}: {o.wrong}" for o in outcomes if o.wrong]
-    count = (
-        f"{sum(bool(o.struck) for o in outcomes)} strikes: {sum(o.word == 'pass' for o in outcomes)} passed, as the trial went on; "
-        + (f"{sum(o.word == 'infra' for o in outcomes)} not evaluated; {len(wrong)} wrong")
-    )
+    words = [o.word for o in outcomes]
+    passed, infra = words.count("pass"), words.count("infra")
+    count = f"{len(words) - words.count('-')} strikes: {passed} passed, as the trial went on; "
+    count += f"{infra} not evaluated; {len(wrong)} wrong"
     return "\n".join([*lines, "", count, *wrong])

@@ -45,6 +45,29 @@ def test_a_namespace_is_free_again_once_its_world_has_ended(lab: LittleLab) -> N
     assert lab.worlds.open(spec("t2")).now == EPOCH
 
 
+def test_every_namespace_of_an_app_belongs_to_its_world(lab: LittleLab) -> None:
+    world = lab.worlds.open(spec(others=("shop-stores",)))
+
+    assert lab.worlds.at_home("shop-stores") is world
+    assert lab.worlds.clock_of("shop-stores") == world.now
+    with pytest.raises(Taken):
+        lab.worlds.open(spec("t2", namespace="shop-stores"))
+
+    lab.worlds.close("t1")
+    assert lab.worlds.at_home("shop-stores") is None
+
+
+def test_a_view_holds_the_objects_of_every_namespace(lab: LittleLab) -> None:
+    metadata = {"name": "db", "namespace": "shop-stores", "uid": "u", "resourceVersion": "5000"}
+    lab.store.put("Service", {"kind": "Service", "metadata": metadata, "spec": {}})
+    view = lab.worlds.open(spec(others=("shop-stores",))).view()
+
+    assert view.kind("Service") == {}
+    assert list(view.within("shop-stores").kind("Service")) == ["db"]
+    assert [o["metadata"]["name"] for o in view.everywhere("Service")] == ["db"]
+    assert view.within("elsewhere").kind("Service") == {}
+
+
 def test_a_namespace_never_sees_the_same_instant_twice(lab: LittleLab) -> None:
     first = lab.worlds.open(spec())
     first.wait(EPOCH + 30, stride=None, seconds=5.0, go_on=lambda: True)

@@ -56,6 +56,8 @@ def api_server(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
             "--etcd-binary", str(etcd), "--kube-apiserver-binary", str(server),
             "--kube-apiserver-port", str(_free_port()), "--disable-qps-limits", "--wait", "60s",
             "--extra-args", "kube-apiserver=advertise-address=127.0.0.1",
+            # The default has room for 254 Services, and nothing that a test creates is ever deleted.
+            "--extra-args", "kube-apiserver=service-cluster-ip-range=10.96.0.0/16",
         )  # fmt: skip
         yield kubeconfig
     except subprocess.CalledProcessError as error:

@@ -17,19 +17,20 @@ FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 def test_it_has_no_findings(path):
-    assert lint_file(path, CATALOG) == []
+    """But that some break what a scenario of the catalogue breaks: they are about the language, not about incidents."""
+    assert [f for f in lint_file(path, CATALOG) if f.code != "SK217"] == []
 
 
 @pytest.mark.parametrize(
     ("name", "purposes"),
     [
         ("alternative-solutions", ["repeat-1", "control", "label", "solution-2"]),
-        ("benign", ["repeat-1", "control"]),
+        ("benign", ["repeat-1", "control", "leaks"]),
         ("conjunctive-causes", ["repeat-1", "control", "label-1", "label-2", "solution-2"]),
         ("distractor", ["repeat-1", "control", "distractors", "label", "label-rest"]),
         ("fault-beside-the-scenario", ["repeat-1", "control", "label"]),
         ("no-incident", ["repeat-1"]),
-        ("no-incident-with-distractor", ["repeat-1", "control"]),
+        ("no-incident-with-distractor", ["repeat-1", "control", "leaks"]),
         ("trigger-and-sustaining", ["repeat-1", "control", "label", "label-rest"]),
         ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
     ],

@@ -17,14 +17,23 @@ def runbook(request):
     return resolve(load_scenario(request.param).scenario, Catalog(), "otel-demo-bcdf", beside=request.param)
 
 
-def test_the_quick_plan_has_a_repeat_a_control_and_the_label_intervention(runbook):
+def test_the_quick_plan_has_a_repeat_a_control_and_what_the_outcome_asks_for(runbook):
     planned = trials(QUICK, runbook, 1)
     purposes = [p.purpose for p in planned]
-    assert purposes[:3] == ["repeat-1", "control", "label"]
+    assert purposes[0] == "repeat-1"
+    assert ("control" in purposes) == bool(runbook.faults)
+    assert any(p.startswith("label") for p in purposes) == (runbook.outcome == "Incident")
+    assert any(s.kind == "expectNoLeaks" for p in planned for s in p.steps) == bool(runbook.faults)
     assert len({p.seed for p in planned}) == len(planned)
-    repeat = [s.kind for s in planned[0].steps]
+
+
+def test_a_repeat_of_an_incident_tries_every_decoy_and_then_repairs_it(runbook):
+    repeat = [s.kind for s in trials(QUICK, runbook, 1)[0].steps]
+    if runbook.outcome != "Incident":
+        assert not {"expectStillFiring", "undoChange"} & set(repeat)
+        return
     assert repeat[:5] == ["deploy", "expectQuiet", "inject", "expectAlerts", "hold"]
-    assert repeat[-4:] == ["change", "expectCleared", "teardown", "expectClean"]
+    assert repeat[-3:] == ["expectCleared", "teardown", "expectClean"]
     assert repeat.count("expectStillFiring") == len([p for p in runbook.procedures if p.use == "Decoy"])
 
 
@@ -32,20 +41,24 @@ def test_every_program_cleans_up_and_every_procedure_exists(runbook):
     for planned in trials(QUICK, runbook, 1):
         assert [s.kind for s in planned.steps[-2:]] == ["teardown", "expectClean"]
         for step in planned.steps:
-            if step.kind == "change":
+            if step.kind == "change" and step.use == "RemoveFault":
+                assert runbook.fault(step.name).changes
+            elif step.kind == "change":
                 assert runbook.procedure(step.use, step.name).solution.changes
 
 
 def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
-    control = next(p for p in trials(QUICK, runbook, 1) if p.purpose == "control")
-    assert "inject" not in [s.kind for s in control.steps]
-    assert control.steps[1].seconds >= runbook.windows.quiet + runbook.windows.hold
+    for control in [p for p in trials(QUICK, runbook, 1) if p.purpose == "control"]:
+        assert "inject" not in [s.kind for s in control.steps]
+        assert control.steps[1].seconds >= runbook.windows.quiet + runbook.windows.hold
 
 
-def test_the_labelled_fix_is_the_causes_own(runbook):
-    (repair,) = causes.repairs(runbook)
-    assert [c.fix.use for c in repair] == ["Fix"]
-    assert causes.unlabelled(runbook) == []
+def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
+    repairs = causes.repairs(runbook)
+    assert bool(repairs) == (runbook.outcome == "Incident")
+    assert {c.fix.use for repair in repairs for c in repair} <= {"Fix"}
+    labels = {r.fault for r in runbook.ground_truth.root_causes}
+    assert {c.fault for repair in repairs for c in repair} == labels
 
 
 def test_try_is_one_repeat(runbook):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.changes import NoEffect
+from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
-from scenario_kit.model import CheckResult, Finding, Severity, Step
+from scenario_kit.model import CheckResult, Finding, Reference, Severity, Step
+from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.inject import STEP
@@ -14,6 +15,8 @@ from scenario_kit.trial.inject import STEP
 #: The finding for a procedure that cannot be executed, by its use.
 _CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307", "RemoveFault": "SK306"}
 _UNDO_DEADLINE: Final = 300
+#: Seconds of trial time that workloads have to come back after a procedure is taken back.
+_REST: Final = 120
 
 
 def change(context: Context, step: Step, index: int) -> tuple[list[Finding], list[CheckResult]]:
@@ -48,8 +51,25 @@ def _remove_fault(context: Context, name: str) -> list[Finding]:
 
 
 def undo_change(context: Context, step: Step) -> None:
-    """Take a procedure back, so that the next one meets the same broken app."""
+    """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
+    targets = context.runbook.procedure(step.use, step.name).solution.changes
+    _rest(context, {_bare(c.target) for c in targets if c.target})
+
+
+def _rest(context: Context, touched: set[tuple[str, str]]) -> None:
+    """Wait for the workloads that were touched; one that the fault keeps from coming back is not waited for longer."""
+    deadline = context.clock.now() + _REST
+    while context.clock.now() < deadline:
+        live = [o for o in context.contents(*WORKLOADS) if (o["kind"], o["metadata"]["name"]) in touched]
+        if all(settled(o) for o in live):
+            return
+        context.wait(context.clock.now() + (TICK if context.virtual else 1))
+
+
+def _bare(target: str) -> tuple[str, str]:
+    ref = Reference.parse(target)
+    return ref.kind, ref.name
 
 
 def _undo(context: Context, group: str) -> None:

@@ -1,4 +1,4 @@
-"""Taking a procedure back: the next one begins when nothing rolls any more, or when the fault keeps it from coming back."""
+"""Taking a procedure back: the next one begins when nothing rolls any more, but for what the fault keeps down."""
 
 import msgspec
 import pytest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scenario_kit.lint.case import Case, Place, same
+from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.writes import elsewhere
 from scenario_kit.load.edit import Drop, Edit, Put
-from scenario_kit.model import App, Change, Fault, Object, Severity
+from scenario_kit.model import App, Change, Fault, Object, Reference, Severity
 from scenario_kit.model.scenario import LABELLED
 
 
@@ -125,8 +125,9 @@ def _unprovable(case: Case) -> Iterator[Problem]:
         if fault is None or use.role not in LABELLED or fault.mitigation == "None":
             continue
         for cause in fault.causes:
-            touched = {_object(change) or fault.target for change in fault.changes if not change.restart}
-            others = sorted(name for name in touched if not same(name, cause.ref))
+            ref = Reference.parse(cause.ref)
+            touched = {_object(change, fault) for change in fault.changes if not change.restart}
+            others = sorted(f"{kind}/{name}" for kind, name in touched if (kind, name) != (ref.kind, ref.name))
             if others and not cause.fix:
                 message = (
                     f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
@@ -135,7 +136,9 @@ def _unprovable(case: Case) -> Iterator[Problem]:
                 yield Problem(("spec", "faults", i, "type"), message, expected="`fix` of the cause", fix=fix)
 
 
-def _object(change: Change) -> str:
-    """What a change is about, where it says so."""
-    body = change.create or change.apply or change.chaos
-    return f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
+def _object(change: Change, fault: Fault) -> tuple[str, str]:
+    """Kind and name of what a change is about; the fault's target, where it does not say so."""
+    if body := change.create or change.apply or change.chaos:
+        return str(body.get("kind")), str((body.get("metadata") or {}).get("name"))
+    ref = Reference.parse(change.target or fault.target)
+    return ref.kind, ref.name

@@ -1,7 +1,7 @@
 """One step of a campaign: tables, and what holds for every order in which trials end and runs are interrupted."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenario_kit.campaign.advance import Seen, advance

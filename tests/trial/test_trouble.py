@@ -5,7 +5,7 @@ import threading
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
@@ -224,7 +224,7 @@ REQUESTS = Stage(trouble := Trouble()).run() and trouble.count
 ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), st.integers(1, 12), ERRORS, st.sampled_from([0.0, 5000.0]))
 def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump):
     """However much time passes meanwhile: the trial holds, or it was infrastructure."""
@@ -235,7 +235,7 @@ def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump)
         assert stage.cluster.objects(REF) is None, "and the app is gone"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), ERRORS)
 def test_what_never_comes_back_is_never_judged(first, error):
     stage = Stage(Trouble(lambda n: n >= first, error)).run()

@@ -61,6 +61,7 @@ def test_what_is_given_up_is_named_and_what_runs_is_waited_for():
     assert [p.purpose for p in move.missing] == ["repeat-4", "repeat-5", "control", "label", "cheats"]
 
 
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(1, 4), st.lists(st.tuples(st.integers(0, 20), st.sampled_from("HHHHHHHBI")), min_size=80, max_size=80)
 )

@@ -2,7 +2,7 @@
 
 PLAN = """\
 name: labels-only
-looks: [{n: 1, accept: 0, reject: 1}]
+looks: [{repeats: 1, accept: 0, reject: 1}]
 control: false
 solutions: false
 cheats: false

@@ -45,7 +45,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
     if found.scenario is None or found.runbook is None:
         return _refusal(found.errors), None, None
     runbook, clock = found.runbook, _clock(environment, obj)
-    if lacks := _lacks(environment, runbook, clock):
+    if lacks := lacking_here(environment, runbook, clock):
         return _refusal(lacks), None, None
     try:
         demand_wall_clock(runbook.faults, clock)
@@ -55,7 +55,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
     return None, wanted, runbook
 
 
-def _lacks(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
+def lacking_here(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
     """What this environment does not have of what the scenario needs: no fault of the scenario's."""
     grounds, known = environment.grounds, capabilities(environment.catalog)
     lacks = lacking(

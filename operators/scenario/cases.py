@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from operators.scenario.accept import lacking_here
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.understood import understood
+from operators.scenario.understood import told, understood
 from scenario_kit.campaign import PlannedTrial, trials
-from scenario_kit.campaign.plans import Plan, Resolve
+from scenario_kit.campaign.plans import Plan, Resolve, users
 from scenario_kit.campaign.spec import ValidationSpec, validation_spec
-from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.judge.capabilities import findings as missing
-from scenario_kit.judge.capabilities import lacking
-from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario, Severity
+from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
 from scenario_kit.render import resolve
 from scenario_kit.render.recurrence import demand_wall_clock
 
@@ -58,8 +56,7 @@ def case_of(environment: Environment, obj: Object) -> Refusal | Case:
     try:
         return _resolved(environment, found.scenario, found.findings, spec, plan)
     except AuthoringError as problem:
-        untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
-        return Case(name, spec, plan, problem.findings or (untold,))
+        return Case(name, spec, plan, told(problem))
 
 
 def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
@@ -80,16 +77,11 @@ def _resolved(
     environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
 ) -> Case:
     def resolved(namespace: str, load_percent: int) -> Runbook:
-        users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
-        return resolve(scenario, environment.catalog, namespace, users=users)
+        return resolve(scenario, environment.catalog, namespace, users=users(scenario, load_percent))
 
-    sample, grounds = resolved("app", 100), environment.grounds
-    lacks = lacking(
-        sample.faults, sample.app, capabilities(environment.catalog),
-        lambda each, argument: grounds.offers(each, argument, grounds.campaign_clock), sample.requires,
-    )  # fmt: skip
-    if lacks:
-        return Case(scenario.name, spec, plan, (*static, *missing(lacks, grounds.name)))
-    demand_wall_clock(sample.faults, grounds.campaign_clock)
+    sample, clock = resolved("app", 100), environment.grounds.campaign_clock
+    if lacks := lacking_here(environment, sample, clock):
+        return Case(scenario.name, spec, plan, (*static, *lacks))
+    demand_wall_clock(sample.faults, clock)
     planned = tuple(trials(plan, sample, spec.seed))
     return Case(scenario.name, spec, plan, static, sample, resolved, planned)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from scenario_kit.model import Object
 from scenario_kit.model.scenario import Outcome
-from scenario_kit.trial import Condition, TrialStatus, set_condition
+from scenario_kit.trial import Condition, ConditionRow, TrialStatus, with_conditions
 
 #: Conditions of a Scenario; all of them appear at first contact.
 CONDITIONS: Final = (
@@ -83,30 +83,26 @@ def conditions(
     trial: TrialStatus | None,
 ) -> tuple[Condition, ...]:
     """The conditions of a Scenario, from what is known of its trial."""
-    result = tuple(before)
+    return with_conditions(before, _rows(refusal, wanted, trial), generation, CONDITIONS)
 
-    def put(type: str, status: Truth, reason: str, message: str = "") -> None:
-        nonlocal result
-        result = set_condition(result, type, status, reason, message, generation)
 
+def _rows(refusal: Refusal | None, wanted: Wanted | None, trial: TrialStatus | None) -> Iterator[ConditionRow]:
     if refusal is not None:
-        put("Accepted", "False", refusal.reason, refusal.message)
+        yield "Accepted", "False", refusal.reason, refusal.message
     else:
-        put("Accepted", "True", "Valid")
+        yield "Accepted", "True", "Valid", ""
     mirrored = {c.type: c for c in trial.conditions} if trial else {}
     waiting = "NotAccepted" if refusal else "Suspended" if wanted and wanted.suspended else "Pending"
     nothing = wanted is not None and wanted.outcome == "NoIncident"
     for type in MIRRORED:
         found = mirrored.get(type)
         if found is not None:
-            put(type, found.status, found.reason, found.message)
+            yield type, found.status, found.reason, found.message
         elif nothing and not refusal and type in _NOTHING:
-            put(type, "False", *_NOTHING[type])
+            yield type, "False", *_NOTHING[type]
         else:
-            put(type, "Unknown", waiting)
-    put("Ready", *_ready(refusal, wanted, trial, mirrored))
-    order = {c: i for i, c in enumerate(CONDITIONS)}
-    return tuple(sorted(result, key=lambda c: order[c.type]))
+            yield type, "Unknown", waiting, ""
+    yield "Ready", *_ready(refusal, wanted, trial, mirrored)
 
 
 def _ready(

@@ -46,5 +46,10 @@ def _understood(catalog: Catalog, text: str) -> Understood:
         app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
         return Understood(scenario=scenario, findings=findings, runbook=resolve(scenario, catalog, app.namespace))
     except AuthoringError as problem:
-        untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
-        return Understood(findings=problem.findings or (untold,))
+        return Understood(findings=told(problem))
+
+
+def told(problem: AuthoringError) -> tuple[Finding, ...]:
+    """The findings of a mistake; one made of its message where it brings none."""
+    untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+    return problem.findings or (untold,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from scenario_kit.campaign.advance import Move, Seen, advance
 from scenario_kit.campaign.plans import Plan, PlannedTrial
 from scenario_kit.campaign.result import Validation
 from scenario_kit.model import Finding, Value, Verdict
-from scenario_kit.trial import Condition, set_condition
+from scenario_kit.trial import Condition, ConditionRow, with_conditions
 
 #: Conditions of a Validation; all of them appear at first contact.
 CONDITIONS: Final = ("Accepted", "Succeeded", "Ready")
@@ -108,7 +108,8 @@ def status(
                 "repeats": numbers.n, "broken": numbers.broken, "atLeast": numbers.at_least, "claims": numbers.claims,
             }  # fmt: skip
     conditions = [Condition.from_json(c) for c in before.get("conditions") or []]
-    result["conditions"] = [c.to_json() for c in _conditions(conditions, generation, refusal, shown, verdict)]
+    after = with_conditions(conditions, _rows(refusal, shown, verdict), generation, CONDITIONS)
+    result["conditions"] = [c.to_json() for c in after]
     return result
 
 
@@ -116,29 +117,15 @@ def _finding(finding: Finding) -> dict[str, str]:
     return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_LONGEST]}
 
 
-def _conditions(
-    before: Sequence[Condition],
-    generation: int,
-    refusal: Refusal | None,
-    shown: Shown | None,
-    verdict: Validation | None,
-) -> tuple[Condition, ...]:
-    result = tuple(before)
-
-    def put(type: str, status: Truth, reason: str, message: str = "") -> None:
-        nonlocal result
-        result = set_condition(result, type, status, reason, message, generation)
-
+def _rows(refusal: Refusal | None, shown: Shown | None, verdict: Validation | None) -> Iterator[ConditionRow]:
     if refusal is not None:
-        put("Accepted", "False", refusal.reason, refusal.message)
-        put("Succeeded", "Unknown", "NotAccepted")
-        put("Ready", "False", refusal.reason, refusal.message)
+        yield "Accepted", "False", refusal.reason, refusal.message
+        yield "Succeeded", "Unknown", "NotAccepted", ""
+        yield "Ready", "False", refusal.reason, refusal.message
     else:
-        put("Accepted", "True", "Valid")
-        put("Succeeded", *_succeeded(verdict))
-        put("Ready", *_ready(shown, verdict))
-    order = {c: i for i, c in enumerate(CONDITIONS)}
-    return tuple(sorted(result, key=lambda c: order[c.type]))
+        yield "Accepted", "True", "Valid", ""
+        yield "Succeeded", *_succeeded(verdict)
+        yield "Ready", *_ready(shown, verdict)
 
 
 def _succeeded(verdict: Validation | None) -> tuple[Truth, str, str]:

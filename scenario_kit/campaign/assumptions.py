@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from scenario_kit.campaign.plans import enumerated
 from scenario_kit.model import App, Finding, Runbook, Severity
 
 #: Which of four repeats take the upper end: every way to choose two.
@@ -77,7 +78,7 @@ def rests_on(repeats: Iterable[Ran], app: App) -> list[Finding]:
         Finding(
             code="SK512",
             severity=Severity.WARNING,
-            message=f"the scenario rests on an assumption of the simulated app: {_or(blamed[:_NAMED])}",
+            message=f"the scenario rests on an assumption of the simulated app: {enumerated(blamed[:_NAMED], 'or')}",
             observed=f"every repeat that broke, and no other, had {' or '.join(told)}{more}",
             expected="repeats that hold wherever in its range an assumption lies",
             why="nobody knows which value the real app has, so the scenario may not reproduce there",
@@ -93,7 +94,3 @@ def _explains(name: str, broken: Sequence[Ran], held: Sequence[Ran]) -> bool:
 
 def _told(name: str, body: Mapping[str, Any], value: float) -> str:
     return f"{name} = {value:g} ({body['low']:g} to {body['high']:g}, {body.get('why', '')})".replace(", )", ")")
-
-
-def _or(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -24,7 +24,6 @@ from scenario_kit.model.evidence import Fingerprint
 SAME: Final = 0.2
 #: Fewer repeats say nothing about how symptoms scatter.
 _FEW: Final = 3
-_NAMED: Final = 3
 
 
 def fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint | None:

@@ -14,7 +14,7 @@ from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, L
 from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
 from scenario_kit.errors import UsageError
-from scenario_kit.model import Runbook, Step, TrialSpec, Value
+from scenario_kit.model import Runbook, Scenario, Step, TrialSpec, Value
 from scenario_kit.render.recurrence import demand_wall_clock
 
 
@@ -88,6 +88,11 @@ _TOLD: Final = {
 Resolve = Callable[[str, int], Runbook]
 
 
+def users(scenario: Scenario, load_percent: int) -> int:
+    """How many users a trial offers: that share of the scenario's, and at least one."""
+    return max(1, round(scenario.spec.app.load.users * load_percent / 100))
+
+
 def named(name: str) -> Plan:
     """The plan of that name.
 
@@ -110,13 +115,13 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     if runbook.faults and (plan.control or rollout is not None):
         length = _length(runbook)
         steps = programs.control(length, rollout, after=length - runbook.windows.quiet)
-        rolled = _and([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
+        rolled = enumerated([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
         also = f", nor when {rolled} restarts" if rolled else ""
         describe = f"without the fault nothing fires{also}"
         planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed + 100))
     if plan.control and outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
         steps = programs.distractors(harmless, runbook.windows.hold)
-        describe = f"with {_and(harmless)} alone nothing fires"
+        describe = f"with {enumerated(harmless)} alone nothing fires"
         planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 101))
     if plan.interventions and outcome == "Incident":
         planned += _interventions(runbook, seed + 200, scanned=plan.leaks)
@@ -202,11 +207,12 @@ def _of_role(runbook: Runbook, role: str) -> list[str]:
 
 
 def _entities(repaired: Sequence[causes.Cause]) -> str:
-    return _and([c.entity for c in repaired])
+    return enumerated([c.entity for c in repaired])
 
 
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def enumerated(names: Sequence[str], last: str = "and") -> str:
+    """Names as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def _length(runbook: Runbook) -> int:

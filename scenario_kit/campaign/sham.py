@@ -13,10 +13,10 @@ import msgspec
 
 from scenario_kit.model import Change, Fault, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.change import Patch
+from scenario_kit.render.objects import WORKLOADS
 
 USE: Final = "Sham"
 _NAME: Final = "rollout"
-_ROLLED: Final = ("Deployment", "StatefulSet", "DaemonSet")
 _TEMPLATE: Final = "/spec/template"
 
 
@@ -35,7 +35,7 @@ def sham(runbook: Runbook) -> Procedure | None:
 def with_sham(runbook: Runbook) -> Runbook:
     """The runbook with that procedure among its own."""
     found = sham(runbook)
-    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *([found] if found else [])))
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, found)) if found else runbook
 
 
 def _rolled(fault: Fault) -> Iterator[tuple[str, bool]]:
@@ -53,7 +53,7 @@ def _rolled(fault: Fault) -> Iterator[tuple[str, bool]]:
 
 def _rolls(patch: Patch) -> bool:
     """Whether a patch writes the pod template of a workload."""
-    if Reference.parse(patch.target).kind not in _ROLLED:
+    if Reference.parse(patch.target).kind not in WORKLOADS:
         return False
     if isinstance(patch.patch, list | tuple):
         return any(str(operation.get("path", "")).startswith(_TEMPLATE) for operation in patch.patch)

@@ -141,6 +141,7 @@ def _campaign(
     keep: bool,
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
+    from scenario_kit.campaign.plans import users
     from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
@@ -150,8 +151,7 @@ def _campaign(
     started = time.monotonic()
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
-        users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
-        return resolve(scenario, catalog, namespace, users=users, beside=file.parent)
+        return resolve(scenario, catalog, namespace, users=users(scenario, load_percent), beside=file.parent)
 
     sample = resolved("app", 100)
     if lacks := _missing(sample, catalog):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from scenario_kit.model import AlertExpectation, AlertTimeline, Fault, Reference
+from scenario_kit.model import AlertExpectation, AlertTimeline, Fault
+from scenario_kit.model.reference import bare
 from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
 
 
@@ -16,8 +17,7 @@ def same_entity(wanted: str, observed: str) -> bool:
         return True
     if not observed:
         return False
-    one, other = Reference.parse(wanted), Reference.parse(observed)
-    return (one.kind, one.name) == (other.kind, other.name)
+    return bare(wanted) == bare(observed)
 
 
 def matches(expectation: AlertExpectation | BackgroundAlert, timeline: AlertTimeline) -> bool:
@@ -37,18 +37,13 @@ def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[Edge]) ->
     an object that the fault writes.
     """
     chosen_ = list(faults)
-    reached = {_bare(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
-    pairs = [(_bare(e.from_), _bare(e.to)) for e in edges]
+    reached = {bare(e.ref) for f in chosen_ for e in f.entities if e.role != "Artefact"}
+    pairs = [(bare(e.from_), bare(e.to)) for e in edges]
     while more := {end for start, end in pairs if start in reached} - reached:
         reached |= more
     names = {f.name for f in chosen_}
-    explained = tuple(e for e in of_class(expect, "MustFire") if e.after in names or (e.on and _bare(e.on) in reached))
+    explained = tuple(e for e in of_class(expect, "MustFire") if e.after in names or (e.on and bare(e.on) in reached))
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
-
-
-def _bare(text: str) -> tuple[str, str]:
-    ref = Reference.parse(text)
-    return ref.kind, ref.name
 
 
 def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:

@@ -65,6 +65,12 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         return msgspec.structs.replace(self, namespace=real) if real != self.namespace else self
 
 
+def bare(text: str) -> tuple[str, str]:
+    """Kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
+    ref = Reference.parse(text)
+    return ref.kind, ref.name
+
+
 def real_name(namespace: str, symbol: str) -> str:
     """The real name of a namespace that an app declares, where the app itself is in ``namespace``."""
     return namespace if symbol == APP_NAMESPACE else f"{namespace}-{symbol}"

@@ -14,12 +14,11 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, Source
 from scenario_kit.render.mistake import mistake
-from scenario_kit.render.objects import found
+from scenario_kit.render.objects import WORKLOADS, found
 
 GRID: Final = 15
 #: The sizes among which each occurrence of a load swing draws, from half of ``percent`` to all of it.
 _SIZES: Final = (50, 60, 70, 80, 90, 100)
-_RESTARTED: Final = ("Deployment", "StatefulSet", "DaemonSet")
 _SCALED: Final = ("Deployment", "StatefulSet")
 
 
@@ -61,7 +60,7 @@ def _source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, u
 def _elsewhere(noise: Noise, objects: Sequence[Object], namespace: str) -> tuple[Change, ...]:
     if noise.scale is not None:
         return _scaled(noise, noise.scale, objects, namespace)
-    _target(noise, objects, namespace, _RESTARTED)
+    _target(noise, objects, namespace, WORKLOADS)
     return (Change.from_json({"restart": {"target": noise.target}}),)
 
 

@@ -3,7 +3,7 @@
 from scenario_kit.trial.context import TICK, Baseline, Context, Stopped
 from scenario_kit.trial.plan import Finish, Run, Skip, plan
 from scenario_kit.trial.run import alerts_now, lose, run
-from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, TrialStatus, set_condition
+from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, with_conditions
 
 __all__ = [
     "CONDITIONS",
@@ -11,6 +11,7 @@ __all__ = [
     "AlertNow",
     "Baseline",
     "Condition",
+    "ConditionRow",
     "Context",
     "Finish",
     "Run",
@@ -21,5 +22,5 @@ __all__ = [
     "lose",
     "plan",
     "run",
-    "set_condition",
+    "with_conditions",
 ]

@@ -16,6 +16,7 @@ from scenario_kit.judge import guards, residue
 from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP
 from scenario_kit.ports import Cluster, Kind
+from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 
@@ -23,7 +24,6 @@ from scenario_kit.trial.context import TICK, Baseline, Context
 READY_DEADLINE: Final = 900
 CLEAN_DEADLINE: Final = 300
 _GOING_SECONDS: Final = 60
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 _PARALLEL: Final = 8
 #: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
 _NOT_STATE: Final = (
@@ -123,7 +123,7 @@ def _hides(context: Context) -> bool:
 
 
 def _unready(context: Context) -> list[str]:
-    return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*_WORKLOADS) if not settled(o))
+    return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*WORKLOADS) if not settled(o))
 
 
 def _not_ready(waiting: list[str]) -> Finding:
@@ -140,7 +140,7 @@ def _not_ready(waiting: list[str]) -> Finding:
 def _remember(context: Context) -> None:
     baseline = context.baseline() or Baseline()
     loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
-    guarded = guards.baseline(context.contents(*_WORKLOADS, "Service"), loads)
+    guarded = guards.baseline(context.contents(*WORKLOADS, "Service"), loads)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
     context.save_baseline(
         msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)

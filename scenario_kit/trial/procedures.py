@@ -6,7 +6,8 @@ from typing import Final
 
 from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
-from scenario_kit.model import CheckResult, Finding, Reference, Severity, Step
+from scenario_kit.model import CheckResult, Finding, Severity, Step
+from scenario_kit.model.reference import bare
 from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
@@ -54,7 +55,7 @@ def undo_change(context: Context, step: Step) -> None:
     """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
     targets = context.runbook.procedure(step.use, step.name).solution.changes
-    _rest(context, {_bare(c.target) for c in targets if c.target})
+    _rest(context, {bare(c.target) for c in targets if c.target})
 
 
 def _rest(context: Context, touched: set[tuple[str, str]]) -> None:
@@ -65,11 +66,6 @@ def _rest(context: Context, touched: set[tuple[str, str]]) -> None:
         if all(settled(o) for o in live):
             return
         context.wait(context.clock.now() + (TICK if context.virtual else 1))
-
-
-def _bare(target: str) -> tuple[str, str]:
-    ref = Reference.parse(target)
-    return ref.kind, ref.name
 
 
 def _undo(context: Context, group: str) -> None:

@@ -10,11 +10,12 @@ from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
 
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "Service")
+_GUARDED: Final = (*WORKLOADS, "Service")
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
@@ -40,7 +41,7 @@ def _guards(context: Context) -> Resolution:
     baseline = _baseline(context)
     if context.identity() != baseline.namespace_uid:
         return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
-    live = {(o["kind"], o["metadata"]["name"]): o for o in context.contents(*_WORKLOADS)}
+    live = {(o["kind"], o["metadata"]["name"]): o for o in context.contents(*_GUARDED)}
     scalers = [
         o
         for namespace in context.everywhere

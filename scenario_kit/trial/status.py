@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -21,6 +21,10 @@ PROOF: Final = {
     "expectCleared": "Resolved",
     "expectClean": "Clean",
 }
+
+
+#: Type, status, reason and message of a condition.
+ConditionRow = tuple[str, Literal["True", "False", "Unknown"], str, str]
 
 
 class Condition(Value, frozen=True, kw_only=True, omit_defaults=False):
@@ -72,10 +76,20 @@ class TrialStatus(Value, frozen=True, kw_only=True):
         self, type: str, status: Literal["True", "False", "Unknown"], reason: str, message: str
     ) -> TrialStatus:
         """This status with one condition set; the transition time moves only when its status does."""
-        changed = set_condition(self.conditions, type, status, reason, message, max(self.observed_generation, 0))
-        order = {c: i for i, c in enumerate(CONDITIONS)}
-        ordered = tuple(sorted(changed, key=lambda c: order.get(c.type, len(order))))
-        return msgspec.structs.replace(self, conditions=ordered)
+        row = (type, status, reason, message)
+        changed = with_conditions(self.conditions, [row], max(self.observed_generation, 0), CONDITIONS)
+        return msgspec.structs.replace(self, conditions=changed)
+
+
+def with_conditions(
+    before: Iterable[Condition], rows: Iterable[ConditionRow], generation: int, order: Sequence[str]
+) -> tuple[Condition, ...]:
+    """Conditions with those of ``rows`` set, in the order of their types; unknown types are last."""
+    result = tuple(before)
+    for type, status, reason, message in rows:
+        result = set_condition(result, type, status, reason, message, generation)
+    places = {type: place for place, type in enumerate(order)}
+    return tuple(sorted(result, key=lambda c: places.get(c.type, len(places))))
 
 
 def set_condition(

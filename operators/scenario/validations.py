@@ -20,6 +20,7 @@ from scenario_kit.campaign.advance import Seen
 from scenario_kit.campaign.collect import PURPOSE_LABEL, Campaign, going, reference, status_of
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
+from scenario_kit.campaign.sharing import at_once
 from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
@@ -111,9 +112,10 @@ class Validations:
         campaign = self._campaign(obj, case.sample, case)
         trials = {t["metadata"]["labels"][PURPOSE_LABEL]: t for t in self._trials(ref.name)}
         seen = [Seen(purpose=p, outcome="" if going(t) else status_of(t).outcome) for p, t in trials.items()]
+        parallel = at_once(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
-            parallel=case.spec.parallel, problems=self._problems(), spent=self._spent(before, case),
+            parallel=parallel, problems=self._problems(), spent=self._spent(before, case),
         )  # fmt: skip
         if isinstance(action, Conclude):
             results = [_result(campaign, p, trials.get(p.purpose), action.because) for p in action.trials]

@@ -142,6 +142,7 @@ def _campaign(
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
     from scenario_kit.campaign.plans import users
+    from scenario_kit.campaign.sharing import at_once
     from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
@@ -170,7 +171,7 @@ def _campaign(
                 app=sample.app.name,
                 scenario=scenario.name,
                 digest=sample.digest,
-                parallel=parallel,
+                parallel=at_once(sample, parallel),
                 health=lambda: not_well(lab),
                 progress=timeline,
                 keep=keep,

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.campaign import PlannedTrial, conclude, named, run, trials
+from scenario_kit.campaign.plans import users
 from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.sharing import at_once
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.clients.kube import KubeCluster
@@ -100,8 +102,8 @@ class Bench:
         return found, by, all(r.purpose.removesuffix("-again") in held for r in results if r.outcome == "Infra")
 
     def _resolved(self, scenario: Scenario, path: Path, namespace: str, load_percent: int) -> Runbook:
-        users = max(1, round(scenario.spec.app.load.users * load_percent / 100))
-        return resolve(scenario, self._catalog, namespace, users=users, beside=path.parent)
+        offered = users(scenario, load_percent)
+        return resolve(scenario, self._catalog, namespace, users=offered, beside=path.parent)
 
     def _run(
         self, planned: Sequence[PlannedTrial], scenario: Scenario, path: Path, sample: Runbook, plan: str, unique: str
@@ -114,7 +116,7 @@ class Bench:
             app=sample.app.name,
             scenario=scenario.name,
             digest=unique,
-            parallel=self._parallel,
+            parallel=at_once(sample, self._parallel),
             health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
             progress=_silent,
         )

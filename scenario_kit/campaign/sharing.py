@@ -1,0 +1,38 @@
+"""How many trials of a scenario may share a cluster at once. Pure.
+
+Trials keep to namespaces of their own, so that many of them run side by side. What belongs to the whole cluster (a
+node, a priority class, the name server) they cannot keep to themselves: another trial would meet the fault there, trip
+over an object of the same name, and find the cluster changed when it compares it with how it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.model import Change, Reference, Runbook
+from scenario_kit.render.app import CLUSTER_KINDS
+
+
+def at_once(runbook: Runbook, parallel: int) -> int:
+    """Of ``parallel`` trials, how many may run beside each other: one, where any of them reaches beyond its app."""
+    if any(fault.scope == "Cluster" for fault in runbook.faults):
+        return 1
+    own = {"", "app", *runbook.namespaces, *runbook.everywhere}
+    return 1 if any(_beyond(change, own) for change in _changes(runbook)) else parallel
+
+
+def _changes(runbook: Runbook) -> Iterator[Change]:
+    for fault in runbook.faults:
+        yield from fault.changes
+    for procedure in runbook.procedures:
+        yield from procedure.solution.changes
+
+
+def _beyond(change: Change, own: set[str]) -> bool:
+    body = change.create or change.apply
+    if body is not None:
+        return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own
+    if change.target is None:
+        return False
+    ref = Reference.parse(change.target)
+    return ref.kind in CLUSTER_KINDS or ref.namespace not in own

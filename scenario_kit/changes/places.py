@@ -7,7 +7,8 @@ text of a change or a check:
 - ``node:away:<Kind>:<name>`` the first other node by name that takes new pods
 - ``node:all`` every node that takes new pods; only in ``Node/node:all``, as the target of an operation on nodes or of
   a check, which is then asked of each
-- ``room:<cpu|memory>:<Kind>:<name>`` a request that fits on that host only in place of a pod of the workload
+- ``room:<cpu|memory>:<Kind>:<name>`` a request that fits on that host only in place of a pod of the workload, and of
+  all others that can run elsewhere
 
 The first change that uses a stand-in resolves it; its receipt holds the answer, and everything later in the trial
 (undo, fix, solution, check) means the same.
@@ -33,6 +34,9 @@ _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kub
 #: What separates the nodes that ``node:all`` stands for.
 SEPARATOR: Final = ","
 _MIB: Final = 1 << 20
+_HOSTNAME: Final = "kubernetes.io/hostname"
+#: Priorities from here on are those of the cluster's own components (system-cluster-critical).
+_CRITICAL: Final = 2_000_000_000
 
 
 def resolve(
@@ -131,18 +135,18 @@ def _controls(node: Object) -> bool:
 
 
 def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
-    """What the others on the host leave free, less half of what one pod of the workload asks for.
+    """What those that cannot leave the host leave free, less half of what one pod of the workload asks for.
 
-    Terminating pods do not count, nor do those of the workload that are on the host now: as many as it wants are to
-    run there.
+    Others that run there now may go elsewhere, at the next restart at the latest; were they counted, that would make
+    room for the workload again. Those of the workload on the host do not count: as many as it wants are to run there.
     """
     node = cluster.get(Reference("Node", host))
     obj = cluster.get(workload)
     if node is None or obj is None:
         raise AuthoringError(f"{name}: node {host} or {workload.kind}/{workload.name} is gone")
     own = {p["metadata"]["uid"] for p in pods(cluster, workload)}
-    others = sum(_request(pod["spec"], resource) for pod in cluster.list("Pod") if _counts(pod, host, own))
-    free = number(node["status"]["allocatable"][resource]) - others
+    fixed = [p for p in cluster.list("Pod") if _stays(p, host) and p["metadata"].get("uid") not in own]
+    free = number(node["status"]["allocatable"][resource]) - sum(_request(p["spec"], resource) for p in fixed)
     each = _request(obj["spec"]["template"]["spec"], resource)
     left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
     if each <= 0 or left <= 0:
@@ -153,9 +157,14 @@ def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name:
     return f"{int(left // _MIB)}Mi" if resource == "memory" else f"{int(left * 1000)}m"
 
 
-def _counts(pod: Object, host: str, own: set[str]) -> bool:
-    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    return pod["spec"].get("nodeName") == host and not ended and pod["metadata"].get("uid") not in own
+def _stays(pod: Object, host: str) -> bool:
+    """Whether a pod runs on the host and can run nowhere else, or gives way to nobody."""
+    spec = pod["spec"]
+    if spec.get("nodeName") != host or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return False
+    owners = {o["kind"] for o in pod["metadata"].get("ownerReferences") or ()}
+    pinned = (spec.get("nodeSelector") or {}).get(_HOSTNAME) == host
+    return pinned or bool(owners & {"DaemonSet", "Node"}) or int(spec.get("priority") or 0) >= _CRITICAL
 
 
 def _request(spec: Object, resource: str) -> float:

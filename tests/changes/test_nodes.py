@@ -136,8 +136,8 @@ def test_the_node_is_chosen_once(place):
     [
         ("node:host:Deployment:web", "n2"),
         ("node:away:Deployment:web", "n1"),
-        # 4 Gi, less 1 Gi of another pod and 512 Mi for the pod that is wanted, and half of what that one asks for
-        ("room:memory:Deployment:web", f"{4096 - 1024 - 512 + 256}Mi"),
+        # 4 Gi, less 512 Mi for the pod that is wanted, and half of what that one asks for: another pod may go elsewhere
+        ("room:memory:Deployment:web", f"{4096 - 512 + 256}Mi"),
         ("room:cpu:Deployment:web", f"{4000 - 250 + 125}m"),
     ],
 )
@@ -145,6 +145,24 @@ def test_what_stand_ins_stand_for(place, name, expected):
     created = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"it": f"<{name}>"}}
     place.do(create=created)
     assert place.cluster.get(Reference("ConfigMap", "c", NS))["data"]["it"] == f"<{expected}>"
+
+
+@pytest.mark.parametrize(
+    "stays",
+    [
+        {"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent"}]}},
+        {"spec": {"nodeSelector": {"kubernetes.io/hostname": "n2"}}},
+        {"spec": {"priority": 2_000_001_000}},
+    ],
+)
+def test_room_that_nobody_can_give(place, stays):
+    """What cannot leave the node keeps its room."""
+    fixed = pod("fixed", "n2", {}, resources={"requests": {"memory": "1Gi"}})
+    place.cluster.create({k: {**v, **stays.get(k, {})} if isinstance(v, dict) else v for k, v in fixed.items()})
+    created = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    place.do(create={**created, "data": {"it": "room:memory:Deployment:web"}})
+    found = place.cluster.get(Reference("ConfigMap", "c", NS))["data"]["it"]
+    assert found == f"{4096 - 1024 - 512 + 256}Mi"
 
 
 @pytest.mark.parametrize(

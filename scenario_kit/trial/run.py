@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 _ATTEMPTS: Final = 3
 #: The longest text that the status schema takes.
 _LONGEST: Final = 4000
+_RESUMED: Final = "taken up again by another process, which cannot know for how long nobody had looked"
 Save = Callable[[TrialStatus], None]
 
 
@@ -77,7 +78,11 @@ def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
     now = context.clock.now()
     if status.started_at is None:
         status = msgspec.structs.replace(status, started_at=now, namespace=context.namespace)
-    if status.step(index) is None:
+    running = status.step(index)
+    if running is not None and not context.virtual and not running.message:
+        # By the wall clock time passed while nobody looked, and with it perhaps a deadline.
+        status = status.with_step(msgspec.structs.replace(running, message=_RESUMED))
+    if running is None:
         step = StepStatus(index=index, step=str(context.spec.steps[index])[:128], outcome="Running", started_at=now)
         status = status.with_step(step)
     return msgspec.structs.replace(status, now=now, current=index)
@@ -102,7 +107,7 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
     assert running is not None
     step = context.spec.steps[index]
     checks: list[CheckResult] = []
-    message = ""
+    message = running.message
     for attempt in range(_ATTEMPTS):
         try:
             findings, checks = execute(context, step, index, running.started_at)

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
         no_args_is_help=True,
     )
-    for command in (install, up, down, status, kubeconfig, alerts, advance):
+    for command in (install, up, down, reset, status, kubeconfig, alerts, advance):
         lab.command()(command)
     app.add_typer(lab, rich_help_panel="Run it")
 
@@ -77,6 +77,23 @@ def down(name: Name = "default") -> None:
 
     existed = lifecycle.down(name)
     typer.echo(f"lab {name!r} is down" if existed else f"there is no lab {name!r}; nothing to do", err=True)
+
+
+def reset(
+    name: Name = "default",
+    force: Annotated[bool, typer.Option("--force", help="Also while a campaign runs, which then ends.")] = False,
+) -> None:
+    """Empty the lab: every scenario, trial, app, world and sample is gone, the cluster is as after `lab up`.
+
+    The control plane goes on running, so it takes seconds. Nothing is undone first: what the lab holds is lost.
+
+    Example: scenario-kit lab reset
+    """
+    from scenario_kit.lab import lifecycle
+
+    began = time.monotonic()
+    lifecycle.reset(name, force=force, say=lambda text: typer.echo(text, err=True))
+    typer.echo(f"lab {name!r} is empty ({time.monotonic() - began:.1f} s)", err=True)
 
 
 def status(name: Name = "default", format: Format = "text") -> None:

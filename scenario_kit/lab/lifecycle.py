@@ -17,6 +17,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import (
     chaos_manager,
     cluster,
+    emptying,
     identity,
     layout,
     monitoring,
@@ -72,7 +73,11 @@ def up(
     with _exclusive(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:
-            return _repaired(state, reporter, say)
+            state = _repaired(state, reporter, say)
+            if state.resetting:
+                say("a reset was interrupted; finishing it")
+                state = _emptied(state, True, reporter, say)
+            return state
         binaries = toolchain.install(reporter)
         if lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
@@ -91,6 +96,27 @@ def down(name: str = DEFAULT_NAME) -> bool:
         existed = lab_folder(name).exists()
         _clear(name)
     return existed
+
+
+def reset(
+    name: str = DEFAULT_NAME,
+    *,
+    force: bool = False,
+    reporter: toolchain.Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> LabState:
+    """Empty a running lab: cluster, worlds and samples are as after ``up``, at another epoch.
+
+    Raises:
+        UsageError: a campaign runs, and ``force`` is not set; nothing was changed.
+        LabError: the lab does not run whole, or its start was not written down.
+    """
+    with _exclusive(name, say):
+        state = LabState.load(name)
+        if not state.complete:
+            raise LabError(f"lab {name!r} is not up: its start was interrupted", fix="scenario-kit lab up")
+        state.require_alive("resetting it")
+        return _emptied(state, force, reporter, say)
 
 
 def status(state: LabState) -> list[PartReport]:
@@ -160,6 +186,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
 
     say("waiting until everything works")
     supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+    emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()
     return state
@@ -186,6 +213,11 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
             return state
     state.require_alive()
     return state
+
+
+def _emptied(state: LabState, force: bool, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
+    binaries = toolchain.install(reporter)
+    return emptying.empty(state, force, lambda at, *names: _start(at, binaries, *names), say)
 
 
 def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:

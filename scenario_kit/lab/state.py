@@ -64,8 +64,8 @@ class ChaosDaemon(Value, frozen=True, kw_only=True):
 class LabState(Value, frozen=True, kw_only=True):
     """A lab. ``epoch`` is where virtual clocks start: seconds since 1970, a multiple of 15, some days in the past.
 
-    ``complete`` turns true once everything has been up; a lab without it was interrupted while starting. ``ports`` are
-    all that were chosen for it, by purpose.
+    ``complete`` turns true once everything has been up; a lab without it was interrupted while starting. ``resetting``
+    is true while it is being emptied. ``ports`` are all that were chosen for it, by purpose.
     """
 
     name: str
@@ -73,6 +73,7 @@ class LabState(Value, frozen=True, kw_only=True):
     epoch: int
     created: float = 0.0
     complete: bool = False
+    resetting: bool = False
     kubeconfig: str = ""
     solver_kubeconfig: str = ""
     prometheus_url: str = ""

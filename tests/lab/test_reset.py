@@ -1,0 +1,159 @@
+"""Emptying a lab: what is deleted and what is put back, first on paper, then in a real etcd."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.errors import LabError, ToolchainError, UsageError
+from scenario_kit.lab import addresses, baseline, emptying, layout, lifecycle, procfs, supervisor, toolchain
+from scenario_kit.lab.baseline import Baseline, Restoration
+from scenario_kit.lab.etcd import Etcd, Range
+from scenario_kit.lab.state import LabState, Part
+
+NODE = b"/registry/minions/worker-1"
+LEASE = b"/registry/leases/kube-node-lease/worker-1"
+
+
+def one(key: bytes) -> Range:
+    return Range(key, key + b"\0")
+
+
+@pytest.mark.parametrize(
+    ("before", "found", "changed", "expected"),
+    [
+        ({b"a": b"1"}, [b"a"], {}, Restoration((), (), 0)),
+        ({b"a": b"1"}, [b"a"], {b"a": b"1"}, Restoration((), (), 0)),
+        ({b"a": b"1"}, [b"a"], {b"a": b"2"}, Restoration((), (b"a",), 0)),
+        ({b"a": b"1"}, [], {}, Restoration((), (b"a",), 0)),
+        ({}, [b"a", b"b"], {}, Restoration((Range(b"a", b"b\0"),), (), 2)),
+        ({b"b": b"1"}, [b"c", b"b", b"a"], {}, Restoration((one(b"a"), one(b"c")), (), 2)),
+        # A heartbeat is neither deleted nor put back, and is never within a range that is deleted.
+        ({}, [b"/registry/leases/a/x", LEASE, b"/registry/leases/x/x"], {}, Restoration(
+            (one(b"/registry/leases/a/x"), one(b"/registry/leases/x/x")), (), 2)),
+        ({}, [b"/registry/masterleases/10.0.1.10", b"compact_rev_key"], {}, Restoration((), (), 0)),
+        ({NODE: b"ready"}, [NODE, LEASE], {NODE: b"tainted"}, Restoration((), (NODE,), 0)),
+        # Events that happened on the way up are gone afterwards, like all others.
+        ({}, [b"/registry/events/default/x"], {}, Restoration((one(b"/registry/events/default/x"),), (), 1)),
+    ],
+)  # fmt: skip
+def test_what_is_deleted_and_what_is_put_back(before, found, changed, expected) -> None:
+    wanted = baseline.restoration(before, found, changed)
+    assert wanted == expected
+    assert bool(wanted) is bool(expected.delete or expected.restore)
+
+
+def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:
+    events = b"/registry/events/default/x"
+    assert baseline.kept({NODE: b"1", LEASE: b"2", events: b"3", b"compact_rev_key": b"4"}) == {NODE: b"1"}
+
+
+def test_a_baseline_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "b"
+    assert baseline.load(path) is None
+    baseline.save(path, Baseline(7, {NODE: b"\x00\xff"}))
+    assert baseline.load(path) == Baseline(7, {NODE: b"\x00\xff"})
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_bytes(b"nonsense")
+    assert baseline.load(path) is None
+
+
+def trial(name: str, labels: dict[str, str], **status: str) -> tuple[bytes, bytes]:
+    document = {"metadata": {"name": name, "labels": labels}, "status": status}
+    return f"/registry/scenariokit.io/trials/scenario-kit/{name}".encode(), json.dumps(document).encode()
+
+
+CAMPAIGN = {"scenariokit.io/campaign": "cart"}
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        ([], []),
+        ([trial("live-g1", {"scenariokit.io/scenario": "live"})], []),
+        ([trial("a", CAMPAIGN, outcome="Held")], []),
+        ([trial("a", CAMPAIGN, outcome="Held"), trial("b", CAMPAIGN), trial("c", CAMPAIGN)], ["cart"]),
+        ([(b"/registry/scenariokit.io/validations/scenario-kit/v", b'{"metadata": {"name": "v"}}')], ["validation v"]),
+        (
+            [(b"/registry/scenariokit.io/validations/x/v", b'{"metadata":{"name":"v"},"status":{"verdict":"Pass"}}')],
+            [],
+        ),
+    ],
+)
+def test_a_campaign_that_has_not_ended_is_named(objects, expected) -> None:
+    assert emptying.busy(dict(objects)) == expected
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabState:
+    monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
+    state = layout.plan("default", ("default",), addresses.LOOPBACK)
+    state.save()
+    return state
+
+
+def test_a_lab_that_is_not_up_is_not_reset(lab: LabState) -> None:
+    with pytest.raises(LabError, match="not up") as caught:
+        lifecycle.reset()
+    assert caught.value.fix == "scenario-kit lab up"
+
+
+@pytest.fixture
+def store(lab: LabState) -> Iterator[Etcd]:
+    """A real etcd where the lab expects it."""
+    try:
+        program = toolchain.resolve("etcd")
+    except ToolchainError as error:
+        pytest.skip(f"there is no etcd: {error}")
+    port, peer = lab.ports["etcd"], lab.ports["etcd-peer"]
+    here, there = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
+    arguments = [f"--data-dir={lab.folder}/etcd", f"--listen-client-urls={here}", f"--advertise-client-urls={here}"]
+    arguments += [f"--listen-peer-urls={there}", f"--initial-advertise-peer-urls={there}"]
+    arguments += [f"--initial-cluster=default={there}", "--log-level=error", "--unsafe-no-fsync"]
+    environment = {**os.environ, **procfs.marker(lab.folder)}
+    process = subprocess.Popen([program, *arguments], stderr=subprocess.DEVNULL, env=environment)
+    (Path(lab.folder) / "logs").mkdir()
+    part = Part(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
+    etcd = Etcd(port)
+    try:
+        supervisor.Health(lab.with_part(part)).wait(["etcd"], 20.0)
+        yield etcd
+    finally:
+        etcd.close()
+        process.kill()
+        process.wait()
+
+
+def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None:
+    definition = b"/registry/apiextensions.k8s.io/customresourcedefinitions/x"
+    first = {f"/registry/roles/{i}".encode(): b"x" * i for i in range(150)} | {definition: b"y" * 600_000, NODE: b"up"}
+    store.write([], {**first, definition + b"2": b"z" * 900_000, LEASE: b"1"})
+    emptying.remember(lab)
+    before = baseline.load(Path(lab.folder) / emptying.FILE)
+    assert before is not None
+    noise = {f"/registry/pods/app/{i}".encode(): b"p" for i in range(200)}
+    store.write([one(definition)], {**noise, NODE: b"down", LEASE: b"2", b"/registry/namespaces/app": b"n"})
+    assert emptying.sweep(store, before, thorough=True) == 201
+    assert baseline.kept(store.under(b"/")) == before.values
+    assert store.values([LEASE]) == {LEASE: b"2"}
+    assert emptying.sweep(store, before, thorough=True) == 0
+
+
+def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabState, store: Etcd) -> None:
+    store.write([], {NODE: b"up"})
+    emptying.remember(lab)
+    store.write([], dict([trial("a", CAMPAIGN)]))
+    with pytest.raises(UsageError, match=r"at work: cart") as caught:
+        emptying.empty(lab, False, lambda state, *_: state, print)
+    assert "--force" in caught.value.fix
+    assert len(store.revisions()) == 2
+    assert not LabState.load().resetting
+
+
+def test_a_lab_whose_start_was_not_written_down_says_what_to_do(lab: LabState, store: Etcd) -> None:
+    with pytest.raises(LabError, match="not written down") as caught:
+        emptying.empty(lab, False, lambda state, *_: state, print)
+    assert "lab down" in caught.value.fix

@@ -92,6 +92,14 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
     assert not cache.scratch().exists() or list(cache.scratch().iterdir()) == []
 
 
+def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
+    told = Told()
+    path = toolchain.install_optional("kubelet", told, unreachable())
+    assert path == cache.binary(part("kubelet")) == toolchain.install_optional("kubelet", Told(), unreachable())
+    assert told.ended == ["kubelet"]
+    assert "kubelet" not in toolchain.install(Told(), unreachable())
+
+
 def test_only_what_is_missing_is_built(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cache.binary(part("kwok")).unlink()

@@ -8,14 +8,15 @@ the rest.
 from scenario_kit.lab.toolchain.assets import DEFINITIONS as CHAOS_DEFINITIONS
 from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
-from scenario_kit.lab.toolchain.installer import install
+from scenario_kit.lab.toolchain.installer import install, install_optional
 from scenario_kit.lab.toolchain.lookup import PartStatus, inspect, resolve
-from scenario_kit.lab.toolchain.parts import PARTS, Part
+from scenario_kit.lab.toolchain.parts import OPTIONAL, PARTS, Part
 from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
 
 __all__ = [
     "CHAOS_DEFINITIONS",
     "CHAOS_PROTO",
+    "OPTIONAL",
     "PARTS",
     "Bars",
     "Lines",
@@ -25,5 +26,6 @@ __all__ = [
     "chaos_assets",
     "inspect",
     "install",
+    "install_optional",
     "resolve",
 ]

@@ -12,7 +12,7 @@ from types import FrameType
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
 from scenario_kit.lab.toolchain.lookup import look
-from scenario_kit.lab.toolchain.parts import PARTS, Part
+from scenario_kit.lab.toolchain.parts import PARTS, Part, part
 from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
@@ -36,6 +36,22 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
         paths = {p.name: installer.get(p) for p in PARTS}
         installer.get_assets()
     return paths
+
+
+def install_optional(name: str, reporter: Reporter | None = None, releases: Releases | None = None) -> Path:
+    """The part ``name`` of ``OPTIONAL``: found, fetched or built, as ``install`` does it for those of every lab.
+
+    Raises:
+        ToolchainError: as for ``install``.
+    """
+    wanted = part(name)
+    status = look(wanted)
+    if status.path is not None and not status.problem:
+        return status.path
+    with _terminable(), ExitStack() as stack:
+        reporter = reporter or stack.enter_context(on_stderr())
+        stack.enter_context(cache.exclusive(reporter.say))
+        return _Installer(reporter, releases or Releases()).get(wanted)
 
 
 def _found() -> dict[str, Path] | None:

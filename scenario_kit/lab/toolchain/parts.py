@@ -128,7 +128,10 @@ PARTS: tuple[Part, ...] = (
 )
 
 
-_BY_NAME = {p.name: p for p in PARTS}
+#: What no lab needs: had only when something asks for it by name (``install_optional``).
+OPTIONAL: tuple[Part, ...] = (_kubernetes("kubelet"),)
+
+_BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
 
 def part(name: str) -> Part:

@@ -12,12 +12,13 @@ from statistics import median
 from typing import Final
 
 from scenario_kit.campaign.causes import labelled
-from scenario_kit.campaign.result import Band, Complexity, Difficulty, TrialResult
+from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.schedule import is_repeat
 from scenario_kit.campaign.solving import solutions
 from scenario_kit.campaign.summary import end_of_hold, first_onset
 from scenario_kit.judge.expectations import same_entity
 from scenario_kit.model import App, Reference, Runbook
+from scenario_kit.model.difficulty import Band, Complexity, Difficulty
 from scenario_kit.model.scenario import Edge
 
 #: Complexities below these are low, and medium. A convention.

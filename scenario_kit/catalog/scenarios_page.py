@@ -69,10 +69,8 @@ def told(evidence: Evidence | None) -> str:
 
 
 def difficulty_of(evidence: Evidence | None) -> str:
-    """The band of what was measured, or its complexity; nothing where neither was."""
-    measured = (evidence.difficulty if evidence else None) or {}
-    found = next((measured[key] for key in ("band", "level", "complexity") if key in measured), "")
-    return str(found.get("band", "")) if isinstance(found, dict) else str(found)
+    """The band of what was measured; nothing where nothing was."""
+    return evidence.difficulty.complexity.band if evidence and evidence.difficulty else ""
 
 
 def _row(one: Listed, types: dict[str, FaultType]) -> str:

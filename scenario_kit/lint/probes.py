@@ -9,6 +9,7 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.model import Fault, Reference
 from scenario_kit.model.chaos import GROUP
+from scenario_kit.model.reference import bare
 
 
 @rule(
@@ -56,22 +57,17 @@ def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 
 def _repeated(fault: Fault) -> str:
     """The fields that are all that the effect looks at, where the fault itself wrote them; empty if it sees more."""
-    own = {_bare(str(t)) for change in fault.changes if (t := change.target)}
+    own = {bare(str(t)) for change in fault.changes if (t := change.target)}
     for change in fault.changes:
         if manifest := change.create or change.apply or change.chaos:
             named = manifest.get("metadata")  # a definition that is wrong may have anything here; other rules say so
             own.add((str(manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")))
     looked = []
     for check in fault.effect:
-        if check.object is None or _bare(check.object.ref) not in own:
+        if check.object is None or bare(check.object.ref) not in own:
             return ""
         claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect
         if check.object.path.startswith("status") and not claimed:
             return ""
         looked.append(f"{check.object.path or 'the whole'} of {check.object.ref}")
     return ", ".join(looked)
-
-
-def _bare(text: str) -> tuple[str, str]:
-    ref = Reference.parse(text)
-    return ref.kind, ref.name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from scenario_kit.model.base import Value
+from scenario_kit.model.difficulty import Difficulty
 
 EVIDENCE_VERSION: Final = 1
 #: What a pass claims: the twin says so, or real containers agreed at least once.
@@ -86,5 +87,5 @@ class Evidence(Value, frozen=True, kw_only=True):
     minutes: float
     date: str
     kit: str
-    difficulty: dict[str, Any] | None = None
+    difficulty: Difficulty | None = None
     fingerprint: Fingerprint | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.campaign.result import Difficulty
+from scenario_kit.model.difficulty import Difficulty
 
 
 def told(hard: Difficulty) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
@@ -51,7 +51,7 @@ def evidence(report: Report, digest: str, key: VersionKey) -> Evidence:
         minutes=round(validation.wall_seconds / 60, 1),
         date=report.created[:10],
         kit=report.kit,
-        difficulty=_difficulty(report),
+        difficulty=validation.difficulty,
         fingerprint=validation.fingerprint,
     )
 
@@ -72,10 +72,3 @@ def _onsets(validation: Validation) -> tuple[Onset, ...]:
         for a in alerts
         if a.fired or a.declared == "MustFire"
     )
-
-
-def _difficulty(report: Report) -> dict[str, Any] | None:
-    """What was measured of it, in the words of the report."""
-    document = report.to_json()
-    found = document.get("difficulty") or document["validation"].get("difficulty")
-    return found if isinstance(found, dict) else None

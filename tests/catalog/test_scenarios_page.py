@@ -8,6 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.scenarios_page import Listed, difficulty_of, kind_of, scenarios_page, told
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Scenario
+from scenario_kit.model.difficulty import Complexity, Difficulty
 from scenario_kit.model.evidence import Evidence, VersionKey
 
 ROOT = Path(__file__).parents[2]
@@ -51,18 +52,10 @@ def test_kinds(found, words):
     assert kind_of(found) == words
 
 
-@pytest.mark.parametrize(
-    ("measured", "words"),
-    [
-        (None, ""),
-        ({"band": "Medium", "complexity": 2.1}, "Medium"),
-        ({"complexity": {"value": 2.1, "band": "Low"}}, "Low"),
-        ({"complexity": 2.1}, "2.1"),
-        ({"other": 1}, ""),
-    ],
-)
-def test_difficulty(measured, words):
-    assert difficulty_of(evidence(difficulty=measured)) == words
+def test_difficulty():
+    measured = Difficulty(complexity=Complexity(path=2, steps=1, technologies=1, value=1.26, band="Low"))
+    assert difficulty_of(evidence(difficulty=measured)) == "Low"
+    assert difficulty_of(evidence()) == difficulty_of(None) == ""
 
 
 def test_evidence_in_words():

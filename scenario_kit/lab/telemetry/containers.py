@@ -87,6 +87,8 @@ def _gauges(labels: Mapping[str, str], container: Object, used: Usage) -> Iterat
         "container_memory_working_set_bytes": used.memory_bytes,
         "container_memory_usage_bytes": used.memory_bytes,  # no page cache is simulated
         "container_memory_rss": used.memory_bytes,
+        "container_memory_cache": 0.0,
+        "container_memory_swap": 0.0,
         "container_spec_memory_limit_bytes": quantity(limits.get("memory", 0)),
         "container_spec_cpu_period": _PERIOD_MICROSECONDS,
         "container_spec_cpu_shares": shares,

@@ -12,7 +12,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _HISTOGRAM_PART = re.compile(r"_(bucket|sum|count)$")
-_GAUGES = ("kube_", "container_")
+_GAUGES = ("kube_", "container_", "kafka_", "redis_", "postgresql_", "memcached_", "mongodb_")
 
 
 def exposition(samples: Mapping[SeriesId, float]) -> str:

@@ -9,6 +9,9 @@ from scenario_kit.lab.telemetry.quantity import quantity
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag
 from scenario_kit.model import Object
 
+#: What a label of a Node that names its role begins with.
+_ROLE = "node-role.kubernetes.io/"
+
 
 def service(obj: Object) -> Iterator[Sample]:
     """All series of one Service."""
@@ -112,6 +115,9 @@ def node(obj: Object) -> Iterator[Sample]:
         system_uuid=info.get("systemUUID", ""),
         internal_ip=address,
     )
+    for label in meta.get("labels") or {}:
+        if label.startswith(_ROLE):
+            yield family.sample("role", 1, role=label.removeprefix(_ROLE))
     yield family.sample("spec_unschedulable", bool(spec.get("unschedulable")))
     for taint in spec.get("taints") or []:
         labels = {"key": taint["key"], "value": taint.get("value", ""), "effect": taint["effect"]}

@@ -57,21 +57,25 @@ def pod(obj: Object) -> Iterator[Sample]:
         if claim := volume.get("persistentVolumeClaim"):
             labels = {"volume": volume["name"], "persistentvolumeclaim": claim["claimName"], "ephemeral": "false"}
             yield family.sample("spec_volumes_persistentvolumeclaims_info", 1, **labels)
+            read_only = bool(claim.get("readOnly"))
+            yield family.sample("spec_volumes_persistentvolumeclaims_readonly", read_only, **labels)
 
 
 def _containers(
     family: Family, kind: str, specs: list[Object] | None, statuses: list[Object] | None
 ) -> Iterator[Sample]:
-    images = {container["name"]: container.get("image", "") for container in specs or []}
+    known = {container["name"]: container for container in specs or []}
     for status in statuses or []:
         name, state = status["name"], status.get("state") or {}
-        if name in images:
+        if name in known:
             yield family.sample(
                 f"{kind}_info",
                 1,
                 container=name,
                 image=status.get("image", ""),
-                image_spec=images[name],
+                image_spec=known[name].get("image", ""),
+                # Only init containers have the label: a sidecar is one that is restarted Always.
+                restart_policy=known[name].get("restartPolicy", "") if kind == "init_container" else "",
                 image_id=status.get("imageID", ""),
                 container_id=status.get("containerID", ""),
             )

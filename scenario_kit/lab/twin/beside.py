@@ -59,7 +59,10 @@ class Signal(Value, frozen=True, kw_only=True):
 
 
 class Exporter(Value, frozen=True, kw_only=True):
-    """Series that the collector reads from a component itself, while it reaches it."""
+    """Series that the collector reads from a component itself, while it reaches it.
+
+    A key of ``series`` is a metric, or ``metric{label="value"}`` where the series has labels of its own.
+    """
 
     component: str
     port: int

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from scenario_kit.lab.twin.beside import Exporter, Signal
 from scenario_kit.lab.twin.process import Process, ProcessKey
@@ -18,12 +20,23 @@ def samples(
     now: float,
 ) -> dict[SeriesId, float]:
     """The series of one process. Counters start at 0 with the process, as they do in the store itself."""
-    labels = tuple(sorted({**exporter.labels, "namespace": namespace}.items()))
+    common = tuple(exporter.labels.items())
     return {
-        (metric, labels): _value(signal, process, connections.get(process.key, 0), memory, now) * signal.times
+        _series(spelled, common, namespace): _value(signal, process, connections.get(process.key, 0), memory, now)
+        * signal.times
         + signal.plus
-        for metric, signal in exporter.series.items()
+        for spelled, signal in exporter.series.items()
     }
+
+
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+@lru_cache(maxsize=1024)
+def _series(spelled: str, common: tuple[tuple[str, str], ...], namespace: str) -> SeriesId:
+    """``metric``, or ``metric{label="value"}`` as Prometheus writes it, with the labels that all series share."""
+    metric, _, own = spelled.partition("{")
+    return metric, tuple(sorted({**dict(common), **dict(_LABEL.findall(own)), "namespace": namespace}.items()))
 
 
 def _value(signal: Signal, process: Process, connections: int, memory: float, now: float) -> float:

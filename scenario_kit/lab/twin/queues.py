@@ -176,6 +176,8 @@ class Queues:
             result[_id(namespace, "kafka_topic_partitions", topic=topic)] = 1.0
             result[_id(namespace, "kafka_partition_current_offset_ratio", **place)] = float(broker.ends.get(topic, 0))
             result[_id(namespace, "kafka_partition_oldest_offset_ratio", **place)] = 0.0
+            for replicas in ("kafka_partition_replicas", "kafka_partition_replicas_in_sync"):
+                result[_id(namespace, replicas, **place)] = 1.0  # a topic of the app has one replica
         for node in self._consumers:
             group = broker.groups.get(node.model.group)
             if node.model.queue != model.component or group is None:
@@ -188,6 +190,7 @@ class Queues:
             result[_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
             result[_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
             result[_id(namespace, "kafka_consumer_group_offset_sum_ratio", **names)] = float(group.committed)
+            result[_id(namespace, "kafka_consumer_group_offset_ratio", **names, partition="0")] = float(group.committed)
         return result
 
     def client_samples(self, census: Census, namespace: str, end: float) -> dict[SeriesId, float]:

@@ -30,6 +30,8 @@ def test_counters_add_up_and_gauges_follow() -> None:
         "container_memory_working_set_bytes": 2000.0,
         "container_memory_usage_bytes": 2000.0,
         "container_memory_rss": 2000.0,
+        "container_memory_cache": 0.0,
+        "container_memory_swap": 0.0,
         "container_spec_memory_limit_bytes": 67108864.0,
         "container_spec_cpu_period": 100000.0,
         "container_spec_cpu_quota": 50000.0,

@@ -64,6 +64,13 @@ def barred(store: Process, table: str, user: str) -> str:
     return "locked" if store.holdings.locks(table) else ""
 
 
+def shrug(node: OperationNode, took: Floats, failed: Flags) -> None:
+    """Who only looks on waits for what does not come, and goes on as if nothing had been."""
+    if node.model.shrug_seconds:
+        took[failed] = np.maximum(took[failed], node.model.shrug_seconds)
+        failed[:] = False
+
+
 def cut_short(process: Process, at: Floats, took: Floats, failed: Flags) -> None:
     """What is under way when the process ends fails there and then."""
     over = at + took > process.crash_at

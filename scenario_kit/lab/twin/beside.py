@@ -14,7 +14,8 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     flag's value of them with ``share_is_value``. What leaked so far grows by ``leak_growth`` of it with each of them.
     ``redirect`` sends calls to the callee named there to the address ``redirect_to``. ``flood`` adds requests of that
     route per iteration. ``copies`` are how many more records each publish of the component brings. ``users`` replaces
-    the number of users that a load generator without stages brings, ``paused`` lets it make no requests.
+    the number of users that a load generator without stages brings, ``paused`` lets it make no requests. ``relayed``:
+    the component asks for nothing itself; its callers do, through it, and tell it with each call.
     """
 
     component: str
@@ -35,6 +36,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     paused: bool = False
     unhealthy: bool = False
     while_off: bool = False
+    relayed: bool = False
     times_value: bool = False
     log: str = ""
 

@@ -65,7 +65,8 @@ class Twin:
         self._hangs = HangBook(self._parameters.physics.connection_death_seconds)
         self._logs = LogBook()
         self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs)
-        self._load = Load(self._parameters.load, self._routes, self._streams)
+        crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.crowds.items()}
+        self._load = Load(self._parameters.load, self._routes, crowds, self._streams)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
         self._by_caller: dict[str, list[int]] = {}
         for number, edge in enumerate(self._parameters.edges):
@@ -154,15 +155,25 @@ class Twin:
             for number in numbers:
                 callee = self._parameters.edges[number].callee
                 if flags is None or callee != flags.component:
-                    link = self._link(process, number, start, end, redirects.get(callee, ""))
+                    edge = self._parameters.edges[number]
+                    address = redirects.get(callee, "") or self._handed_out(edge)
+                    link = self._link(process, number, start, end, address)
                     links[link.key] = link
-                    if self._is_collector(callee):
+                    if self._is_collector(callee) and edge.service:
+                        process.others_export[edge.service] = link.works
+                    elif self._is_collector(callee):
                         process.exports = link.works
         self._effects = effects
         return links
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
         return self._connections.link(process, number, self._network, self._census, start, end, redirect)
+
+    def _handed_out(self, edge: Edge) -> str:
+        """The address that another component hands out; empty where the caller reads it itself."""
+        source = edge.address
+        giver = next((p for p in self._census.of(source.of) if not p.ended), None) if source.of else None
+        return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
         """Processes that have come up announce themselves, once, in the registries that they reach."""

@@ -72,9 +72,9 @@ class Flags:
 
     def __init__(self, model: FlagModel | None) -> None:
         self._model = model
-        self._concerned = {
-            effect.component for effects in (model.effects if model else {}).values() for effect in effects
-        }
+        effects = [effect for effects in (model.effects if model else {}).values() for effect in effects]
+        self._concerned = {effect.component for effect in effects}
+        self._asking = {effect.component for effect in effects if not effect.relayed}
 
     def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
         """The effects in force in a process, given its way to the flag service.
@@ -86,7 +86,8 @@ class Flags:
             return ()
         target = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None)
         if target is None:
-            return (Active(delay_seconds=self._model.hang_seconds),) if link.hangs else ()
+            waits = link.hangs and process.component in self._asking
+            return (Active(delay_seconds=self._model.hang_seconds),) if waits else ()
         process.flags_reached = True
         known = values(target.files.get(self._model.key, ""))
         return tuple(

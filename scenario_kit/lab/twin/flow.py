@@ -93,6 +93,7 @@ class Flow:
         ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self._logs)
         if node.steps:
             self._steps(process, node.steps, salt, at, took, failed, draws)
+        ailments.shrug(node, took, failed)
         if process.crash is not None:
             ailments.cut_short(process, at, took, failed)
         errors = int(np.count_nonzero(failed))
@@ -260,12 +261,13 @@ class Flow:
             who = who[(counts[who] > number) & ~failed[who] & np.isfinite(took[who])]
             if not who.size:
                 return
-            inner_took, inner_failed = took[who], failed[who]
-            self._steps(
-                process, node.steps, mix(salt, number + 0x100), at[who], inner_took, inner_failed, subset(draws, who)
+            inner, some = Result(took[who], failed[who]), subset(draws, who)
+            self._steps(process, node.steps, mix(salt, number + 0x100), at[who], inner.took, inner.failed, some)
+            self._recorder.round(
+                process, node, (at + took)[who], Result(inner.took - took[who], inner.failed), self.hanging
             )
-            took[who] = inner_took
-            failed[who] = inner_failed
+            took[who] = inner.took
+            failed[who] = inner.failed & (node.step.on_error != "Ignore")
 
     def _attempt(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
         if len(link.lanes) == 1 and not link.old:
@@ -277,8 +279,7 @@ class Flow:
             failed[0 if caller.poisoned else int(np.argmax(failed)) :] = True
             caller.poisoned = True
             result = Result(result.took, failed)
-        if node.client is not None:
-            self._recorder.span(caller, node.client, at, result.took, result.failed, self.hanging)
+        self._recorder.seen(caller, node, at, result, self.hanging)
         return result
 
     def _spread(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
@@ -325,7 +326,7 @@ class Flow:
             if not edge.shared:  # a handshake of its own: one more message each way
                 took += self._shaped(lane.wire.out, node, salt, 2, at.size, caller)
                 took += self._shaped(lane.wire.back, node, salt, 3, at.size, caller)
-        limit = timeout(edge, caller)
+        limit = node.step.patience_seconds or timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         took = took + answer.took if back is None else took + answer.took + back
@@ -372,7 +373,7 @@ class Flow:
     def _give_up(
         self, caller: Process, node: CallNode, link: Link, edge: Edge, at: Floats, took: Floats, failed: Flags
     ) -> Result:
-        limit = timeout(edge, caller)
+        limit = node.step.patience_seconds or timeout(edge, caller)
         if limit:
             late = took > limit
             if late.any():

@@ -41,9 +41,10 @@ class AddressSource(Value, frozen=True, kw_only=True):
     """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text.
 
     ``key`` is one of the component's configuration file; ``text`` then stands for the file in the image, which counts
-    where none is mounted.
+    where none is mounted. With ``of`` the variables are those of another component, which hands the address out.
     """
 
+    of: str = ""
     env: str = ""
     key: str = ""
     host_env: str = ""
@@ -70,6 +71,7 @@ class Edge(Value, frozen=True, kw_only=True):
     ``stall_seconds`` instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false
     dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a
     ``registry`` the address is the registry's, and calls take turns over what is registered there as ``name``.
+    ``service``: the spans of that service go to the collector this way, and not those of the caller itself.
     ``program`` is the callee's, filled in when the document is read.
     """
 
@@ -81,6 +83,7 @@ class Edge(Value, frozen=True, kw_only=True):
     timeout_env: str = ""
     registry: str = ""
     name: str = ""
+    service: str = ""
     program: str = ""
     retries: int = 0
     shared: bool = True
@@ -96,7 +99,8 @@ class Step(Value, frozen=True, kw_only=True):
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
     still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``sticky``: once it failed, the process
     gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``,
-    ``{port}`` are known.
+    ``{port}`` are known. ``route`` is what ``{route}`` stands for from here on. A caller that leaves after
+    ``patience_seconds`` gets an error, and its span is never ended.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -109,7 +113,9 @@ class Step(Value, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     times: float | str = 1.0
     parallel: bool = False
+    route: str = ""
     share: float = 1.0
+    patience_seconds: float = 0.0
     on_error: Literal["Fail", "Ignore", "Crash"] = "Fail"
     code: int = 2
     keys: float = 0.0
@@ -130,16 +136,19 @@ class Operation(Value, frozen=True, kw_only=True):
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside. ``topic``
     appends a record to a queue for each call; ``table`` is the one that it uses. ``needs_flags``: it fails as long as
     the process never reached the flag service. ``failure`` is what callers get to read when it fails, ``error_log``
-    what the component then prints itself.
+    what the component then prints itself. ``service`` is the name under which a program inside of this one traces its
+    calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
     """
 
     span: str = ""
     kind: SpanKind = "SERVER"
+    service: str = ""
     internal: tuple[str, ...] = ()
     own_ms: float = 1.0
     cpu_ms: float | None = None
     steps: tuple[Step, ...] = ()
     needs_flags: bool = False
+    shrug_seconds: float = 0.0
     topic: str = ""
     table: str = ""
     failure: str = ""
@@ -257,6 +266,21 @@ class Route(Value, frozen=True, kw_only=True):
     draws: dict[str, dict[str, float]] = {}
 
 
+class Crowd(Value, frozen=True, kw_only=True):
+    """Users of another kind, who come with a load generator whose variable ``env`` says true, yes or on.
+
+    They are a ``share`` of its users, or so many ``users`` beside them, and each holds ``memory_mib`` of it. ``tasks``
+    are operations of the load generator's own component.
+    """
+
+    env: str
+    share: float = 0.0
+    users: float = 0.0
+    memory_mib: float = 0.0
+    think_seconds: tuple[float, float] = (1.0, 10.0)
+    tasks: dict[str, Route]
+
+
 class LoadModel(Value, frozen=True, kw_only=True):
     """Closed-loop users (behaviour of Locust and k6): think, send an iteration's requests in sequence, think again.
 
@@ -273,6 +297,7 @@ class LoadModel(Value, frozen=True, kw_only=True):
     stages_env: str = ""
     think_seconds: tuple[float, float] = (1.0, 10.0)
     routes: dict[str, Route]
+    crowds: dict[str, Crowd] = {}
     log: str = ""
 
 

@@ -44,7 +44,8 @@ class Process:
 
     ``idle`` programs (pause images) run and do nothing. ``config`` is its configuration file, None where none is
     mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
-    ``holdings`` is what clients have done to a store.
+    ``holdings`` is what clients have done to a store. ``exports`` and, of services inside of it, ``others_export`` say
+    whether spans reach the collector; ``crowd_bytes`` is what its users hold of its memory.
     """
 
     key: ProcessKey
@@ -71,6 +72,8 @@ class Process:
     poisoned: bool = False
     flags_reached: bool = False
     exports: bool = False
+    others_export: dict[str, bool] = field(default_factory=dict)
+    crowd_bytes: float = 0.0
     registered: bool = False
     held: dict[str, float] = field(default_factory=dict)
     spoilt: dict[str, float] = field(default_factory=dict)
@@ -115,6 +118,10 @@ class Process:
     def listener(self, port: int) -> Listener | None:
         """What listens on a port."""
         return next((entry for entry in self.listeners if entry.number == port), None)
+
+    def reports(self, service: str) -> bool:
+        """Whether spans under this name reach the collector."""
+        return self.others_export.get(service, self.exports)
 
     def tally(self, operation: str, calls: float, errors: float) -> None:
         """Count calls of an operation, for load, exporters and diagnosis."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
+from scenario_kit.lab.twin.batches import Result
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -12,7 +13,7 @@ from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
-from scenario_kit.lab.twin.tree import CallNode, OperationNode
+from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
 
 class Recorder:
@@ -28,7 +29,7 @@ class Recorder:
         self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
     ) -> None:
         """Spans of one name; those that hang wait for the link ``hanging``. A process without collector loses them."""
-        if not process.exports:
+        if not process.reports(name.service):
             return
         if hanging is not None:
             known = np.isfinite(took)
@@ -36,6 +37,21 @@ class Recorder:
                 self._hangs.hold(hanging, process.key, name, at[~known])
                 at, took, failed = at[known], took[known], failed[known]
         self._spans.record(name, at + took, took, failed)
+
+    def seen(self, caller: Process, node: CallNode, at: Floats, result: Result, hanging: LinkKey | None) -> None:
+        """The caller's spans of its calls; of those that it left it never ended any."""
+        took, failed = result
+        if node.client is None:
+            return
+        if node.step.patience_seconds:
+            stays = took < node.step.patience_seconds
+            at, took, failed = at[stays], took[stays], failed[stays]
+        self.span(caller, node.client, at, took, failed, hanging)
+
+    def round(self, process: Process, node: LoopNode, at: Floats, result: Result, hanging: LinkKey | None) -> None:
+        """The spans of one round of a loop that has a name."""
+        if node.span is not None:
+            self.span(process, node.span, at, result.took, result.failed, hanging)
 
     def served(
         self,

@@ -109,7 +109,7 @@ class Resources:
         base = model.memory_mib if model else _IDLE_MIB
         extra = model.connection_mib * connections if model else 0.0
         wobble = 1.0 + 0.02 * (2.0 * self._noise(process, "memory") - 1.0)
-        return (base * wobble + extra) * _MIB + process.leak
+        return (base * wobble + extra) * _MIB + process.leak + process.crowd_bytes
 
     def _noise(self, process: Process, what: str) -> float:
         name = process.component or process.key.container

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.parameters import Consumer, Operation, Parameters, Step
+from scenario_kit.lab.twin.parameters import Consumer, Crowd, Operation, Parameters, Route, Step
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.lab.twin.streams import identity, mix
 
@@ -40,11 +40,12 @@ class CallNode(NamedTuple):
 
 
 class LoopNode(NamedTuple):
-    """Steps that are repeated in sequence."""
+    """Steps that are repeated in sequence; ``span`` is that of one round."""
 
     step: Step
     key: int
     steps: tuple[CallNode | LoopNode, ...]
+    span: SpanName | None = None
 
 
 class RouteNode(NamedTuple):
@@ -54,6 +55,15 @@ class RouteNode(NamedTuple):
     per_iteration: float
     draws: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
     call: CallNode
+
+
+class TaskNode(NamedTuple):
+    """What users of a crowd do: an operation of the load generator itself."""
+
+    name: str
+    per_iteration: float
+    draws: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]
+    operation: OperationNode
 
 
 class ConsumerNode(NamedTuple):
@@ -84,9 +94,21 @@ class Planter:
         for name, route in load.routes.items():
             step = Step(call=load.entry, span="{route}")
             call = self._call(step, load.component, name, identity(f"route {name}"), 0)
-            draws = {key: (tuple(float(v) for v in table), tuple(table.values())) for key, table in route.draws.items()}
-            result.append(RouteNode(name, route.per_iteration, draws, call))
+            result.append(RouteNode(name, route.per_iteration, _draws(route), call))
         return tuple(result)
+
+    def tasks(self, crowd: Crowd) -> tuple[TaskNode, ...]:
+        """What the users of a crowd do, in the order of the definition."""
+        component = self._parameters.load.component
+        return tuple(
+            TaskNode(
+                name,
+                task.per_iteration,
+                _draws(task),
+                self._operation(component, name, "", identity(f"task {name}"), 0),
+            )
+            for name, task in crowd.tasks.items()
+        )
 
     def consumers(self) -> tuple[ConsumerNode, ...]:
         """What each consumer does with a record."""
@@ -119,31 +141,39 @@ class Planter:
             if traced
             else ()
         )
-        steps = self._steps(operation.steps, component, route, key, depth)
+        steps = self._steps(operation.steps, component, operation.service, route, key, depth)
         return OperationNode(
             component, name, operation, key, own, cpu, server, internal, operation.log.replace("{route}", route), steps
         )
 
     def _steps(
-        self, steps: tuple[Step, ...], component: str, route: str, key: int, depth: int
+        self, steps: tuple[Step, ...], component: str, service: str, route: str, key: int, depth: int
     ) -> tuple[CallNode | LoopNode, ...]:
         return tuple(
-            self._call(step, component, route, mix(key, number + 1), depth)
+            self._call(step, component, route, mix(key, number + 1), depth, service)
             if step.call
-            else LoopNode(
-                step, mix(key, number + 1), self._steps(step.steps, component, route, mix(key, number + 1), depth)
-            )
+            else self._loop(step, component, service, route, mix(key, number + 1), depth)
             for number, step in enumerate(steps)
         )
 
-    def _call(self, step: Step, caller: str, route: str, key: int, depth: int) -> CallNode:
+    def _loop(self, step: Step, component: str, service: str, route: str, key: int, depth: int) -> LoopNode:
+        traced = step.span and self._parameters.components[component].telemetry is not None
+        span = SpanName(service or component, step.span, "INTERNAL") if traced else None
+        return LoopNode(step, key, self._steps(step.steps, component, service, route, key, depth), span)
+
+    def _call(self, step: Step, caller: str, route: str, key: int, depth: int, service: str = "") -> CallNode:
+        route = step.route or route
         component, _, name = step.call.replace("{route}", route).partition("/")
         if (caller, component) not in self._edges:
             raise ValueError(f"twin: '{caller}' calls '{component}', but there is no edge between them")
         operation = self._operation(component, name, route, key, depth + 1)
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
-        client = SpanName(caller, span, step.kind) if span and model.telemetry is not None else None
+        client = SpanName(service or caller, span, step.kind) if span and model.telemetry is not None else None
         log = step.log.replace("{route}", route)
-        missing = self._steps(step.steps, caller, route, mix(key, identity("missing")), depth)
+        missing = self._steps(step.steps, caller, service, route, mix(key, identity("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)
+
+
+def _draws(route: Route) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
+    return {key: (tuple(float(v) for v in table), tuple(table.values())) for key, table in route.draws.items()}

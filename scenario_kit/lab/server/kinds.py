@@ -40,7 +40,11 @@ WORKLOADS = (
     Watched("ServiceAccount"),
 )
 
-CLUSTER = (Watched("Namespace", namespaced=False), Watched("Node", namespaced=False))
+CLUSTER = (
+    Watched("Namespace", namespaced=False),
+    Watched("Node", namespaced=False),
+    Watched("PersistentVolume", namespaced=False),
+)
 
 #: Experiments: they live where their author put them, and act on the namespaces that their selectors name.
 EXPERIMENTS = tuple(

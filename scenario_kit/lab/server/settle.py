@@ -13,15 +13,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.nudge import AFTER_SECONDS, Nudger
-from scenario_kit.lab.server.settled import Facts, Reason, chaos, unsettled
+from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, places, unsettled
 from scenario_kit.lab.server.store import Store, Version
+from scenario_kit.model.base import Object
 
 #: An unsettled state is judged again this often even if nothing changed: some reasons end by age.
 _RECHECK_SECONDS = 0.1
+#: What is due happens within the scheduler's longest back-off, 10 s; what does not was not as certain as it looked.
+_DUE_SECONDS = 15.0
 
 
 class Settler:
@@ -33,6 +36,7 @@ class Settler:
         self._nudger = nudger
         self._lock = threading.Lock()
         self._settled: dict[str, Version] = {}
+        self._due: dict[str, dict[str, float]] = {}
 
     def still(self, namespace: str) -> bool:
         """Whether nothing was seen to change since the namespace was last found settled."""
@@ -97,12 +101,25 @@ class Settler:
             },
             refused=self._nudger.refused(),
             overdue=overdue,
+            due=self._awaited(namespace, kinds),
         )
+
+    def _awaited(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
+        """What is due in a namespace, and has not been for too long."""
+        nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
+        cluster = places.Cluster(nodes, volumes, lambda: self._store.everywhere("Pod"))
+        found = list(places.due(kinds, cluster))
+        now = time.monotonic()
+        with self._lock:
+            before = self._due.get(namespace, {})
+            since = self._due[namespace] = {each.uid: before.get(each.uid, now) for each in found}
+        return [each for each in found if now - since[each.uid] < _DUE_SECONDS]
 
     def forget(self, namespace: str) -> None:
         """The namespace is of no interest any more."""
         with self._lock:
             self._settled.pop(namespace, None)
+            self._due.pop(namespace, None)
         self._barrier.forget(namespace)
 
 

@@ -25,6 +25,7 @@ class Version(NamedTuple):
 
     namespace: int
     chaos: int
+    places: int
 
 
 class Store:
@@ -36,6 +37,7 @@ class Store:
         self._versions: dict[str, int] = {}
         self._view_versions: dict[str, int] = {}
         self._chaos = 0
+        self._places = 0
         self._touched: dict[str, tuple[str, float]] = {}
         self._seen: set[int] = set()
         self._total = 0
@@ -119,6 +121,12 @@ class Store:
                 for name, obj in self._namespaces.get(scope, {}).get(kind, _NONE).items()
             }
 
+    def everywhere(self, kind: str) -> list[Object]:
+        """The objects of a kind in all namespaces."""
+        with self._changed:
+            scopes = list(self._namespaces.values())
+        return [obj for kinds in scopes for obj in kinds.get(kind, _NONE).values()]
+
     def experiments(self) -> Iterator[Object]:
         """The chaos experiments of all namespaces."""
         with self._changed:
@@ -133,9 +141,9 @@ class Store:
             return self._total
 
     def version(self, namespace: str) -> Version:
-        """The version of a namespace, its Namespace object and all chaos included."""
+        """The version of a namespace, its Namespace object, all chaos, nodes and volumes included."""
         with self._changed:
-            return Version(self._versions.get(namespace, 0), self._chaos)
+            return Version(self._versions.get(namespace, 0), self._chaos, self._places)
 
     def view(self, namespace: str) -> tuple[Mapping[str, Names], int]:
         """What the twin may see of a namespace, and a number that grows whenever that changes."""
@@ -192,6 +200,7 @@ class Store:
             self._seen = {number for number in self._seen if number > newest - _REVISIONS // 2}
 
     def _replace(self, namespace: str, kind: str, name: str, names: Names) -> None:
+        before = self._namespaces.get(namespace, {}).get(kind, _NONE)
         kinds = {**self._namespaces.get(namespace, {}), kind: names}
         if not names:
             del kinds[kind]
@@ -199,6 +208,8 @@ class Store:
         self._total += 1
         if kind in EXPERIMENT_KINDS:
             self._chaos += 1
+        if kind == "PersistentVolume" or (kind == "Node" and _room(before.get(name)) != _room(names.get(name))):
+            self._places += 1
         for counted in (namespace, name) if kind == "Namespace" else (namespace,):
             self._versions[counted] = self._versions.get(counted, 0) + 1
             if kind in VIEW_KINDS:
@@ -207,6 +218,13 @@ class Store:
     def _tell(self, type_: str, kind: str, obj: Object) -> None:
         for listener in self._listeners:
             listener(type_, kind, obj)
+
+
+def _room(node: Object | None) -> object:
+    """What the scheduler looks at: heartbeats are not among it."""
+    if node is None:
+        return None
+    return node.get("spec"), node["metadata"].get("labels"), (node.get("status") or {}).get("allocatable")
 
 
 def revision(obj: Object) -> int:

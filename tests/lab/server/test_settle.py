@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 
 import pytest
@@ -122,3 +123,31 @@ def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: S
     pod["metadata"] |= {"deletionGracePeriodSeconds": 0, "resourceVersion": "301"}
     store.put("Pod", pod)
     assert "Deleting" in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
+
+
+def refused(store: Store) -> None:
+    verdict = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    metadata = {"name": "new", "namespace": "shop", "uid": "new", "resourceVersion": "400"}
+    spec = {"containers": [{"name": "c"}]}
+    store.put("Pod", {"kind": "Pod", "metadata": metadata, "spec": spec, "status": {"conditions": [verdict]}})
+
+
+def node(store: Store, revision: int, **spec: object) -> None:
+    metadata = {"name": "n1", "uid": "n1", "resourceVersion": str(revision)}
+    status = {"allocatable": {"pods": "110"}, "beat": revision}
+    store.put("Node", {"kind": "Node", "metadata": metadata, "spec": spec, "status": status})
+
+
+def test_room_for_a_refused_pod_unsettles_until_the_scheduler_had_its_time(
+    settler: Settler, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused(store)
+    node(store, 401, unschedulable=True)
+    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    node(store, 402, unschedulable=True)
+    assert settler.still("shop"), "a heartbeat changes nothing"
+    node(store, 403)
+    assert [r.code for r in settler.settle("shop", lambda: 0, 0.0)] == ["Due"]
+    now = time.monotonic()
+    monkeypatch.setattr("scenario_kit.lab.server.settle.time.monotonic", lambda: now + 20)
+    assert settler.settle("shop", lambda: 0, 5.0) == ()

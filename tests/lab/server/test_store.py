@@ -62,7 +62,7 @@ def test_the_end_of_a_predecessor_does_not_remove_its_successor() -> None:
         ("PodNetworkChaos", "shop", True, False),
         ("Pod", "other", False, False),
         ("NetworkChaos", "other", True, False),
-        ("Node", "", False, False),
+        ("Node", "", True, False),
     ],
 )
 def test_what_changes_a_namespace(kind: str, namespace: str, shop_changes: bool, view_grows: bool) -> None:

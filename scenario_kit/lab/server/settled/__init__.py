@@ -2,22 +2,24 @@
 
 Pure: objects in, reasons out. Each part is the fixed point of one controller, written as "status and children say what
 the specs and pods say", so whatever a controller has left to do shows as a difference, however slow it is. Silence is
-never taken for an answer. Parts: specs observed, counts consistent, pods placed or refused, deletions finished, garbage
-collected, EndpointSlices as the pods, rollouts unable to go on, chaos records stationary, namespace complete or empty.
+never taken for an answer. Parts: specs observed, counts consistent, pods placed or refused, nobody refused for whom
+there is a place by now, deletions finished, garbage collected, EndpointSlices as the pods, rollouts unable to go on,
+chaos records stationary, namespace complete or empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from scenario_kit.lab.server.settled import chaos, endpoints, pods, rollouts, workloads
-from scenario_kit.lab.server.settled.facts import Facts, Reason
+from scenario_kit.lab.server.settled import chaos, endpoints, places, pods, rollouts, workloads
+from scenario_kit.lab.server.settled.facts import Due, Facts, Reason
 
 _PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
     workloads.observed,
     pods.deleting,
     pods.orphaned,
     pods.unplaced,
+    pods.due,
     workloads.replica_sets,
     workloads.stateful_sets,
     workloads.daemon_sets,
@@ -42,4 +44,4 @@ def unsettled(facts: Facts) -> list[Reason]:
     return reasons
 
 
-__all__ = ["Facts", "Reason", "unsettled"]
+__all__ = ["Due", "Facts", "Reason", "places", "unsettled"]

@@ -26,6 +26,15 @@ def _just_changed(_: Object) -> float:
     return 0.0
 
 
+class Due(NamedTuple):
+    """Somebody will act on this object, and has not yet."""
+
+    kind: str
+    name: str
+    uid: str
+    text: str
+
+
 class Facts(NamedTuple):
     """One consistent state of a namespace.
 
@@ -34,6 +43,7 @@ class Facts(NamedTuple):
     object has been as it is. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
     ``refused`` has the revision of the last refusal to create a pod, by the UID of the controller that asked.
     ``overdue`` are Deployments past their progress deadline on the trial's clock, whose controller was told.
+    ``due`` are pods and claims with which something is about to happen, though nothing in their status says so.
     """
 
     namespace: Object | None = None
@@ -43,6 +53,7 @@ class Facts(NamedTuple):
     stopping: Collection[str] = frozenset()
     refused: Mapping[str, int] = {}
     overdue: Collection[str] = frozenset()
+    due: Sequence[Due] = ()
 
     def of(self, kind: str) -> Mapping[str, Object]:
         """The objects of a kind by name."""

@@ -22,6 +22,12 @@ def unplaced(facts: Facts) -> Iterator[Reason]:
             yield Reason("Unscheduled", "Pod", name, "waits for the scheduler")
 
 
+def due(facts: Facts) -> Iterator[Reason]:
+    """Pods and claims that the scheduler or the volume binder will serve."""
+    for each in facts.due:
+        yield Reason("Due", each.kind, each.name, each.text)
+
+
 def deleting(facts: Facts) -> Iterator[Reason]:
     """Deletions under way, except pods whose grace period runs on the trial's clock."""
     for kind in sorted(_OWNERS):

@@ -1,0 +1,142 @@
+"""What the scheduler and the volume binder have left to do, though nobody's status says so."""
+
+import copy
+
+import pytest
+
+from scenario_kit.lab.server.settled import places, unsettled
+from tests.lab.server.cluster_objects import by_kind, facts, meta, namespace, pod, world
+
+REFUSED = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+ROOM = {"cpu": "4", "memory": "8Gi", "pods": "3"}
+TAINT = {"key": "pool", "value": "gpu", "effect": "NoSchedule"}
+
+
+def node(name="n1", *, labels=None, allocatable=None, **spec):
+    room = {**ROOM, **(allocatable or {})}
+    return {
+        "kind": "Node", "metadata": {"name": name, "labels": labels or {}}, "spec": spec,
+        "status": {"allocatable": room},
+    }  # fmt: skip
+
+
+def waiting(cpu="500m", **spec):
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "kind": "Pod", "metadata": meta("new"), "spec": {"containers": [container], **spec}, "status": REFUSED,
+    }  # fmt: skip
+
+
+def running(cpu, on="n1", **status):
+    found = pod(f"old-{cpu}")
+    found["spec"] = {"nodeName": on, "containers": [{"name": "c", "resources": {"limits": {"cpu": cpu}}}]}
+    found["status"] |= status
+    return found
+
+
+def claim(**more):
+    spec = {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}},
+        **more,
+    }  # fmt: skip
+    return {"kind": "PersistentVolumeClaim", "metadata": meta("data"), "spec": spec, "status": {"phase": "Pending"}}
+
+
+def volume(phase="Available", **more):
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast", "capacity": {"storage": "2Gi"}, **more}
+    return {"kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": spec, "status": {"phase": phase}}
+
+
+def due(*objects, nodes=(), volumes=(), pods=()):
+    cluster = places.Cluster(
+        {n["metadata"]["name"]: n for n in nodes}, {v["metadata"]["name"]: v for v in volumes}, lambda: pods
+    )
+    return [f"{d.kind}/{d.name}: {d.text}" for d in places.due(by_kind(*objects), cluster)]
+
+
+@pytest.mark.parametrize(
+    ("asks", "where", "others"),
+    [
+        (waiting(), node(), []),
+        (waiting("4"), node(), []),
+        (waiting("2"), node(), [running("2")]),
+        (waiting("3"), node(), [running("4", phase="Succeeded")]),
+        (waiting("3"), node(), [running("4", on="n2")]),
+        (waiting(nodeSelector={"disk": "ssd"}), node(labels={"disk": "ssd"}), []),
+        (waiting(tolerations=[{"key": "pool", "operator": "Exists"}]), node(taints=[TAINT]), []),
+        (waiting(tolerations=[{"key": "pool", "value": "gpu", "effect": "NoSchedule"}]), node(taints=[TAINT]), []),
+        (waiting(tolerations=[{"operator": "Exists"}]), node(taints=[TAINT]), []),
+        (waiting(), node(taints=[{**TAINT, "effect": "PreferNoSchedule"}]), []),
+        (waiting(topologySpreadConstraints=[{"whenUnsatisfiable": "ScheduleAnyway"}]), node(), []),
+    ],
+)
+def test_a_pod_for_which_there_is_room(asks, where, others):
+    assert due(asks, nodes=[where], pods=others) == ["Pod/new: there is room on node n1"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "where", "others"),
+    [
+        (waiting("5"), node(), []),
+        (waiting("3"), node(), [running("2")]),
+        (waiting(), node(allocatable={"pods": "1"}), [running("1m")]),
+        (waiting(nodeSelector={"disk": "ssd"}), node(labels={"disk": "hdd"}), []),
+        (waiting(), node(taints=[TAINT]), []),
+        (waiting(tolerations=[{"key": "pool", "value": "cpu"}]), node(taints=[TAINT]), []),
+        (waiting(), node(unschedulable=True), []),
+        (waiting(affinity={"podAntiAffinity": {}}), node(), []),
+        (waiting(topologySpreadConstraints=[{"whenUnsatisfiable": "DoNotSchedule"}]), node(), []),
+        (waiting(schedulerName="another"), node(), []),
+        (waiting(schedulingGates=[{"name": "later"}]), node(), []),
+        (waiting(volumes=[{"persistentVolumeClaim": {"claimName": "absent"}}]), node(), []),
+        ({**waiting(), "status": {}}, node(), []),
+        (waiting(nodeName="n1"), node(), []),
+    ],
+)
+def test_a_pod_for_which_there_is_none_or_nobody_knows(asks, where, others):
+    assert due(asks, nodes=[where], pods=others) == []
+
+
+@pytest.mark.parametrize(
+    ("asks", "offers", "bound"),
+    [
+        (claim(), volume(), True),
+        (claim(), volume("", claimRef={"namespace": "shop", "name": "data"}), True),
+        (claim(volumeName="pv"), volume(), True),
+        (claim(), volume("Bound", claimRef={"namespace": "shop", "name": "data", "uid": "uid-data"}), True),
+        (claim(), volume("Released", claimRef={"namespace": "shop", "name": "data", "uid": "another"}), False),
+        (claim(), volume("Bound", claimRef={"namespace": "shop", "name": "other"}), False),
+        (claim(), volume("Released"), False),
+        (claim(storageClassName="slow"), volume(), False),
+        (claim(accessModes=["ReadWriteMany"]), volume(), False),
+        (claim(resources={"requests": {"storage": "3Gi"}}), volume(), False),
+        (claim(volumeMode="Block"), volume(), False),
+        (claim(volumeName="another"), volume(), False),
+        (claim(selector={"matchLabels": {"a": "b"}}), volume(), False),
+    ],
+)
+def test_a_claim_for_which_there_is_a_volume(asks, offers, bound):
+    found = due(asks, volumes=[offers])
+    assert found == (["PersistentVolumeClaim/data: will be bound to volume pv"] if bound else [])
+
+
+def test_a_pod_waits_for_its_claim_and_not_for_a_place():
+    asks = waiting(volumes=[{"persistentVolumeClaim": {"claimName": "data"}}])
+    held = claim(volumeName="pv")
+    assert due(asks, held, nodes=[node()], volumes=[volume()]) == [
+        "PersistentVolumeClaim/data: will be bound to volume pv"
+    ]
+    bound = {**held, "status": {"phase": "Bound"}}
+    assert due(asks, bound, nodes=[node()], volumes=[volume("Bound")]) == ["Pod/new: there is room on node n1"]
+    local = volume("Bound", nodeAffinity={"required": {}})
+    assert due(asks, bound, nodes=[node()], volumes=[local]) == []
+
+
+def test_what_is_due_is_not_settled():
+    kinds = world()
+    kinds["Pod"]["new"] = waiting()
+    cluster = places.Cluster({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
+    reasons = unsettled(facts(kinds, due=list(places.due(kinds, cluster))))
+    assert [str(r) for r in reasons] == ["Pod/new: there is room on node n1"]
+    assert unsettled(facts(kinds)) == []
+    assert namespace()["kind"] == "Namespace"

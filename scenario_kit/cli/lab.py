@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
         no_args_is_help=True,
     )
-    for command in (install, up, down, reset, status, kubeconfig, alerts, advance):
-        lab.command()(command)
+    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_):
+        lab.command(command.__name__.rstrip("_"))(command)
     app.add_typer(lab, rich_help_panel="Run it")
 
 
@@ -187,6 +187,27 @@ def advance(
         show_json({"trial": chosen, "now": now})
     else:
         typer.echo(f"{chosen}: {_utc(now)}")
+
+
+def open_(
+    name: Name = "default",
+    port: Annotated[int, typer.Option("--port", help="Where the page listens on this machine; 0: a free port.")] = 0,
+    as_: Annotated[
+        str, typer.Option("--as", help="admin, or solver: without trials, scenarios, steps and injection.")
+    ] = "admin",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser, where there is a desktop.")] = True,
+) -> None:
+    """Serve a page that shows the lab's apps: components coloured by health, alerts, events, logs. Ctrl-C ends it.
+
+    It listens on this machine only, and shows itself to whoever has the whole address, which holds a token.
+
+    Example: scenario-kit lab open --as solver
+    """
+    from scenario_kit.cli.page import serve_page
+
+    if as_ not in ("admin", "solver"):
+        raise UsageError(f"nobody is called {as_!r} here", fix="--as admin or --as solver")
+    serve_page(name, port, spoilers=as_ == "admin", browser=browser)
 
 
 def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:

@@ -1,0 +1,141 @@
+"""What the page shows of one world, as JSON: everything is computed here, the page only draws. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.campaign import TrialResult
+from scenario_kit.lab.page.graph import Drawing
+from scenario_kit.lab.page.health import Health
+from scenario_kit.model import AlertHistory, Object, StepStatus, Value
+from scenario_kit.model.scenario import Expect
+from scenario_kit.ports import LogLine
+from scenario_kit.report import timeline
+from scenario_kit.trial import alerts_now
+
+EVENTS, LINES = 80, 200
+_LONGEST: Final = 2000
+
+
+class Shown(Value, frozen=True, kw_only=True, omit_defaults=False):
+    """A world as a list names it. ``trial`` and ``scenario`` are empty for eyes that must not know."""
+
+    namespace: str
+    mode: str
+    now: float
+    trial: str = ""
+    scenario: str = ""
+    app: str = ""
+
+
+class Run(Value, frozen=True, kw_only=True):
+    """How far the trial of a world is. Times are on its clock."""
+
+    started_at: float
+    steps: tuple[StepStatus, ...] = ()
+    outcome: str = ""
+
+    @property
+    def injected_at(self) -> float | None:
+        """When the first fault was injected; None before."""
+        return next((s.started_at for s in self.steps if s.step.startswith("inject")), None)
+
+    @property
+    def step(self) -> str:
+        """The step that runs, or the last one."""
+        return self.steps[-1].step if self.steps else ""
+
+
+def document(
+    shown: Shown,
+    run: Run,
+    drawing: Drawing,
+    components: Sequence[Health],
+    history: AlertHistory,
+    events: Iterable[Object],
+) -> Object:
+    """Everything of a world but the logs."""
+    counts = {tone: sum(1 for c in components if c.tone == tone) for tone in ("good", "open", "bad", "plain")}
+    alerts = alerts_now(history)
+    return {
+        **shown.to_json(),
+        "startedAt": run.started_at,
+        "injectedAt": run.injected_at,
+        "step": run.step,
+        "outcome": run.outcome,
+        "counts": counts,
+        "components": [c.to_json() for c in components],
+        "graph": drawing.to_json(),
+        "alerts": [a.to_json() for a in alerts],
+        "chart": chart(run, history),
+        "events": tail(events),
+    }
+
+
+def chart(run: Run, history: AlertHistory) -> Object | None:
+    """The alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its beginning."""
+    zero = run.injected_at if run.injected_at is not None else run.started_at
+    result = TrialResult(
+        name="", purpose="", describe="", seed=0, outcome=run.outcome, started_at=run.started_at, injected_at=zero,
+        steps=run.steps, history=history,
+    )  # fmt: skip
+    found = timeline.chart([result], Expect())
+    if found is None:
+        return None
+    rows = [
+        {
+            **row._asdict(),
+            "declared": "",
+            "bars": [{**bar._asdict(), "told": bar.told.removeprefix(": ")} for bar in row.bars],
+        }
+        for row in found.rows
+    ]
+    return {
+        **found._asdict(),
+        "rows": rows,
+        "bands": [band._asdict() for band in found.bands],
+        "ticks": [tick._asdict() for tick in found.ticks],
+        "head": timeline.HEAD,
+        "lane": timeline.LANE,
+        "faulty": run.injected_at is not None,
+    }
+
+
+def tail(events: Iterable[Object]) -> list[Object]:
+    """The latest events, newest first. The order is the one in which they were written: their clocks may differ."""
+    ordered = sorted(events, key=_revision, reverse=True)[:EVENTS]
+    return [
+        {
+            "at": _time(event),
+            "type": str(event.get("type", "")),
+            "reason": str(event.get("reason", "")),
+            "on": "{kind}/{name}".format(**{"kind": "", "name": "", **_text(event.get("involvedObject") or {})}),
+            "message": str(event.get("message", ""))[:_LONGEST],
+            "count": int(event.get("count") or (event.get("series") or {}).get("count") or 1),
+        }
+        for event in ordered
+    ]
+
+
+def lines(found: Iterable[LogLine]) -> list[Object]:
+    """The last lines of several pods, in order of time."""
+    ordered = sorted(found, key=lambda line: line.at)[-LINES:]
+    return [
+        {"at": line.at, "pod": line.pod, "container": line.container, "text": line.text[:_LONGEST]} for line in ordered
+    ]
+
+
+def _revision(event: Object) -> int:
+    return int(event["metadata"].get("resourceVersion") or 0)
+
+
+def _time(event: Object) -> str:
+    for key in ("lastTimestamp", "eventTime", "firstTimestamp"):
+        if event.get(key):
+            return str(event[key])
+    return str(event["metadata"].get("creationTimestamp", ""))
+
+
+def _text(fields: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(value) for key, value in fields.items() if key in ("kind", "name")}

@@ -1,0 +1,155 @@
+"""Where the components of an app lie on the page: users on the left, stores on the right. Pure geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
+
+from scenario_kit.model import App, Value
+
+#: Pixels of a box, and of the space between columns and rows.
+BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 152, 46, 36, 14
+_STEP: Final = BOX_HEIGHT + DOWN
+_SWEEPS: Final = 6
+
+
+class Place(Value, frozen=True, kw_only=True, omit_defaults=False):
+    """The upper left corner of a component's box."""
+
+    name: str
+    x: float
+    y: float
+
+
+class Arrow(Value, frozen=True, kw_only=True, omit_defaults=False):
+    """A call as an SVG path; ``mode`` is how much its caller depends on it."""
+
+    caller: str
+    callee: str
+    mode: Literal["Sync", "Swallowed", "Async"]
+    path: str
+
+
+class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
+    """An app, in pixels."""
+
+    width: float
+    height: float
+    box: tuple[int, int] = (BOX_WIDTH, BOX_HEIGHT)
+    places: tuple[Place, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+
+
+def drawing(app: App) -> Drawing:
+    """The call graph in columns: every component right of its callers, but for those in a circle."""
+    names = [c.name for c in app.components]
+    known = set(names)
+    calls = list(dict.fromkeys((e.caller, e.callee) for e in app.calls if {e.caller, e.callee} <= known))
+    modes: dict[tuple[str, str], Literal["Sync", "Swallowed", "Async"]] = {}
+    for edge in app.calls:
+        if modes.get((edge.caller, edge.callee)) != "Sync":
+            modes[edge.caller, edge.callee] = edge.mode
+    # A queue's consumers call it, but what flows comes from it: they lie on its right.
+    flows = [(b, a) if modes[a, b] == "Async" and _is_queue(app, b) else (a, b) for a, b in calls]
+    roots = [c.name for c in app.components if c.role == "Load"] + [app.entry]
+    ahead = forward([n for n in roots if n in known] + names, flows)
+    columns = _columns(names, ahead)
+    alone = {n for n in names if all(n not in flow for flow in flows)}
+    rows = _ordered([n for n in names if n not in alone], columns, flows)
+    across = max(len(rows), 1)
+    height = max((len(row) for row in rows), default=0) * _STEP
+    corners = {
+        name: (2.0 + x * (BOX_WIDTH + ACROSS), 2.0 + (height - len(row) * _STEP) / 2 + y * _STEP)
+        for x, row in enumerate(rows)
+        for y, name in enumerate(row)
+    }
+    below = height + (DOWN if rows and alone else 0)  # what nobody calls: in lines under the graph
+    for index, name in enumerate(n for n in names if n in alone):
+        corners[name] = (2.0 + index % across * (BOX_WIDTH + ACROSS), 2.0 + below + index // across * _STEP)
+    return Drawing(
+        width=across * (BOX_WIDTH + ACROSS) - ACROSS + 4.0,
+        height=max((y for _, y in corners.values()), default=0.0) + BOX_HEIGHT + 4.0,
+        places=tuple(Place(name=n, x=x, y=y) for n, (x, y) in corners.items()),
+        arrows=tuple(
+            Arrow(caller=a, callee=b, mode=modes[a, b], path=curve(corners[a], corners[b])) for a, b in calls if a != b
+        ),
+    )
+
+
+def forward(starts: Iterable[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The edges without those that close a circle, seen from the first start from which they are reached."""
+    after: dict[str, list[str]] = {}
+    for a, b in edges:
+        after.setdefault(a, []).append(b)
+    done: set[str] = set()
+    kept: list[tuple[str, str]] = []
+    for start in starts:
+        if start in done:
+            continue
+        path, stack = {start}, [(start, iter(after.get(start, ())))]
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                stack.pop()
+                path.discard(node)
+                done.add(node)
+            elif following not in path:
+                kept.append((node, following))
+                if following not in done:
+                    path.add(following)
+                    stack.append((following, iter(after.get(following, ()))))
+    return kept
+
+
+def curve(one: tuple[float, float], other: tuple[float, float]) -> str:
+    """An arrow from a box to another one; to the left, or within a column, it goes around."""
+    y1, y2 = one[1] + BOX_HEIGHT / 2, other[1] + BOX_HEIGHT / 2
+    if other[0] > one[0]:
+        x1, x2 = one[0] + BOX_WIDTH, other[0] - 7
+        middle = (x1 + x2) / 2 if x2 - x1 < 2 * ACROSS else x2 - ACROSS
+        return f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+    x1, x2 = one[0] + BOX_WIDTH, other[0] + BOX_WIDTH + 7
+    far = max(x1, x2) + ACROSS * 0.7
+    return f"M{x1:.0f} {y1:.0f} C{far:.0f} {y1:.0f} {far:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+
+
+def _is_queue(app: App, name: str) -> bool:
+    component = app.component(name)
+    return component is not None and component.role == "Queue"
+
+
+def _columns(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The longest way to each; ``edges`` have no circle."""
+    columns = dict.fromkeys(names, 0)
+    for _ in names:
+        moved = False
+        for a, b in edges:
+            if columns[b] <= columns[a]:
+                columns[b] = columns[a] + 1
+                moved = True
+        if not moved:
+            break
+    return columns
+
+
+def _ordered(names: Sequence[str], columns: Mapping[str, int], edges: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Columns of names; within one, neighbours of the same component lie together (barycentres, a few sweeps)."""
+    rows: list[list[str]] = [[] for _ in range(max((columns[n] for n in names), default=-1) + 1)]
+    for name in names:
+        rows[columns[name]].append(name)
+    near: dict[str, list[str]] = {name: [] for name in names}
+    for a, b in edges:
+        near[a].append(b)
+        near[b].append(a)
+    for sweep in range(_SWEEPS):
+        place = {name: y - len(row) / 2 for row in rows for y, name in enumerate(row)}
+        side = 1 if sweep % 2 else -1
+        for x, row in enumerate(rows):
+            weight = {}
+            for name in row:
+                beside = [place[n] for n in near[name] if (columns[n] - x) * side > 0]
+                weight[name] = sum(beside) / len(beside) if beside else place[name]
+            row.sort(key=lambda name: weight[name])
+            place.update((name, y - len(row) / 2) for y, name in enumerate(row))
+    return [row for row in rows if row]

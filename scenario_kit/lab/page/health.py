@@ -1,0 +1,202 @@
+"""How each component of an app is, from its pods, its spans and its alerts. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from scenario_kit.model import AlertTimeline, App, Object, Reference, Value
+from scenario_kit.observe.entities import by_name
+from scenario_kit.ports import Series
+
+#: good, degraded, broken, or nothing is known because there is nothing.
+Tone = Literal["good", "open", "bad", "plain"]
+
+#: What the default alert pack fires at, and what is worth a look before it does.
+ERRORS, SOME_ERRORS, SLOW_MS = 0.05, 0.005, 1500.0
+#: Requests per second below which a share of errors says nothing.
+_FLOOR: Final = 0.1
+_SERVED: Final = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"'
+CALLS: Final = f"sum by (service_name, status_code) (rate(traces_span_metrics_calls_total{{{_SERVED}}}[2m]))"
+LATENCY: Final = (
+    "histogram_quantile(0.95, sum by (service_name, le) "
+    f"(rate(traces_span_metrics_duration_milliseconds_bucket{{{_SERVED}}}[2m])))"
+)
+
+
+class Served(NamedTuple):
+    """What a component answered in the last two minutes: requests per second, share of errors, p95 in milliseconds."""
+
+    rate: float
+    errors: float
+    p95: float | None
+
+
+class Pods(NamedTuple):
+    """The pods of a workload. ``wanted`` is None where the workload does not exist."""
+
+    wanted: int | None
+    ready: int
+    restarts: int
+    reason: str
+
+
+class Health(Value, frozen=True, kw_only=True, omit_defaults=False):
+    """One component. ``word`` says how it is, ``detail`` what it does; ``firing`` are alerts about it."""
+
+    name: str
+    workload: str
+    role: str
+    tone: Tone
+    word: str
+    detail: str
+    ready: str
+    restarts: int
+    firing: tuple[str, ...] = ()
+
+
+def served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, Served]:
+    """By component, from the answers to ``CALLS`` and ``LATENCY``."""
+    total: dict[str, float] = {}
+    failed: dict[str, float] = {}
+    for series in calls:
+        name, value = series.labels.get("service_name", ""), _last(series)
+        total[name] = total.get(name, 0.0) + value
+        if series.labels.get("status_code") == "STATUS_CODE_ERROR":
+            failed[name] = failed.get(name, 0.0) + value
+    p95 = {s.labels.get("service_name", ""): value for s in latency if math.isfinite(value := _last(s))}
+    return {
+        name: Served(rate, failed.get(name, 0.0) / rate if rate > 0 else 0.0, p95.get(name))
+        for name, rate in total.items()
+    }
+
+
+def pods_by_workload(workloads: Iterable[Object], pods: Iterable[Object], app: App) -> dict[str, Pods]:
+    """By the bare reference of the workload (``Deployment/cart``); pods belong where their names say so."""
+    members: dict[str, list[Object]] = {}
+    for pod in pods:
+        ref = Reference.parse(by_name(pod["metadata"]["name"], app))
+        members.setdefault(f"{ref.kind}/{ref.name}", []).append(pod)
+    found = {}
+    for workload in workloads:
+        name = f"{workload['kind']}/{workload['metadata']['name']}"
+        own = members.get(name, [])
+        wanted = workload.get("spec", {}).get("replicas")
+        if workload["kind"] == "DaemonSet":
+            wanted = workload.get("status", {}).get("desiredNumberScheduled", 0)
+        found[name] = Pods(
+            wanted=1 if wanted is None else int(wanted),
+            ready=sum(1 for pod in own if is_ready(pod)),
+            restarts=sum(_restarts(pod) for pod in own),
+            reason=next((text for pod in own if not is_ready(pod) and (text := reason(pod))), ""),
+        )
+    return found
+
+
+def components(
+    app: App, pods: Mapping[str, Pods], traffic: Mapping[str, Served], timelines: Sequence[AlertTimeline]
+) -> list[Health]:
+    """Every component of the app, in the order of its definition."""
+    firing: dict[str, set[str]] = {}
+    for timeline in timelines:
+        if any(interval.end is None for interval in timeline.firing) and timeline.entity:
+            firing.setdefault(_bare(timeline.entity), set()).add(timeline.name)
+    result = []
+    for component in app.components:
+        bare = _bare(component.workload)
+        own = pods.get(bare, Pods(None, 0, 0, ""))
+        answered = traffic.get(component.name)
+        tone, word = judge(own, answered)
+        about = tuple(sorted(firing.get(bare, ())))
+        if about and tone == "good":
+            tone = "open"
+        result.append(
+            Health(
+                name=component.name,
+                workload=bare,
+                role=component.role,
+                tone=tone,
+                word=word,
+                detail=told(answered),
+                ready="" if own.wanted is None else f"{own.ready}/{own.wanted}",
+                restarts=own.restarts,
+                firing=about,
+            )
+        )
+    return result
+
+
+def judge(pods: Pods, served: Served | None) -> tuple[Tone, str]:
+    """Tone and word of a component; what stops it altogether comes first."""
+    if pods.wanted is None:
+        return "plain", "not there"
+    if pods.wanted == 0:
+        return "bad", "scaled to 0"
+    count = f"{pods.ready}/{pods.wanted} {pods.reason or 'ready'}"
+    if pods.ready == 0:
+        return "bad", count
+    busy = served is not None and served.rate > _FLOOR
+    if served and busy and served.errors > ERRORS:
+        return "bad", f"{served.errors:.0%} fail"
+    if pods.ready < pods.wanted:
+        return "open", count
+    if served and busy and served.p95 is not None and served.p95 > SLOW_MS:
+        return "open", f"slow, p95 {milliseconds(served.p95)}"
+    if served and busy and served.errors > SOME_ERRORS:
+        return "open", f"{served.errors:.1%} fail"
+    return "good", "works"
+
+
+def told(served: Served | None) -> str:
+    """Traffic in a few characters; empty for a component that serves no spans."""
+    if served is None:
+        return ""
+    if served.rate <= 0:
+        return "no requests"
+    rate = f"{served.rate:.0f}/s" if served.rate >= 10 else f"{served.rate:.1f}/s"
+    return rate if served.p95 is None else f"{rate}, p95 {milliseconds(served.p95)}"
+
+
+def milliseconds(value: float) -> str:
+    """A duration that is given in milliseconds, in the unit that suits it."""
+    return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms"
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod counts: ready, and not on its way out."""
+    conditions = pod.get("status", {}).get("conditions") or ()
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+    return ready and "deletionTimestamp" not in pod["metadata"]
+
+
+def reason(pod: Object) -> str:
+    """Why a pod is not ready, in the one word that kubectl shows; empty where nothing says."""
+    status = pod.get("status", {})
+    if "deletionTimestamp" in pod["metadata"]:
+        return "Terminating"
+    for each in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+        state = each.get("state", {})
+        text = state.get("waiting", {}).get("reason") or state.get("terminated", {}).get("reason")
+        if text and text != "Completed":
+            return str(text)
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("reason", "Unscheduled"))
+    return str(status.get("reason") or ("" if status.get("phase") == "Running" else status.get("phase", "")))
+
+
+def _restarts(pod: Object) -> int:
+    return sum(int(c.get("restartCount", 0)) for c in pod.get("status", {}).get("containerStatuses") or ())
+
+
+def _bare(entity: str) -> str:
+    try:
+        ref = Reference.parse(entity)
+    except ValueError:
+        return entity
+    return f"{ref.kind}/{ref.name}"
+
+
+def _last(series: Series) -> float:
+    return series.points[-1][1] if series.points else 0.0

@@ -1,0 +1,184 @@
+"""Where the page has it from: the lab server's worlds, the trials behind them, objects, samples and logs. It reads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.clients.prometheus import PrometheusMetrics
+from scenario_kit.errors import LabError, NotFound
+from scenario_kit.lab.clock import ask
+from scenario_kit.lab.page import document, health
+from scenario_kit.lab.page.document import Run, Shown
+from scenario_kit.lab.page.graph import Drawing, drawing
+from scenario_kit.lab.state import LabState
+from scenario_kit.model import Object, Reference, Runbook, TrialSpec
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.observe import AlertEvaluator, Owners, scope
+from scenario_kit.observe.entities import by_name
+from scenario_kit.ports import Cluster, LogLine, Metrics
+from scenario_kit.trial import TrialStatus
+
+_GROUP: Final = "scenariokit.io"
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+#: Seconds (wall) for which an answer is given again: several windows may show the same world.
+_FRESH: Final = 1.0
+#: Seconds of a world's own time: how far back alerts are drawn, and log lines are read; how late scrapes are.
+_BACK, _LOGS, _LAG = 3 * 3600.0, 600.0, 15.0
+
+
+@dataclass
+class _World:
+    """What stays as it is while a trial has a world."""
+
+    uid: str
+    runbook: Runbook
+    drawing: Drawing
+    evaluator: AlertEvaluator | None = None
+    began: float = 0.0
+    told: float = 0.0
+    answer: Object | None = None
+
+
+class Source:
+    """The worlds of one lab. Safe to share.
+
+    Args:
+        name: of the lab; where it listens is read again with every question, so it may be reset meanwhile.
+        spoilers: whether trials, their scenarios and steps may be told.
+
+    Raises, all methods: ``LabError`` when the lab is gone, ``InfrastructureError`` when a part does not answer.
+    """
+
+    def __init__(self, name: str, *, spoilers: bool = True) -> None:
+        self._name = name
+        self._spoilers = spoilers
+        self._lock = threading.Lock()
+        self._known: dict[str, _World] = {}
+        state = LabState.load(name)
+        self._cluster: Cluster = KubeCluster(Path(state.kubeconfig))
+        self._metrics: Metrics = PrometheusMetrics(state.prometheus_url)
+
+    def worlds(self) -> list[Object]:
+        """All worlds, by namespace."""
+        return [self._shown(world, self._runbook(world)).to_json() for world in self._open()]
+
+    def world(self, namespace: str) -> Object:
+        """Everything of one world; ``NotFound`` when it is not there."""
+        found = self._find(namespace)
+        trial = self._trial(found["trial"])
+        with self._lock:
+            known = self._kept(found["trial"], trial)
+            if known.answer is None or time.monotonic() - known.told > _FRESH:
+                known.answer = self._look(found, trial, known)
+                known.told = time.monotonic()
+            return known.answer
+
+    def logs(self, namespace: str, component: str) -> list[Object]:
+        """The last lines of a component's pods; ``NotFound`` when world or component is not there."""
+        found = self._find(namespace)
+        app = self._runbook(found).app
+        wanted = app.component(component)
+        if wanted is None:
+            raise NotFound(f"the app {app.name} has no component {component!r}", status=404)
+        lines: list[LogLine] = []
+        for place in self._runbook(found).everywhere:
+            for pod in self._cluster.list("Pod", place):
+                name = pod["metadata"]["name"]
+                if by_name(name, app) == wanted.workload:
+                    try:
+                        lines += self._cluster.logs(Reference("Pod", name, place), since=found["now"] - _LOGS)
+                    except NotFound:
+                        continue  # it went away between listing and reading
+        return document.lines(lines)
+
+    def _look(self, found: Object, trial: Object, known: _World) -> Object:
+        runbook, now = known.runbook, float(found["now"])
+        status = TrialStatus.from_json(trial.get("status") or {})
+        started = status.started_at if status.started_at is not None else now
+        history = self._evaluator(known, found, started).advance(now)
+        objects = {k: self._listed(k, runbook) for k in (*_WORKLOADS, "Pod", "Event")}
+        pods = health.pods_by_workload([w for k in _WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
+        served = health.served(*(self._metrics.instant(self._scoped(e, runbook), now) for e in _QUERIES))
+        components = health.components(runbook.app, pods, served, history.timelines)
+        run = Run(started_at=started, steps=status.steps if self._spoilers else (), outcome=status.outcome)
+        shown = self._shown(found, runbook)
+        return document.document(shown, run, known.drawing, components, history, objects["Event"])
+
+    def _evaluator(self, known: _World, found: Object, started: float) -> AlertEvaluator:
+        began = max(started, float(found["now"]) - _BACK)
+        if known.evaluator is None or began - known.began > _BACK or started > known.began:
+            runbook = known.runbook
+            known.began = began
+            known.evaluator = AlertEvaluator(
+                self._metrics,
+                runbook.rules,
+                runbook.namespace,
+                runbook.app,
+                Owners(self._cluster, *runbook.everywhere),
+                start=began,
+                lag=0.0 if found["mode"] == "Virtual" else _LAG,
+                others=tuple(runbook.namespaces.values()),
+            )
+        return known.evaluator
+
+    def _listed(self, kind: str, runbook: Runbook) -> list[Object]:
+        return [obj for place in runbook.everywhere for obj in self._cluster.list(kind, place)]
+
+    @staticmethod
+    def _scoped(expr: str, runbook: Runbook) -> str:
+        return scope(expr, runbook.namespace, *runbook.namespaces.values())
+
+    def _open(self) -> list[Object]:
+        state = LabState.load(self._name)
+        found: list[Object] = ask(state.server_url, state.server_token, "GET", "/worlds")["worlds"]
+        with self._lock:
+            gone = self._known.keys() - {world["trial"] for world in found}
+            for trial in gone:
+                del self._known[trial]
+        return sorted(found, key=lambda world: str(world["namespace"]))
+
+    def _find(self, namespace: str) -> Object:
+        found = next((w for w in self._open() if w["namespace"] == namespace), None)
+        if found is None:
+            raise NotFound(f"there is no world in the namespace {namespace!r}", status=404)
+        return found
+
+    def _trial(self, name: str) -> Object:
+        trial = self._cluster.get(Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP))
+        if trial is None:
+            raise LabError(f"the trial {name} is gone, and its world has not ended yet", fix="wait a moment")
+        return trial
+
+    def _runbook(self, world: Object) -> Runbook:
+        with self._lock:
+            known = self._known.get(world["trial"])
+        if known is None:
+            trial = self._trial(world["trial"])
+            with self._lock:
+                known = self._kept(world["trial"], trial)
+        return known.runbook
+
+    def _kept(self, name: str, trial: Object) -> _World:
+        known = self._known.get(name)
+        if known is None or known.uid != trial["metadata"]["uid"]:
+            runbook = TrialSpec.from_json(trial["spec"]).runbook()
+            known = self._known[name] = _World(trial["metadata"]["uid"], runbook, drawing(runbook.app))
+        return known
+
+    def _shown(self, world: Object, runbook: Runbook) -> Shown:
+        return Shown(
+            namespace=world["namespace"],
+            mode=world["mode"],
+            now=world["now"],
+            trial=world["trial"] if self._spoilers else "",
+            scenario=runbook.scenario if self._spoilers else "",
+            app=f"{runbook.app.name} {runbook.app.version}",
+        )
+
+
+_QUERIES: Final = (health.CALLS, health.LATENCY)

@@ -1,0 +1,127 @@
+"""Where things lie, and what the page is told."""
+
+import itertools
+import re
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lab.page import document, graph
+from scenario_kit.lab.page.document import Run
+from scenario_kit.model import AlertHistory, AlertTimeline, App, CallEdge, Component, Interval, StepStatus
+from scenario_kit.ports import LogLine
+
+from .conftest import HOSTILE, NOW, a_world, an_event
+
+
+def an_app(calls: str, **roles: str) -> App:
+    """``a>b c~d``: calls, and calls that nobody waits for."""
+    edges = [re.split("([>~])", call) for call in calls.split()]
+    names = list(dict.fromkeys(n for a, _, b in edges for n in (a, b))) + [n for n in roles if n == "alone"]
+    return App(
+        name="x", version="1", namespace="x", entry="a",
+        components=tuple(Component(name=n, workload=f"Deployment/{n}", role=roles.get(n, "App")) for n in names),
+        calls=tuple(CallEdge(caller=a, callee=b, mode="Async" if how == "~" else "Sync") for a, how, b in edges),
+    )  # fmt: skip
+
+
+def columns(app: App) -> list[str]:
+    found: dict[float, list[str]] = {}
+    for place in graph.drawing(app).places:
+        found.setdefault(place.x, []).append(place.name)
+    return ["".join(sorted(found[x])) for x in sorted(found)]
+
+
+@pytest.mark.parametrize(
+    ("app", "expected"),
+    [
+        (an_app("a>b b>c"), ["a", "b", "c"]),
+        (an_app("a>b a>c b>c"), ["a", "b", "c"]),
+        (an_app("a>b b>a"), ["a", "b"]),
+        (an_app("a>b b>c c>b c>d"), ["a", "b", "c", "d"]),
+        (an_app("a>a a>b"), ["a", "b"]),
+        (an_app("l>a a>l a>b", l="Load"), ["l", "a", "b"]),
+        (an_app("a>k w~k", k="Queue"), ["a", "k", "w"]),
+        (an_app("a>s w~s"), ["aw", "s"]),
+    ],
+)
+def test_callers_lie_left_of_what_they_call(app: App, expected: list[str]) -> None:
+    assert columns(app) == expected
+
+
+@pytest.mark.parametrize("name", Catalog().apps())
+def test_no_two_boxes_of_an_app_touch_and_all_are_on_the_page(name: str) -> None:
+    catalog = Catalog()
+    for version in catalog.versions(name):
+        app = catalog.app(name, version)
+        drawn = graph.drawing(app)
+        assert {p.name for p in drawn.places} == {c.name for c in app.components}
+        for one, other in itertools.combinations(drawn.places, 2):
+            assert abs(one.x - other.x) >= graph.BOX_WIDTH or abs(one.y - other.y) >= graph.BOX_HEIGHT
+        for place in drawn.places:
+            assert 0 <= place.x <= drawn.width - graph.BOX_WIDTH
+            assert 0 <= place.y <= drawn.height - graph.BOX_HEIGHT
+        pairs = {(a.caller, a.callee) for a in drawn.arrows}
+        assert pairs == {(e.caller, e.callee) for e in app.calls if e.caller != e.callee}
+        assert graph.drawing(app) == drawn
+
+
+def test_an_app_without_components_is_an_empty_drawing() -> None:
+    empty = App(name="x", version="1", namespace="x", entry="a", components=())
+    assert graph.drawing(empty).places == ()
+
+
+def test_the_document_counts_and_names_what_is_wrong(shop: App) -> None:
+    found = a_world(shop)
+    assert (found["step"], found["injectedAt"], found["outcome"]) == ("expectAlerts", NOW - 480, "")
+    assert found["counts"]["bad"] == 2
+    assert [(a["name"], a["state"]) for a in found["alerts"]] == [
+        ("HighRequestErrorRate", "Firing"),
+        ("KubePodCrashLooping", "Pending"),
+    ]
+    assert [row["name"] for row in found["chart"]["rows"]] == ["HighRequestErrorRate", "KubePodCrashLooping"]
+    assert found["chart"]["faulty"]
+    assert found["chart"]["rows"][0]["bars"][0]["told"].startswith("HighRequestErrorRate")
+
+
+def test_whoever_investigates_is_told_no_steps(shop: App) -> None:
+    found = a_world(shop, spoilers=False)
+    assert (found["step"], found["injectedAt"], found["chart"]["bands"]) == ("", None, [])
+    assert not found["chart"]["faulty"]
+
+
+def test_before_the_injection_time_counts_from_the_beginning() -> None:
+    run = Run(started_at=1000.0, steps=(StepStatus(index=0, step="deploy", outcome="Running", started_at=1000.0),))
+    pending = AlertTimeline(name="A", pending=(Interval(start=1060.0),))
+    found = document.chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending,)))
+    assert found is not None
+    assert found["ticks"][0]["text"] == "+0:00"
+    assert [row["name"] for row in found["rows"]] == ["A"]
+
+
+def test_events_come_in_the_order_in_which_they_were_written() -> None:
+    found = document.tail([an_event(n) for n in (3, 200, 7)])
+    assert [e["count"] for e in found] == [201, 8, 4]
+    assert found[0]["on"] == "Pod/payment-7d9c8b6f5-x2x4z"
+    assert len(document.tail(an_event(n) for n in range(300))) == document.EVENTS
+
+
+@pytest.mark.parametrize(
+    ("event", "at"),
+    [
+        ({"eventTime": "2026-01-01T00:00:00.5Z", "lastTimestamp": None}, "2026-01-01T00:00:00.5Z"),
+        ({"series": {"count": 4}}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_event_may_lack_almost_everything(event: dict, at: str) -> None:
+    found = document.tail([{"metadata": {}, **event}])[0]
+    assert found["at"] == at
+    assert found["count"] == (event.get("series") or {}).get("count", 1)
+
+
+def test_lines_are_the_last_ones_and_not_endless() -> None:
+    found = document.lines(LogLine("p", "c", float(-n), HOSTILE + "x" * 9000) for n in range(500))
+    assert len(found) == document.LINES
+    assert found[-1]["at"] == 0.0
+    assert {len(line["text"]) for line in found} == {2000}

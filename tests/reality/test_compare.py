@@ -1,0 +1,162 @@
+"""What counts as a difference between two recordings, and what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.reality import known
+from tests.reality.compare import Difference, agree, differences, same_course, stretches
+from tests.reality.recording import ContainerView, Event, PodView, Recording, event, normal, view, without_repeats
+
+RUNS = ContainerView(state="running", ready=True, started=True)
+CRASHED = ContainerView(state="terminated", reason="Error", code=1)
+WAITS = ContainerView(state="waiting", reason="CrashLoopBackOff", message="back-off 10s", last="Error 1")
+
+
+def at(seconds: float, container: ContainerView = RUNS, phase: str = "Running", **more: Any) -> PodView:
+    return PodView(at=seconds, phase=phase, containers={"main": container}, **more)
+
+
+def recording(*views: PodView, seconds: float = 60, **more: Any) -> Recording:
+    return Recording(case="x", seconds=seconds, views=views, **more)
+
+
+def again(view: ContainerView, restarts: int) -> ContainerView:
+    return ContainerView.from_json({**view.to_json(), "restarts": restarts})
+
+
+def aspects(a: Recording, b: Recording) -> list[str]:
+    return [d.aspect for d in differences(a, b)]
+
+
+PULLED = Event(type="Normal", reason="Pulled", message="image is there", where="main", count=2)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (recording(at(0)), recording(at(3)), []),
+        (recording(at(0, phase="Pending"), at(1)), recording(at(0)), []),
+        (recording(at(0, phase="Pending"), at(9)), recording(at(0)), ["phases"]),
+        (recording(at(0)), recording(at(0), at(20, phase="Failed")), ["phases"]),
+        (recording(at(0)), recording(at(0), at(58, phase="Failed")), []),
+        (recording(at(0), at(20, CRASHED)), recording(at(0), at(22, CRASHED)), []),
+        (recording(at(0), at(20, CRASHED)), recording(at(0)), ["main states"]),
+        (recording(at(0), gone=20.0), recording(at(0)), ["gone at"]),
+        (recording(at(0), gone=20.0), recording(at(0), gone=24.0), []),
+        (recording(at(0), gone=40.0), recording(at(0), gone=20.0), ["gone at"]),
+        (recording(at(0, reason="Evicted")), recording(at(0)), ["pod reason"]),
+        (
+            recording(at(0, conditions={"Ready": "True"})),
+            recording(at(0, conditions={"Ready": "False"})),
+            ["readiness", "condition Ready"],
+        ),
+        (
+            recording(at(0, conditions={"Ready": "False"}), at(10, conditions={"Ready": "True"})),
+            recording(at(0, conditions={"Ready": "False"}), at(25, conditions={"Ready": "True"})),
+            ["readiness"],
+        ),
+        (
+            recording(at(0), at(9, WAITS), at(20, again(RUNS, 1))),
+            recording(at(0), at(9, WAITS), at(21, again(RUNS, 1))),
+            [],
+        ),
+        (
+            recording(at(0), at(9, WAITS), at(40, again(RUNS, 1))),
+            recording(at(0), at(9, WAITS), at(19, again(RUNS, 1))),
+            ["main restarts at"],
+        ),
+        (
+            recording(at(0), at(9, WAITS), at(55, again(RUNS, 1))),
+            recording(at(0), at(9, WAITS)),
+            [],
+        ),
+        (recording(at(0), events=(PULLED,)), recording(at(0), events=(PULLED,)), []),
+        (recording(at(0), events=(PULLED,)), recording(at(0)), ["event Pulled"]),
+    ],
+)
+def test_differences(a: Recording, b: Recording, expected: list[str]) -> None:
+    assert aspects(a, b) == expected
+    assert aspects(b, a) == expected
+
+
+def test_counts_of_events_have_a_band() -> None:
+    def told(count: int) -> Recording:
+        return recording(at(0), events=(Event.from_json({**PULLED.to_json(), "count": count}),))
+
+    assert aspects(told(10), told(13)) == []
+    assert aspects(told(10), told(20)) == ["count of event Pulled"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [(0, 5, True), (0, 7, False), (100, 120, True), (100, 140, False), (20, 20, True)],
+)
+def test_times_agree_within_a_band(a: float, b: float, expected: bool) -> None:
+    assert agree(a, b) is expected
+    assert agree(b, a) is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([(0, "up")], [(0, "up")], True),
+        ([(0, "new"), (1, "up")], [(0, "up")], True),
+        ([(0, "new"), (10, "up")], [(0, "up")], False),
+        ([(0, "up"), (10, "down")], [(0, "down"), (10, "up")], False),
+        ([(0, "up"), (10, "down"), (11, "up")], [(0, "up")], True),
+        ([(0, "up"), (10, "down"), (20, "up")], [(0, "up")], False),
+    ],
+)
+def test_courses(a: list[tuple[float, str]], b: list[tuple[float, str]], expected: bool) -> None:
+    assert same_course(stretches(a, 60), stretches(b, 60), 60) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pod=a_shop(0b3f4a5e-7c1d-4f62-9a55-6f1f0c8f2d11)", "pod=a_<namespace>(<uid>)"),
+        ("dial tcp 10.244.0.7:8080: connect: refused", "dial tcp <ip>:8080: connect: refused"),
+        ("pulled in 1.2s (1.5s including waiting). Image size: 17 bytes.", "pulled in <time>. Image size: <n> bytes."),
+        ("workshop and shopping", "workshop and shopping"),
+        ("f" * 64, "<id>"),
+    ],
+)
+def test_messages_without_what_differs_from_pod_to_pod(text: str, expected: str) -> None:
+    assert normal(text, "shop") == expected
+
+
+def test_the_view_of_a_status() -> None:
+    ended = {"exitCode": 1, "reason": "Error"}
+    entry = {"name": "main", "state": {"terminated": ended}, "restartCount": 2, "ready": False, "started": False}
+    pod = {
+        "metadata": {"namespace": "shop"},
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "False", "reason": "No", "message": "in shop"}],
+            "containerStatuses": [{**entry, "lastState": {"terminated": ended}}],
+        },
+    }
+    seen = view(pod, 3.14)
+    assert seen == at(
+        3.1,
+        ContainerView(state="terminated", reason="Error", code=1, restarts=2, last="Error 1"),
+        conditions={"Ready": "False No: in <namespace>"},
+    )
+    assert without_repeats([seen, view(pod, 4), view({**pod, "status": {}}, 5)])[1].at == 5
+
+
+def test_an_event_object() -> None:
+    obj = {
+        "type": "Warning", "reason": "BackOff", "message": "m", "count": 3,
+        "firstTimestamp": "2026-01-01T00:00:10Z", "lastTimestamp": "2026-01-01T00:00:40Z",
+        "involvedObject": {"namespace": "shop", "fieldPath": "spec.containers{main}"},
+    }  # fmt: skip
+    expected = Event(type="Warning", reason="BackOff", message="m", where="main", count=3, first=10, last=40)
+    assert event(obj, 1_767_225_600.0) == expected
+
+
+def test_a_difference_without_a_cause() -> None:
+    assert known.cause(Difference(case="no-such-case", aspect="phases", real="", simulated="")) == ""

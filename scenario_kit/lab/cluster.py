@@ -27,8 +27,9 @@ PEER = "etcd-peer"
 #: Written into the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"
 _SERVICE_RANGE = "10.96.0.0/16"
+#: Soft limits of Go's heap: well above what is alive with eight trials, or the collector does nothing else.
 _MEMORY = {
-    "etcd": "256MiB",
+    "etcd": "1GiB",
     "kube-apiserver": "900MiB",
     "kube-controller-manager": "220MiB",
     "kube-scheduler": "160MiB",

@@ -97,8 +97,8 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "--query.max-concurrency=8",
             "--log.level=warn",
         ],
-        # What is alive grows with every trial. Under a soft limit that it reaches, the garbage collector took two thirds
-        # of the CPU time.
+        # What is alive grows with every trial. Under a soft limit that it reaches, the garbage collector took most of
+        # the CPU time.
         environment={"GOGC": "75"},
     )
 

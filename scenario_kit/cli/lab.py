@@ -23,6 +23,8 @@ _MEBIBYTE = 1 << 20
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    from scenario_kit.cli.alerts import alerts
+
     lab = typer.Typer(
         name="lab",
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
@@ -132,28 +134,6 @@ def kubeconfig(
     if as_ not in paths:
         raise UsageError(f"nobody is called {as_!r} here", fix=f"--as {' or --as '.join(paths)}")
     typer.echo(paths[as_])
-
-
-def alerts(name: Name = "default", format: Format = "text") -> None:
-    """Show the alerts that are pending or firing now, by the wall clock.
-
-    Example: scenario-kit lab alerts
-    """
-    from scenario_kit.cli.output import show_json, show_table
-    from scenario_kit.clients.prometheus import PrometheusMetrics
-    from scenario_kit.lab.state import LabState
-
-    state = LabState.load(name)
-    state.require_alive("asking for alerts")
-    found = sorted(PrometheusMetrics(state.prometheus_url).alerts(), key=_order)
-    if format == "json":
-        show_json(found)
-        return
-    if not found:
-        typer.echo("no alert is pending or firing")
-        return
-    rows = [_alert_row(alert) for alert in found]
-    show_table(("ALERT", "STATE", "NAMESPACE", "ON", "SINCE (UTC)"), rows)
 
 
 def advance(
@@ -290,19 +270,6 @@ def _show_offers() -> None:
     for name, because in offers.items():
         if because:
             typer.echo(f"  {name:20} {because}")
-
-
-def _order(alert: dict[str, Any]) -> tuple[str, str, str]:
-    labels = alert["labels"]
-    return alert["state"], labels["alertname"], str(sorted(labels.items()))
-
-
-def _alert_row(alert: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    labels = dict(alert["labels"])
-    name, namespace = labels.pop("alertname"), labels.pop("namespace", "")
-    labels.pop("severity", None)
-    on = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    return name, alert["state"], namespace, on, alert["activeAt"][:19].replace("T", " ")
 
 
 def _utc(seconds: float) -> str:

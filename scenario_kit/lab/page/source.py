@@ -16,12 +16,12 @@ from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import Run, Shown
 from scenario_kit.lab.page.graph import Drawing, drawing
 from scenario_kit.lab.state import LabState
-from scenario_kit.model import Object, Reference, Runbook, TrialSpec
+from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.observe import AlertEvaluator, Owners, scope
 from scenario_kit.observe.entities import by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
-from scenario_kit.trial import TrialStatus
+from scenario_kit.trial import TrialStatus, alerts_now
 
 _GROUP: Final = "scenariokit.io"
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
@@ -78,6 +78,28 @@ class Source:
                 known.told = time.monotonic()
             return known.answer
 
+    def alerts(self) -> list[Object]:
+        """Of every world what is pending or firing in it (``trial.AlertNow``), and its times."""
+        found = []
+        for world in self._open():
+            try:
+                trial = self._trial(world["trial"])
+            except LabError:
+                continue  # it is just ending
+            with self._lock:
+                known = self._kept(world["trial"], trial)
+                run, history = self._history(world, trial, known)
+            found.append(
+                {
+                    **self._shown(world, known.runbook).to_json(),
+                    "namespaces": list(known.runbook.everywhere),
+                    "startedAt": run.started_at,
+                    "injectedAt": run.injected_at,
+                    "alerts": [alert.to_json() for alert in alerts_now(history)],
+                }
+            )
+        return found
+
     def logs(self, namespace: str, component: str) -> list[Object]:
         """The last lines of a component's pods; ``NotFound`` when world or component is not there."""
         found = self._find(namespace)
@@ -98,16 +120,20 @@ class Source:
 
     def _look(self, found: Object, trial: Object, known: _World) -> Object:
         runbook, now = known.runbook, float(found["now"])
-        status = TrialStatus.from_json(trial.get("status") or {})
-        started = status.started_at if status.started_at is not None else now
-        history = self._evaluator(known, found, started).advance(now)
+        run, history = self._history(found, trial, known)
         objects = {k: self._listed(k, runbook) for k in (*_WORKLOADS, "Pod", "Event")}
         pods = health.pods_by_workload([w for k in _WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
         served = health.served(*(self._metrics.instant(self._scoped(e, runbook), now) for e in _QUERIES))
         components = health.components(runbook.app, pods, served, history.timelines)
-        run = Run(started_at=started, steps=status.steps if self._spoilers else (), outcome=status.outcome)
         shown = self._shown(found, runbook)
         return document.document(shown, run, known.drawing, components, history, objects["Event"])
+
+    def _history(self, found: Object, trial: Object, known: _World) -> tuple[Run, AlertHistory]:
+        status = TrialStatus.from_json(trial.get("status") or {})
+        started = status.started_at if status.started_at is not None else float(found["now"])
+        history = self._evaluator(known, found, started).advance(float(found["now"]))
+        steps = status.steps if self._spoilers else ()
+        return Run(started_at=started, steps=steps, outcome=status.outcome), history
 
     def _evaluator(self, known: _World, found: Object, started: float) -> AlertEvaluator:
         began = max(started, float(found["now"]) - _BACK)

@@ -36,6 +36,7 @@ WORKLOADS = (
     Watched("NetworkPolicy", "networking.k8s.io"),
     Watched("HorizontalPodAutoscaler", "autoscaling"),
     Watched("ResourceQuota"),
+    Watched("LimitRange"),
     Watched("PersistentVolumeClaim"),
     Watched("ServiceAccount"),
 )
@@ -44,7 +45,14 @@ CLUSTER = (
     Watched("Namespace", namespaced=False),
     Watched("Node", namespaced=False),
     Watched("PersistentVolume", namespaced=False),
+    Watched("PriorityClass", "scheduling.k8s.io", namespaced=False),
+    Watched("MutatingWebhookConfiguration", "admissionregistration.k8s.io", namespaced=False),
+    Watched("ValidatingWebhookConfiguration", "admissionregistration.k8s.io", namespaced=False),
 )
+
+#: What may refuse a pod before it exists, beside the namespace itself: a change of it may let the next one in.
+REFUSERS = ("ResourceQuota", "LimitRange", "ServiceAccount", "PersistentVolumeClaim")
+CLUSTER_REFUSERS = ("PriorityClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 #: Experiments: they live where their author put them, and act on the namespaces that their selectors name.
 EXPERIMENTS = tuple(

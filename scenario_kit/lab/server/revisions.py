@@ -27,8 +27,8 @@ _NOT_KEPT = tuple(
     f"/registry/{place}/"
     for place in (
         "leases", "masterleases", "services/endpoints", "ipaddresses", "servicecidrs", "ranges", "controllerrevisions",
-        "roles", "rolebindings", "clusterroles", "clusterrolebindings", "priorityclasses", "csinodes", "storageclasses",
-        "poddisruptionbudgets", "limitranges", "cronjobs", "apiregistration.k8s.io", "apiextensions.k8s.io",
+        "roles", "rolebindings", "clusterroles", "clusterrolebindings", "csinodes", "storageclasses",
+        "poddisruptionbudgets", "cronjobs", "apiregistration.k8s.io", "apiextensions.k8s.io",
         "prioritylevelconfigurations", "flowschemas", "kwok.x-k8s.io", "scenariokit.io",
     )
 )  # fmt: skip

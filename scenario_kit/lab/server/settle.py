@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scenario_kit.lab.server.barrier import Barrier
+from scenario_kit.lab.server.kinds import CLUSTER_REFUSERS
 from scenario_kit.lab.server.nudge import AFTER_SECONDS, Nudger
 from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, places, unsettled
 from scenario_kit.lab.server.store import Store, Version
@@ -102,6 +103,8 @@ class Settler:
             refused=self._nudger.refused(),
             overdue=overdue,
             due=self._awaited(namespace, kinds),
+            refusers=[o for kind in CLUSTER_REFUSERS for o in self._store.names("", kind).values()],
+            lifted=max(self._store.removed(namespace), self._store.removed("")),
         )
 
     def _awaited(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:

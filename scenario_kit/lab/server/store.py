@@ -11,11 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.server.kinds import EXPERIMENT_KINDS, VIEW_KINDS
+from scenario_kit.lab.server.kinds import CLUSTER_REFUSERS, EXPERIMENT_KINDS, REFUSERS, VIEW_KINDS
 from scenario_kit.model.base import Object
 
 Names = Mapping[str, Object]
 _NONE: Names = {}
+#: What every namespace depends on, whatever changes of it; nodes only in part.
+_PLACES = frozenset({"PersistentVolume", *CLUSTER_REFUSERS})
+_REFUSERS = frozenset({*REFUSERS, *CLUSTER_REFUSERS})
 #: Revisions of the cluster's store that are remembered as seen.
 _REVISIONS = 200_000
 
@@ -38,6 +41,7 @@ class Store:
         self._view_versions: dict[str, int] = {}
         self._chaos = 0
         self._places = 0
+        self._removed: dict[str, int] = {}
         self._touched: dict[str, tuple[str, float]] = {}
         self._seen: set[int] = set()
         self._total = 0
@@ -81,6 +85,8 @@ class Store:
                 self._saw(obj)
                 return
             self._delivering += 1
+            if kind in _REFUSERS:
+                self._removed[namespace] = max(revision(obj), self._removed.get(namespace, 0))
             self._replace(namespace, kind, name, {n: o for n, o in held.items() if n != name})
         self._tell("DELETED", kind, obj)
         self._delivered(obj)
@@ -127,6 +133,11 @@ class Store:
             scopes = list(self._namespaces.values())
         return [obj for kinds in scopes for obj in kinds.get(kind, _NONE).values()]
 
+    def removed(self, namespace: str) -> int:
+        """The revision at which something that may have refused pods was last removed there; 0 if never."""
+        with self._changed:
+            return self._removed.get(namespace, 0)
+
     def experiments(self) -> Iterator[Object]:
         """The chaos experiments of all namespaces."""
         with self._changed:
@@ -141,7 +152,7 @@ class Store:
             return self._total
 
     def version(self, namespace: str) -> Version:
-        """The version of a namespace, its Namespace object, all chaos, nodes and volumes included."""
+        """The version of a namespace; its Namespace object, all chaos, nodes, volumes and admission included."""
         with self._changed:
             return Version(self._versions.get(namespace, 0), self._chaos, self._places)
 
@@ -208,7 +219,7 @@ class Store:
         self._total += 1
         if kind in EXPERIMENT_KINDS:
             self._chaos += 1
-        if kind == "PersistentVolume" or (kind == "Node" and _room(before.get(name)) != _room(names.get(name))):
+        if kind in _PLACES or (kind == "Node" and _room(before.get(name)) != _room(names.get(name))):
             self._places += 1
         for counted in (namespace, name) if kind == "Namespace" else (namespace,):
             self._versions[counted] = self._versions.get(counted, 0) + 1

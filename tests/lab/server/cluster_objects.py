@@ -117,7 +117,7 @@ def by_kind(*objects: Object) -> dict[str, dict[str, Object]]:
 
 
 def namespace(**more: Any) -> Object:
-    return {"kind": "Namespace", "metadata": {"name": NAMESPACE, "uid": "ns", "resourceVersion": "1", **more}}
+    return {"kind": "Namespace", "metadata": {"name": NAMESPACE, "uid": "ns", "resourceVersion": "1"} | more}
 
 
 def facts(kinds: dict[str, dict[str, Object]], **more: Any) -> Facts:

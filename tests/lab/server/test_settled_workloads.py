@@ -142,6 +142,19 @@ def test_a_refusal_counts_only_if_it_is_newer_than_what_could_lift_it(
     assert codes(kinds | by_kind(quota), refused=refusals) == expected
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"namespace": namespace(resourceVersion="110")},
+        {"refusers": [{"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "w", "resourceVersion": "110"}}]},
+        {"lifted": 110},
+    ],
+)
+def test_the_namespace_and_the_cluster_refuse_pods_as_well(more: dict[str, Any]) -> None:
+    assert codes(refused(), **more) == {"StaleRefusal"}
+    assert codes(refused(), refused={"uid-cart-r1": 120}, **more) == set()
+
+
 def test_a_missing_pod_without_a_refusal_is_on_its_way() -> None:
     kinds = refused()
     put(kinds, "ReplicaSet/cart-r1/status", {"observedGeneration": 1})

@@ -146,3 +146,14 @@ def test_quiet_counts_for_the_latest_version_only() -> None:
     assert store.quiet_seconds(obj("a", 1)) >= 0.0
     store.put("Pod", obj("a", 2))
     assert store.quiet_seconds(obj("a", 1)) == 0.0
+
+
+def test_what_may_have_refused_pods_is_remembered_when_it_goes() -> None:
+    store = Store()
+    assert store.removed("shop") == 0
+    store.put("ResourceQuota", obj("q", 3))
+    store.put("ConfigMap", obj("c", 4))
+    store.drop("ConfigMap", obj("c", 5))
+    assert store.removed("shop") == 0
+    store.drop("ResourceQuota", obj("q", 6))
+    assert (store.removed("shop"), store.removed("other")) == (6, 0)

@@ -43,6 +43,8 @@ class Facts(NamedTuple):
     object has been as it is. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
     ``refused`` has the revision of the last refusal to create a pod, by the UID of the controller that asked.
     ``overdue`` are Deployments past their progress deadline on the trial's clock, whose controller was told.
+    ``refusers`` are the objects outside of the namespace that may refuse its pods, ``lifted`` is the revision at which
+    one that might have was last removed.
     ``due`` are pods and claims with which something is about to happen, though nothing in their status says so.
     """
 
@@ -54,6 +56,8 @@ class Facts(NamedTuple):
     refused: Mapping[str, int] = {}
     overdue: Collection[str] = frozenset()
     due: Sequence[Due] = ()
+    refusers: Sequence[Object] = ()
+    lifted: int = 0
 
     def of(self, kind: str) -> Mapping[str, Object]:
         """The objects of a kind by name."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lab.server.kinds import REFUSERS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds, is_active
 from scenario_kit.model.base import Object
-
-#: A ReplicaSet retries a refused pod when one of these changes in our favour, but only after a wall-clock back-off.
-REFUSERS = ("ResourceQuota", "ServiceAccount", "PersistentVolumeClaim")
 
 
 def observed(facts: Facts) -> Iterator[Reason]:
@@ -23,7 +21,10 @@ def observed(facts: Facts) -> Iterator[Reason]:
 
 def replica_sets(facts: Facts) -> Iterator[Reason]:
     """Counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
-    lifted = max((_revision(o) for kind in REFUSERS for o in facts.of(kind).values()), default=0)
+    refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
+    refusers += [facts.namespace] if facts.namespace else []
+    lifted = max(map(_revision, refusers), default=0)
+    lifted = max(lifted, facts.lifted)
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
         yield from _counts("ReplicaSet", name, rs, pods)
@@ -33,7 +34,7 @@ def replica_sets(facts: Facts) -> Iterator[Reason]:
         elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
             yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
         elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], _revision(rs)) < lifted:
-            text = "was refused pods before the last change of a quota, claim or service account"
+            text = "was refused pods before the last change of something that may have refused them"
             yield Reason("StaleRefusal", "ReplicaSet", name, text)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.top import top
 from scenario_kit.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def register(app: typer.Typer) -> None:
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
         no_args_is_help=True,
     )
-    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_):
+    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top):
         lab.command(command.__name__.rstrip("_"))(command)
     app.add_typer(lab, rich_help_panel="Run it")
 

@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab import procfs
+from scenario_kit.lab import aggregation, procfs
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import cluster_keys
 from scenario_kit.lab.state import LabState, Part
@@ -50,8 +50,9 @@ _EXTRA: dict[str, dict[str, str]] = {
 }
 
 
-def configuration(peer_port: int) -> Object:
-    """The KwokctlConfiguration document."""
+def configuration(peer_port: int, more: Mapping[str, Mapping[str, str]] | None = None) -> Object:
+    """The KwokctlConfiguration document; ``more`` are further flags by component."""
+    flags = {name: {**_EXTRA.get(name, {}), **(more or {}).get(name, {})} for name in COMPONENTS}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
@@ -59,7 +60,7 @@ def configuration(peer_port: int) -> Object:
         "componentsPatches": [
             {
                 "name": name,
-                "extraArgs": [{"key": key, "value": value} for key, value in _EXTRA.get(name, {}).items()],
+                "extraArgs": [{"key": key, "value": value} for key, value in flags[name].items()],
                 "extraEnvs": [{"name": "GOMEMLIMIT", "value": _MEMORY[name]}],
             }
             for name in COMPONENTS
@@ -73,9 +74,12 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     Raises:
         LabError: kwokctl failed; the message has the end of what it said.
     """
-    cluster_keys(control_plane_folder(state) / "pki")
+    pki = control_plane_folder(state) / "pki"
+    cluster_keys(pki)
+    aggregation.keys(pki)
     config = Path(state.folder) / "kwokctl.yaml"
-    config.write_text(yaml.safe_dump(configuration(state.ports[PEER]), sort_keys=False))
+    document = configuration(state.ports[PEER], {"kube-apiserver": aggregation.flags(pki)})
+    config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
     arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]
     arguments += ["--kubeconfig", str(Path(state.folder) / "kwok" / "context.yaml")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import scenario_kit
 from scenario_kit.errors import LabError
-from scenario_kit.lab import chaos_manager, cluster, monitoring, nodes
+from scenario_kit.lab import aggregation, chaos_manager, cluster, monitoring, nodes
 from scenario_kit.lab.addresses import LOOPBACK, free_ports
 from scenario_kit.lab.platform import operators_folder
 from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names
@@ -25,7 +25,15 @@ _DAY = 86400
 
 #: Parts that are started one by one, in this order; the control plane comes before all of them.
 STARTED = (monitoring.PART, nodes.PART, SERVER, OPERATOR, chaos_manager.PART)
-_LISTENING = (*cluster.COMPONENTS, cluster.PEER, monitoring.PART, nodes.PART, SERVER, chaos_manager.PART)
+_LISTENING = (
+    *cluster.COMPONENTS,
+    cluster.PEER,
+    monitoring.PART,
+    nodes.PART,
+    SERVER,
+    chaos_manager.PART,
+    aggregation.PORT,
+)
 _HEALTH = {
     "etcd": "http://{}/health",
     "kube-apiserver": "https://{}/readyz",

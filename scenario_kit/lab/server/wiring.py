@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import LabError, Rejected
+from scenario_kit.lab import aggregation
 from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.server.api import Api, serve
@@ -18,6 +20,8 @@ from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY
+from scenario_kit.lab.server.metrics_api import MetricsApi
+from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.nudge import Nudger
 from scenario_kit.lab.server.revisions import Revisions
 from scenario_kit.lab.server.settle import Settler
@@ -26,6 +30,7 @@ from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.server.versions import ApiVersions
 from scenario_kit.lab.state import ChaosDaemon as DaemonState
 from scenario_kit.lab.state import LabState
+from scenario_kit.lab.supervisor import control_plane_pki
 from scenario_kit.lab.telemetry import Writer
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
@@ -98,6 +103,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
+    _metrics_api(state, cluster, MetricsApi(worlds, store), threads, stack)
     server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
@@ -183,10 +189,31 @@ def _chaos_daemon(
     cluster.apply(daemon_endpoints(nodes, where.address, where.port))
 
 
+def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack) -> None:
+    """Serve the resource metrics API, and tell the API server where it is."""
+    pki, port = control_plane_pki(state), state.ports.get(aggregation.PORT)
+    if port is None:
+        _LOG.warning("this lab is of an older version and has no metrics API; lab down, then lab up, adds it")
+        return
+    with _claimed(port):
+        server = serve_metrics(api, port, aggregation.server_context(pki))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("metrics", partial(server.serve_forever, poll_interval=0.2))
+    for obj in aggregation.objects(pki, port):
+        cluster.apply(obj)
+
+
 def _listen(state: LabState, api: Api) -> ThreadingHTTPServer:
     port = urlsplit(state.server_url).port or 0
-    try:
+    with _claimed(port):
         return serve(api, port)
+
+
+@contextmanager
+def _claimed(port: int) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise LabError(
             f"port {port} of the lab server cannot be had: {error}", fix="stop what listens there, or: lab down, lab up"

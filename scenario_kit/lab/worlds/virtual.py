@@ -97,7 +97,7 @@ class VirtualWorld(World):
             self._flowed = self.pass_tick(end)
         if self._flowed.exits:
             self._settle(deadline, go_on)
-        self._buffer.append((end, self.samples(self._flowed)))
+        self._buffer.append((end, self.samples(self._flowed, end)))
         self._flowed = None
         self._ticked = end
         if len(self._buffer) >= _BATCH:

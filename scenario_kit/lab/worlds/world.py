@@ -13,7 +13,7 @@ from scenario_kit.lab.kubelet import Processes
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
-from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
+from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds.past import Past
 from scenario_kit.lab.worlds.probing import ask
@@ -127,11 +127,17 @@ class World(ABC):
         self._kube_states = {namespace: KubeState() for namespace in spec.everywhere}
         self._containers = ContainerMetrics()
         self._view: View | None = None
+        self._measured: Measured | None = None
 
     @property
     @abstractmethod
     def now(self) -> float:
         """The time of this world, in seconds since the epoch."""
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the containers used in the last tick; None before the first one."""
+        return self._measured
 
     def view(self) -> View:
         """The namespaces as the twin may see them."""
@@ -209,8 +215,8 @@ class World(ABC):
                 return Probed(False, None, "there is no such pod")
             return ask(self.twin, view, found, port, path, self.now)
 
-    def samples(self, telemetry: Telemetry) -> dict[SeriesId, float]:
-        """All series of a tick: the twin's own, the state of the objects, and the usage of containers."""
+    def samples(self, telemetry: Telemetry, t: float) -> dict[SeriesId, float]:
+        """All series of the tick that ends at ``t``: the twin's own, the objects' state, the usage of containers."""
         store = self._around.store
         result = dict(telemetry.samples)
         pods: list[Object] = []
@@ -223,6 +229,7 @@ class World(ABC):
             pods += objects.get("Pod", {}).values()
         usage: Mapping[tuple[str, str], Usage] = telemetry.usage
         result.update(self._containers.advance(pods, usage, TICK_SECONDS))
+        self._measured = Measured(t, TICK_SECONDS, usage)
         return result
 
     @abstractmethod

@@ -1,0 +1,133 @@
+"""What metrics-server says of pods and nodes: use over the last window, as ``metrics.k8s.io/v1beta1`` has it.
+
+As there, a pod has metrics only when each of its running containers was measured over a whole window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from scenario_kit.lab.telemetry.series import block
+from scenario_kit.model import Object
+from scenario_kit.model.process import Usage
+
+API_VERSION = "metrics.k8s.io/v1beta1"
+#: What a node's own services (kubelet, container runtime, operating system) take beside the pods. An assumption.
+NODE_ITSELF = Usage(0.08, 900 * 2.0**20)
+_PAGE_BYTES = 4096
+
+
+class Measured(NamedTuple):
+    """The use of containers, keyed by pod UID and container name, over the ``window`` seconds that ended ``at``."""
+
+    at: float
+    window: float
+    usage: Mapping[tuple[str, str], Usage]
+
+
+def pod_metrics(pods: Iterable[Object], measured: Measured) -> list[Object]:
+    """One PodMetrics for every pod that has been measured; the others are left out."""
+    return [_pod(pod, measured, used) for pod in pods if (used := container_usage(pod, measured))]
+
+
+def container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
+    """The use of the running containers of a pod; nothing at all while one of them has not run for a window."""
+    found: dict[str, Usage] = {}
+    uid = pod["metadata"]["uid"]
+    if block(pod, "status").get("phase") != "Running":
+        return {}
+    for status in block(pod, "status").get("containerStatuses") or ():
+        running = (status.get("state") or {}).get("running")
+        if running is None:
+            continue
+        used = measured.usage.get((uid, status["name"]))
+        if used is None or _seconds(running["startedAt"]) > measured.at - measured.window:
+            return {}
+        found[status["name"]] = used
+    return found
+
+
+def node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:
+    """One NodeMetrics per node that is ready. ``used`` is the sum over its pods; the node's own use is added."""
+    found = []
+    for node in nodes:
+        if not _ready(node):
+            continue
+        own = used.get(node["metadata"]["name"], Usage(0.0, 0.0))
+        total = Usage(own.cpu_cores + NODE_ITSELF.cpu_cores, own.memory_bytes + NODE_ITSELF.memory_bytes)
+        document = {"kind": "NodeMetrics", "apiVersion": API_VERSION, "metadata": _meta(node, at)}
+        found.append({**document, "timestamp": _time(at), "window": _window(window), "usage": usage_of(total)})
+    return found
+
+
+def sum_by_node(pods: Iterable[Object], usage: Mapping[tuple[str, str], Usage]) -> dict[str, Usage]:
+    """The use of all containers, by the node on which their pod runs."""
+    by_uid: dict[str, list[Usage]] = {}
+    for (uid, _), used in usage.items():
+        by_uid.setdefault(uid, []).append(used)
+    result: dict[str, Usage] = {}
+    for pod in pods:
+        for used in by_uid.get(pod["metadata"]["uid"], ()):
+            node = block(pod, "spec").get("nodeName", "")
+            before = result.get(node, Usage(0.0, 0.0))
+            result[node] = Usage(before.cpu_cores + used.cpu_cores, before.memory_bytes + used.memory_bytes)
+    return result
+
+
+def listed(kind: str, items: Sequence[Object]) -> Object:
+    """A list document. Such lists have no version: they cannot be watched."""
+    return {"kind": f"{kind}List", "apiVersion": API_VERSION, "metadata": {}, "items": list(items)}
+
+
+def usage_of(used: Usage) -> dict[str, str]:
+    """CPU in nano-cores and memory in whole pages, as quantities in their canonical form."""
+    pages = int(used.memory_bytes // _PAGE_BYTES)
+    return {
+        "cpu": _canonical(round(used.cpu_cores * 1e9), 1000, ("n", "u", "m", "", "k")),
+        "memory": _canonical(pages * _PAGE_BYTES, 1024, ("", "Ki", "Mi", "Gi", "Ti")),
+    }
+
+
+def _pod(pod: Object, measured: Measured, used: Mapping[str, Usage]) -> Object:
+    meta = _meta(pod, measured.at)
+    meta["namespace"] = pod["metadata"]["namespace"]
+    return {
+        "kind": "PodMetrics",
+        "apiVersion": API_VERSION,
+        "metadata": meta,
+        "timestamp": _time(measured.at),
+        "window": _window(measured.window),
+        "containers": [{"name": name, "usage": usage_of(each)} for name, each in used.items()],
+    }
+
+
+def _meta(obj: Object, at: float) -> Object:
+    own = obj["metadata"]
+    meta: Object = {"name": own["name"], "creationTimestamp": _time(at)}
+    return meta | ({"labels": dict(own["labels"])} if own.get("labels") else {})
+
+
+def _ready(node: Object) -> bool:
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in block(node, "status").get("conditions") or ())
+
+
+def _canonical(number: int, base: int, suffixes: Sequence[str]) -> str:
+    power = 0
+    while number and number % base == 0 and power < len(suffixes) - 1:
+        number //= base
+        power += 1
+    return f"{number}{suffixes[power]}" if number else "0"
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
+def _window(seconds: float) -> str:
+    return f"{seconds:g}s"

@@ -1,0 +1,151 @@
+"""The metrics API: routes and documents, and who may connect."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from scenario_kit.lab import aggregation
+from scenario_kit.lab.certificates import Authority, cluster_keys, issue
+from scenario_kit.lab.server.metrics_api import MetricsApi, serve
+from scenario_kit.lab.telemetry import Measured
+from scenario_kit.model.process import Usage
+from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
+
+PODS = "/apis/metrics.k8s.io/v1beta1/pods"
+SHOP = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods"
+NODES = "/apis/metrics.k8s.io/v1beta1/nodes"
+
+
+@pytest.fixture
+def lab() -> LittleLab:
+    lab = LittleLab()
+    lab.begin()
+    for name in ("web", "cart"):
+        running = {"name": "c", "state": {"running": {"startedAt": "2001-09-09T00:00:00Z"}}}
+        lab.put(
+            "Pod",
+            name,
+            metadata={"labels": {"app": name}},
+            spec={"nodeName": "worker-1"},
+            status={"phase": "Running", "containerStatuses": [running]},
+        )
+    world = lab.worlds.open(spec())
+    world._measured = Measured(EPOCH, 15, {(f"Pod-{n}", "c"): Usage(0.5, 2.0**20) for n in ("web", "cart")})
+    return lab
+
+
+@pytest.fixture
+def api(lab: LittleLab) -> MetricsApi:
+    return MetricsApi(lab.worlds, lab.store)
+
+
+def names(document: Any) -> list[str]:
+    return [each["metadata"]["name"] for each in document["items"]]
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        (PODS, ["cart", "web"]),
+        (SHOP, ["cart", "web"]),
+        (SHOP + "?labelSelector=app%3Dweb", ["web"]),
+        (SHOP + "?labelSelector=app+in+%28web%2Ccart%29&limit=500", ["cart", "web"]),
+        (SHOP + "?fieldSelector=metadata.name%3Dcart", ["cart"]),
+        (PODS + "?fieldSelector=metadata.namespace%21%3Dshop", []),
+        ("/apis/metrics.k8s.io/v1beta1/namespaces/other/pods", []),
+    ],
+)
+def test_lists_are_selected(api: MetricsApi, target: str, found: list[str]) -> None:
+    answer = api.answer("GET", target)
+    assert (answer.status, names(answer.document)) == (200, found)
+
+
+def test_one_pod_and_one_that_is_not_there(api: MetricsApi) -> None:
+    assert api.answer("GET", SHOP + "/web").document["metadata"]["name"] == "web"
+    missing = api.answer("GET", SHOP + "/gone")
+    assert (missing.status, missing.document["reason"]) == (404, "NotFound")
+    assert missing.document["message"] == 'pods.metrics.k8s.io "shop/gone" not found'
+
+
+def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: LittleLab) -> None:
+    assert names(api.answer("GET", NODES).document) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "status"),
+    [
+        ("GET", SHOP + "?watch=true", 405),
+        ("DELETE", SHOP + "/web", 405),
+        ("GET", SHOP + "?labelSelector=a%3Db+c", 400),
+        ("GET", "/apis/metrics.k8s.io/v1beta1/services", 404),
+        ("GET", "/worlds", 404),
+    ],
+)
+def test_what_is_not_served(api: MetricsApi, method: str, target: str, status: int) -> None:
+    answer = api.answer(method, target)
+    assert (answer.status, answer.document["kind"], answer.document["code"]) == (status, "Status", status)
+
+
+def test_discovery_tells_both_kinds(api: MetricsApi) -> None:
+    resources = api.answer("GET", "/apis/metrics.k8s.io/v1beta1").document["resources"]
+    assert {(r["name"], r["kind"], r["namespaced"]) for r in resources} == {
+        ("pods", "PodMetrics", True),
+        ("nodes", "NodeMetrics", False),
+    }
+    assert {tuple(r["verbs"]) for r in resources} == {("get", "list")}
+
+
+@pytest.fixture
+def pki(tmp_path: Path) -> Path:
+    cluster_keys(tmp_path / "pki")
+    aggregation.keys(tmp_path / "pki")
+    return tmp_path / "pki"
+
+
+@pytest.fixture
+def port(api: MetricsApi, pki: Path) -> Iterator[int]:
+    server = serve(api, 0, aggregation.server_context(pki))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield int(server.server_address[1])
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def ask(port: int, pki: Path, certificate: str) -> httpx.Response:
+    """As the API server does it: the name of the Service, the cluster's authority."""
+    context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
+    if certificate:
+        context.load_cert_chain(pki / f"{certificate}.crt", pki / f"{certificate}.key")
+    with httpx.Client(verify=context, trust_env=False) as client:
+        return client.get(
+            f"https://127.0.0.1:{port}{SHOP}", extensions={"sni_hostname": aggregation.SERVER_NAME}, timeout=5
+        )
+
+
+def test_the_api_server_is_answered(port: int, pki: Path) -> None:
+    assert names(ask(port, pki, "front-proxy-client").json()) == ["cart", "web"]
+
+
+@pytest.mark.parametrize("certificate", ["", "admin", "oncall"])
+def test_nobody_else_is(port: int, pki: Path, certificate: str) -> None:
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), "oncall", groups=["oncall"])
+    pair.write(pki / "oncall.crt", pki / "oncall.key")
+    with pytest.raises(httpx.TransportError):
+        ask(port, pki, certificate)
+
+
+def test_objects_verify_the_server(pki: Path) -> None:
+    service, registration = aggregation.objects(pki, 4443)
+    assert service["spec"] == {"type": "ExternalName", "externalName": "localhost"}
+    assert registration["spec"]["caBundle"]
+    assert "insecureSkipTLSVerify" not in registration["spec"]
+    assert aggregation.flags(pki)["proxy-client-cert-file"].endswith("front-proxy-client.crt")

@@ -27,8 +27,8 @@ _GROUP: Final = "scenariokit.io"
 _WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 #: Seconds (wall) for which an answer is given again: several windows may show the same world.
 _FRESH: Final = 1.0
-#: Seconds of a world's own time: how far back alerts are drawn, and log lines are read; how late scrapes are.
-_BACK, _LOGS, _LAG = 3 * 3600.0, 600.0, 15.0
+#: Seconds of a world's own time: how far back alerts are drawn, and log lines are read.
+_BACK, _LOGS = 3 * 3600.0, 600.0
 
 
 @dataclass
@@ -119,11 +119,11 @@ class Source:
         return document.lines(lines)
 
     def _look(self, found: Object, trial: Object, known: _World) -> Object:
-        runbook, now = known.runbook, float(found["now"])
+        runbook = known.runbook
         run, history = self._history(found, trial, known)
         objects = {k: self._listed(k, runbook) for k in (*_WORKLOADS, "Pod", "Event")}
         pods = health.pods_by_workload([w for k in _WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
-        served = health.served(*(self._metrics.instant(self._scoped(e, runbook), now) for e in _QUERIES))
+        served = health.served(*(self._metrics.instant(self._scoped(e, runbook), found["stored"]) for e in _QUERIES))
         components = health.components(runbook.app, pods, served, history.timelines)
         shown = self._shown(found, runbook)
         return document.document(shown, run, known.drawing, components, history, objects["Event"])
@@ -131,7 +131,7 @@ class Source:
     def _history(self, found: Object, trial: Object, known: _World) -> tuple[Run, AlertHistory]:
         status = TrialStatus.from_json(trial.get("status") or {})
         started = status.started_at if status.started_at is not None else float(found["now"])
-        history = self._evaluator(known, found, started).advance(float(found["now"]))
+        history = self._evaluator(known, found, started).advance(float(found["stored"]))
         steps = status.steps if self._spoilers else ()
         return Run(started_at=started, steps=steps, outcome=status.outcome), history
 
@@ -147,7 +147,6 @@ class Source:
                 runbook.app,
                 Owners(self._cluster, *runbook.everywhere),
                 start=began,
-                lag=0.0 if found["mode"] == "Virtual" else _LAG,
                 others=tuple(runbook.namespaces.values()),
             )
         return known.evaluator

@@ -3,7 +3,7 @@
 ::
 
     GET    /healthz               200 while the server works (no token needed)
-    GET    /worlds                {"worlds": [{trial, namespace, mode, seed, now}]}
+    GET    /worlds                {"worlds": [{trial, namespace, mode, seed, now, stored}]}
     PUT    /worlds/{trial}        {namespace, others?, app, seed, mode, assumptions?} -> the world; idempotent
     GET    /worlds/{trial}        the world
     POST   /worlds/{trial}/wait   {until, step?} -> {now, settled, reason}; idempotent, returns after about ten seconds

@@ -193,4 +193,11 @@ class Worlds:
 def describe(world: World) -> Mapping[str, object]:
     """A world as the API shows it."""
     spec = world.spec
-    return {"trial": spec.trial, "namespace": spec.namespace, "mode": spec.mode, "seed": spec.seed, "now": world.now}
+    return {
+        "trial": spec.trial,
+        "namespace": spec.namespace,
+        "mode": spec.mode,
+        "seed": spec.seed,
+        "now": world.now,
+        "stored": world.stored,
+    }

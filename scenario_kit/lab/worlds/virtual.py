@@ -36,7 +36,7 @@ class VirtualWorld(World):
         super().__init__(spec, around)
         self._turn = threading.Lock()
         self._start = max(around.past.start_of(namespace, float(around.epoch)) for namespace in spec.everywhere)
-        self._now = self._ticked = self._start
+        self._now = self._ticked = self._stored = self._start
         self._sink = around.sink_of()
         self._flowed: Telemetry | None = None
         self._buffer: list[tuple[float, Mapping[SeriesId, float]]] = []
@@ -48,6 +48,11 @@ class VirtualWorld(World):
     def now(self) -> float:
         """The time of this world, in seconds since the epoch."""
         return self._now
+
+    @property
+    def stored(self) -> float:
+        """See ``World``."""
+        return self._stored
 
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
         """Settle, then let time pass up to the first tick at or after ``until``.
@@ -141,4 +146,5 @@ class VirtualWorld(World):
             for namespace in self.spec.everywhere:
                 self._around.past.reached(namespace, self._buffer[-1][0])
             self._sink.write(self._buffer)
+            self._stored = self._buffer[-1][0]
             self._buffer = []

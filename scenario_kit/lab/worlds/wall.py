@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from scenario_kit.lab.worlds.world import Surroundings, Waited, World, WorldSpec
+from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec
 from scenario_kit.model.process import SeriesId
 
 _STEP_SECONDS = 0.2
@@ -24,6 +24,11 @@ class WallWorld(World):
     def now(self) -> float:
         """The present."""
         return time.time()
+
+    @property
+    def stored(self) -> float:
+        """See ``World``; a scrape may come a whole interval after the tick."""
+        return self.now - 2 * TICK_SECONDS
 
     @property
     def current(self) -> Mapping[SeriesId, float]:

@@ -139,6 +139,11 @@ class World(ABC):
         """What the containers used in the last tick; None before the first one."""
         return self._measured
 
+    @property
+    @abstractmethod
+    def stored(self) -> float:
+        """Up to when its samples can be asked for."""
+
     def view(self) -> View:
         """The namespaces as the twin may see them."""
         objects, version = self._around.store.view(self.spec.namespace)

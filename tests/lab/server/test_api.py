@@ -91,15 +91,15 @@ def test_health_needs_no_token_and_tells_what_broke(url: str, problems: list[str
 
 
 def test_the_life_of_a_world(client: httpx.Client) -> None:
-    shown = {"trial": "t1", "namespace": "shop", "mode": "Virtual", "seed": 1, "now": EPOCH}
+    shown = {"trial": "t1", "namespace": "shop", "mode": "Virtual", "seed": 1, "now": EPOCH, "stored": EPOCH}
     assert client.put("/worlds/t1", json=BODY).json() == shown
     assert client.put("/worlds/t1", json=BODY).json() == shown
     waited = client.post("/worlds/t1/wait", json={"until": EPOCH + 40, "step": 15}).json()
     assert waited == {"now": EPOCH + 15, "settled": True, "reason": ""}
     waited = client.post("/worlds/t1/wait", json={"until": EPOCH + 40}).json()
     assert waited == {"now": EPOCH + 45, "settled": True, "reason": ""}
-    assert client.get("/worlds/t1").json() == {**shown, "now": EPOCH + 45}
-    assert client.get("/worlds").json() == {"worlds": [{**shown, "now": EPOCH + 45}]}
+    assert client.get("/worlds/t1").json() == {**shown, "now": EPOCH + 45, "stored": EPOCH + 45}
+    assert client.get("/worlds").json() == {"worlds": [{**shown, "now": EPOCH + 45, "stored": EPOCH + 45}]}
     for _ in range(2):
         assert client.delete("/worlds/t1").json() == {}
     assert client.get("/worlds/t1").status_code == 404

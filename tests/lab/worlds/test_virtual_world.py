@@ -130,8 +130,10 @@ def test_samples_that_were_refused_are_written_by_the_next_wait(lab: LittleLab, 
     lab.sink.refuse = MetricsError("Prometheus is gone")
     with pytest.raises(MetricsError):
         wait(world, 15)
+    assert (world.now, world.stored) == (EPOCH + 15, EPOCH)
     lab.sink.refuse = None
     wait(world, 30)
+    assert (world.now, world.stored) == (EPOCH + 30, EPOCH + 30)
     assert times(lab) == [15.0, 30.0]
     assert [samples[TICKS] for _, samples in lab.sink.written] == [1.0, 2.0]
 

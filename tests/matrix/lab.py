@@ -1,0 +1,148 @@
+"""Tries pairs in a lab, in virtual time: one fault, nothing else, long enough for every rule to fire."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.campaign.plans import TRY
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.sharing import at_once
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.draft import Answers, draft
+from scenario_kit.judge.capabilities import lacking
+from scenario_kit.lab.offers import offers
+from scenario_kit.lab.state import LabState
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Runbook, Scenario, Severity, Step
+from scenario_kit.model.scenario import Expect
+from scenario_kit.render import resolve
+from scenario_kit.trial import TrialStatus
+from tests.matrix.pairs import Pair
+from tests.matrix.record import Row, fired, still
+
+#: Seconds that a fault stays in force: a stuck rollout is told after 600 s, and its rule waits for another 300 s.
+HELD_SECONDS: Final = 1200
+_SEED: Final = 1
+
+
+class Bench:
+    """A lab, and the catalogue from which pairs come."""
+
+    def __init__(self, lab: str, catalog: Catalog) -> None:
+        self._lab = LabState.load(lab)
+        self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
+        self._catalog = catalog
+
+    def alone(self, pair: Pair) -> bool:
+        """Whether no other trial may run beside it, because it reaches beyond its app."""
+        return at_once(self._resolved(self._scenario(pair), "app", 100), 2) == 1
+
+    def attempt(self, pair: Pair) -> Row:
+        """Inject, observe, remove. Never raises for what a fault does; what infrastructure does is an outcome."""
+        started = time.monotonic()
+        scenario = self._scenario(pair)
+        sample = self._resolved(scenario, "app", 100)
+        lacks = lacking(sample.faults, sample.app, capabilities(self._catalog), offers, sample.requires)
+        if lacks:
+            return row(pair, "Lacking", told="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
+        planned = PlannedTrial(
+            purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED
+        )
+        (result,) = run(
+            [planned],
+            lambda namespace, percent: self._resolved(scenario, namespace, percent),
+            self._cluster,
+            plan=TRY,
+            app=sample.app.name,
+            scenario=scenario.name,
+            digest=sample.digest,
+            parallel=1,
+            health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
+            progress=_silent,
+        )
+        return msgspec.structs.replace(judged(pair, result), wall_seconds=round(time.monotonic() - started, 1))
+
+    def _scenario(self, pair: Pair) -> Scenario:
+        """What ``new`` would write, without any expectation: nothing that is seen is wrong."""
+        answers = Answers(pair.app, pair.version, pair.target, pair.fault, outcome="Incident")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scenario.yaml"
+            path.write_text(draft(answers, self._catalog).text)
+            scenario = load_scenario(path).scenario
+        return msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, expect=Expect()))
+
+    def _resolved(self, scenario: Scenario, namespace: str, percent: int) -> Runbook:
+        users = max(1, round(scenario.spec.app.load.users * percent / 100))
+        return resolve(scenario, self._catalog, namespace, users=users)
+
+
+def steps(fault: str) -> tuple[Step, ...]:
+    """The program of a pair."""
+    return (
+        Step(kind="deploy"),
+        Step(kind="expectQuiet"),
+        Step(kind="inject"),
+        Step(kind="hold", seconds=HELD_SECONDS),
+        Step(kind="change", use="RemoveFault", name=fault),
+        Step(kind="expectCleared", use="RemoveFault", name=fault),
+        Step(kind="teardown"),
+        Step(kind="expectClean"),
+    )
+
+
+def judged(pair: Pair, result: TrialResult) -> Row:
+    """What a trial of that program says about a pair."""
+    by_kind = {str(s.step).split()[0]: s for s in result.steps}
+    injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
+    if result.outcome == "Infra" or injection is None or result.history is None or result.injected_at is None:
+        if injection is not None and injection.outcome == "Broken":  # refused before anything was made
+            return row(pair, "NoEffect", told=_said(result), clean=_held(by_kind.get("expectClean")))
+        return row(pair, "Infra", told=result.message or _said(result) or "the trial left no evidence")
+    proven = tuple(c.describe for c in injection.checks if c.answer == "True")
+    facts: dict[str, Any] = {"proven": proven, "clean": _held(by_kind.get("expectClean"))}
+    if hold is None or hold.outcome == "Skipped" or injection.outcome != "Held":
+        return row(pair, "NoEffect", told=_said(result), **facts)
+    injected = result.injected_at
+    until = hold.finished_at or result.history.end
+    # A fault that something else undoes, or that shows nothing, is as well an answer as one that rages.
+    lasting = still(result.history, injected, cleared.finished_at) if cleared and cleared.finished_at else []
+    undone = _held(by_kind.get("teardown")) is not False
+    return row(
+        pair,
+        "Ran",
+        alerts=fired(result.history, injected, until),
+        effective_seconds=None if injection.finished_at is None else injection.finished_at - injected,
+        recovered=bool(_held(cleared)) and not lasting and undone,
+        observed_seconds=round(until - injected),
+        told="; ".join(filter(None, [_said(result), f"still firing: {', '.join(lasting)}" if lasting else ""])),
+        **facts,
+    )
+
+
+def row(pair: Pair, outcome: Any, **facts: Any) -> Row:
+    """A record of today."""
+    return Row(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
+
+
+def _held(step: Any) -> bool | None:
+    return None if step is None or step.outcome in ("Skipped", "Running") else step.outcome == "Held"
+
+
+def _said(result: TrialResult) -> str:
+    """What is wrong. That alerts fire which nobody declared is no wonder, as nothing is declared."""
+    wrong = [f for f in result.findings if f.severity == Severity.ERROR]
+    told = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]
+    return "; ".join(dict.fromkeys(told))[:600]
+
+
+def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+    """Nobody watches."""

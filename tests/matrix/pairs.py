@@ -1,0 +1,101 @@
+"""Every fault type on every target on which it bites, in the newest version of every app that a lab can run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Object
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.offers import offer, targets
+
+
+class Pair(NamedTuple):
+    """A fault type, aimed at something of an app. ``change`` is the version of the fault type."""
+
+    app: str
+    version: str
+    fault: str
+    change: int
+    family: str
+    target: str
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What a record is kept for: a fault type whose mechanism changed is tried again."""
+        return self.app, self.version, self.fault, self.change, self.target
+
+    def __str__(self) -> str:
+        return f"{self.fault} on {self.target} in {self.app} {self.version}"
+
+
+def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()) -> Iterator[Pair]:
+    """All pairs whose target is of the right kind, without looking whether the fault bites there.
+
+    Args:
+        catalog: where apps and fault types are.
+        apps: only these; all of them if empty.
+        faults: only these types; all of them if empty.
+    """
+    for name in apps or catalog.apps():
+        app = catalog.app(name, catalog.versions(name)[0])
+        if app.twin is None:
+            continue
+        for fault in faults or catalog.faults():
+            fault_type = catalog.fault(fault)
+            for target in targets(fault_type, app, objects_for(catalog, app, fault)):
+                yield Pair(name, app.version, fault, fault_type.version, fault_type.family, target)
+
+
+def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
+    """Fault types without any pair, and why: nothing of the kind is in an app."""
+    aimed = {pair.fault for pair in known}
+    told = {}
+    for name in (fault for fault in catalog.faults() if fault not in aimed):
+        fault_type = catalog.fault(name)
+        needs = f"; needs {', '.join(fault_type.requires)}" if fault_type.requires else ""
+        told[name] = f"no {' or '.join(fault_type.targets)} in any app{needs}"
+    return told
+
+
+def bites(catalog: Catalog, pair: Pair) -> bool:
+    """Whether the fault makes sense at that target, with its default parameters: what ``new`` would offer."""
+    app = catalog.app(pair.app, pair.version)
+    try:
+        offer(catalog.fault(pair.fault), app, objects_for(catalog, app, pair.fault), pair.target)
+    except AuthoringError:
+        return False
+    return True
+
+
+def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
+    """The app's objects, with the options that the fault type wants."""
+    known = app.options.get("properties", {})
+    wanted = {key: value for key, value in catalog.fault(fault).app_options.items() if key in known}
+    return tuple(
+        app_objects(app, options_of(app, wanted), 50, app.namespace, templates=catalog.templates(app.name)),
+    )
+
+
+def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:
+    """The pairs in a random order that goes round: through the families, the faults of each, the apps of each fault.
+
+    So any beginning of it covers as many families as possible, then as many fault types, then both apps.
+    """
+    source = random.Random(seed)
+    shuffled = sorted(known)
+    source.shuffle(shuffled)
+    tree: dict[str, dict[str, dict[str, list[Pair]]]] = {}
+    for pair in shuffled:
+        tree.setdefault(pair.family, {}).setdefault(pair.fault, {}).setdefault(pair.app, []).append(pair)
+    families = [_round([_round(list(apps.values())) for apps in faults.values()]) for faults in tree.values()]
+    yield from _round(families)
+
+
+def _round(groups: Sequence[Sequence[Pair]]) -> list[Pair]:
+    """One of each group, then the second of each, and so on."""
+    longest = max((len(group) for group in groups), default=0)
+    return [group[position] for position in range(longest) for group in groups if position < len(group)]

@@ -1,0 +1,79 @@
+"""Why nothing fired: facts of the catalogue first, then what somebody found out and wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App, Component, FaultType, Reference
+from scenario_kit.render.offers import component_of
+from tests.matrix.pairs import objects_for
+from tests.matrix.record import Row
+
+WRITTEN = Path(__file__).parent / "reasons.yaml"
+
+
+class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reason that somebody found out, and the rows for which it holds."""
+
+    fault: str
+    because: str
+    target: str = "*"
+    app: str = "*"
+
+    def holds(self, row: Row) -> bool:
+        """Whether it is about this row."""
+        return all(
+            fnmatchcase(value, pattern)
+            for value, pattern in ((row.fault, self.fault), (row.target, self.target), (row.app, self.app))
+        )
+
+
+def written() -> list[Written]:
+    """All of them."""
+    return msgspec.convert(yaml.safe_load(WRITTEN.read_text()), list[Written])
+
+
+def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
+    """Why a row has no alert; empty where it has some, or where nobody knows."""
+    if row.outcome == "Lacking":
+        return f"not tried: {row.told}"
+    if row.outcome == "NoEffect":
+        return f"no effect: {row.told}"
+    if row.outcome == "Infra":
+        return f"not judged: {row.told}"
+    if row.alerts:
+        return ""
+    found = next((reason.because for reason in known if reason.holds(row)), "")
+    return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
+
+
+def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
+    """What the fault type and the call graph say about a silence; empty where they would expect an alert."""
+    if not fault_type.symptoms:
+        return "this type of fault promises no alert: no rule of the pack looks at what it changes"
+    if hit is None:
+        return ""
+    if hit.role == "Platform":
+        return f"{hit.name} is beside the app: no request of a user passes it"
+    if hit.role == "Load":
+        return f"{hit.name} makes the requests: rules leave it out"
+    calls = [c for c in app.calls if c.callee == hit.name]
+    if not calls and hit.name != app.entry:
+        return f"nobody calls {hit.name}"
+    if calls and all(c.mode == "Swallowed" for c in calls):
+        return f"who calls {hit.name} swallows its failures: {', '.join(sorted({c.caller for c in calls}))}"
+    return ""
+
+
+def _hit(row: Row, catalog: Catalog) -> Component | None:
+    app = catalog.app(row.app, row.version)
+    objects = objects_for(catalog, app, row.fault)
+    wanted = Reference.parse(row.target)
+    found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (wanted.kind, wanted.name)), None)
+    return None if found is None else component_of(app, objects, found)

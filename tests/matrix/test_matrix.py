@@ -1,0 +1,202 @@
+"""The parts of ci/matrix that need no lab: which pairs, what a trial says, reasons, the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
+from tests.matrix import page, reasons, record
+from tests.matrix.lab import judged, row, steps
+from tests.matrix.pairs import Pair, aimless, bites, pairs, sample
+from tests.matrix.reasons import Written
+from tests.matrix.record import Fired
+
+PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", "Service/cart")
+KINDS = [step.kind for step in steps("main")]
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog()
+
+
+@pytest.fixture(scope="module")
+def known(catalog: Catalog) -> list[Pair]:
+    return list(pairs(catalog))
+
+
+def test_every_type_of_fault_has_a_target_or_is_listed(catalog: Catalog, known: list[Pair]) -> None:
+    assert len(set(known)) == len(known) > 1000
+    without = aimless(catalog, known)
+    assert {p.fault for p in known} | without.keys() == set(catalog.faults())
+    assert without["ingress-backend-wrong"] == "no Ingress in any app; needs ingress-controller"
+
+
+def test_pairs_can_be_narrowed_down(catalog: Catalog) -> None:
+    some = list(pairs(catalog, ["otel-demo"], ["service-target-port-wrong"]))
+    assert {(p.app, p.fault) for p in some} == {("otel-demo", "service-target-port-wrong")}
+    assert any(bites(catalog, pair) for pair in some)
+    assert not bites(catalog, some[0]._replace(target="Service/nobody"))
+
+
+def test_the_beginning_of_a_sample_is_spread_wide() -> None:
+    some = [
+        Pair(app, "1", fault, 1, family, f"Deployment/{n}")
+        for family, faults in (("A", ["a"]), ("B", ["b1", "b2"]), ("C", ["c1", "c2", "c3"]))
+        for fault in faults
+        for app in ("x", "y")
+        for n in range(5)
+    ]
+    order = list(sample(some, seed=1))
+    assert sorted(order) == sorted(some)
+    assert order == list(sample(some[::-1], seed=1)) != list(sample(some, seed=2))
+    assert {p.family for p in order[:3]} == {"A", "B", "C"}
+    assert {p.fault for p in order[:9]} == {"a", "b1", "b2", "c1", "c2", "c3"}
+    assert {app for p in order[:6] if p.fault == "a" for app in [p.app]} == {"x", "y"}
+
+
+def timeline(name: str, on: str, *firing: tuple[float, float | None]) -> AlertTimeline:
+    return AlertTimeline(name=name, entity=on, firing=tuple(Interval(start=s, end=e) for s, e in firing))
+
+
+HISTORY = AlertHistory(
+    start=0,
+    end=3000,
+    timelines=(
+        timeline("Before", "Pod/a", (500, 1100)),
+        timeline("Late", "Deployment/b", (1400, 1500), (1600, 2500)),
+        timeline("Early", "Deployment/a", (1300, None)),
+        timeline("After", "Deployment/c", (2300, 2400)),
+    ),
+)
+
+
+def test_what_fired() -> None:
+    assert record.fired(HISTORY, 1000, 2200) == (
+        Fired(name="Early", on="Deployment/a", seconds=300), Fired(name="Late", on="Deployment/b", seconds=400)
+    )  # fmt: skip
+    assert record.still(HISTORY, 1000, 2450) == ["Early on Deployment/a", "Late on Deployment/b"]
+    assert record.still(HISTORY, 1000, 2600) == ["Early on Deployment/a"]
+
+
+def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | None = HISTORY) -> TrialResult:
+    """A trial in which the step of that kind broke; what is after it and no clean-up was skipped."""
+    at = {"deploy": 100, "expectQuiet": 900, "inject": 1030, "hold": 2200, "change": 2215, "expectCleared": 2600}
+    statuses = []
+    failed = False
+    for index, kind in enumerate(KINDS):
+        skipped = failed and kind not in ("teardown", "expectClean")
+        state = "Skipped" if skipped else "Broken" if kind == broken else "Held"
+        checks = (CheckResult(answer="True", at=1, describe="proof"),) if kind == "inject" and state == "Held" else ()
+        statuses.append(
+            StepStatus(
+                index=index, step=kind, outcome=state, started_at=0, finished_at=at.get(kind, 2700), checks=checks
+            )
+        )  # fmt: skip
+        failed |= kind == broken
+    told = (Finding(code="SK2", severity=Severity.WARNING, message="nobody declared it"),)
+    told += (Finding(code="SK1", severity=Severity.ERROR, message="it broke", observed="so"),) if broken else ()
+    return TrialResult(
+        name="t", purpose="matrix", describe="", seed=1, outcome=outcome, steps=tuple(statuses), history=history,
+        injected_at=None if history is None else 1000, findings=told, message="down" if outcome == "Infra" else "",
+    )  # fmt: skip
+
+
+def test_a_pair_that_ran() -> None:
+    quiet = AlertHistory(start=0, end=3000, timelines=(timeline("Late", "Deployment/b", (1400, 2500)),))
+    row = judged(PAIR, result(history=quiet))
+    assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
+    assert (row.effective_seconds, row.observed_seconds, row.told) == (30, 1200, "")
+    assert row.alerts == (Fired(name="Late", on="Deployment/b", seconds=400),)
+    assert (row.pair, row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
+
+
+@pytest.mark.parametrize(
+    ("tried", "outcome", "recovered", "clean", "told"),
+    [
+        (result(), "Ran", False, True, "still firing: Early on Deployment/a"),
+        (result("Broken", "expectCleared"), "Ran", False, True, "it broke: so; still firing: Early on Deployment/a"),
+        (result("Broken", "teardown"), "Ran", False, True, "it broke: so; still firing: Early on Deployment/a"),
+        (result("Broken", "inject"), "NoEffect", None, True, "it broke: so"),
+        (result("Broken", "inject", history=None), "NoEffect", None, True, "it broke: so"),
+        (result("Infra"), "Infra", None, None, "down"),
+        (result(history=None), "Infra", None, None, "the trial left no evidence"),
+    ],
+)
+def test_other_ends(tried: TrialResult, outcome: str, recovered: bool | None, clean: bool | None, told: str) -> None:
+    row = judged(PAIR, tried)
+    assert (row.outcome, row.recovered, row.clean, row.told) == (outcome, recovered, clean, told)
+
+
+def test_what_was_left_behind_is_told() -> None:
+    row = judged(PAIR, result("Broken", "expectClean"))
+    assert (row.clean, page.recovery(row)) == (False, "no")
+
+
+def test_records_survive(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    assert record.read(path) == []
+    other = PAIR._replace(target="Service/ad")
+    record.append(path, row(PAIR, "Infra", told="no lab"))
+    record.append(path, row(other, "Ran"))
+    assert record.left([PAIR, other], record.read(path)) == [PAIR]
+    record.append(path, row(PAIR, "Ran", recovered=True))
+    with path.open("ab") as out:
+        out.write(b'{"app": "ot')  # the last line of somebody who was killed
+    assert Counter(r.outcome for r in record.read(path)) == {"Ran": 2}
+    record.append(path, row(other, "NoEffect"))
+    assert Counter(r.outcome for r in record.read(path)) == {"Ran": 1, "NoEffect": 1}
+    assert record.left([PAIR, PAIR._replace(change=2)], record.read(path)) == [PAIR._replace(change=2)]
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (PAIR, ""),
+        (PAIR._replace(target="Service/load-generator"), "load-generator makes the requests: rules leave it out"),
+    ],
+)
+def test_reasons_of_the_catalogue(catalog: Catalog, pair: Pair, reason: str) -> None:
+    assert reasons.why(row(pair, "Ran"), catalog, []) == reason
+
+
+def test_reasons(catalog: Catalog) -> None:
+    loud = row(PAIR, "Ran", alerts=(Fired(name="A", seconds=1),))
+    some = [Written("service-*", "it heals", target="Service/c*"), Written("*", "never reached")]
+    assert reasons.why(loud, catalog, some) == ""
+    assert reasons.why(row(PAIR, "Ran"), catalog, some) == "it heals"
+    assert reasons.why(row(PAIR, "Lacking", told="x"), catalog, some) == "not tried: x"
+    assert reasons.why(row(PAIR, "NoEffect", told="x"), catalog, some) == "no effect: x"
+
+
+def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None:
+    for written in reasons.written():
+        assert any(written.holds(row(pair, "Ran")) for pair in known), written
+
+
+def test_the_page() -> None:
+    alerts = tuple(Fired(name=f"A{n}", on="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
+    rows = [
+        row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
+        row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, told="still firing"),
+        row(PAIR._replace(target="Service/quote"), "Lacking", told="real-data-plane: no disks"),
+        row(PAIR._replace(target="Service/email"), "Infra", told="down"),
+    ]
+    text = page.page(
+        rows,
+        4302,
+        {"etcd-slow": "no Pod in any app"},
+        lambda r: "not tried: no disks" if r.outcome == "Lacking" else "",
+    )
+    assert "3 of 4,302 pairs so far, 1 types of fault: 2 ran (1 with alerts, 1 without)" in text
+    assert "A0 (60 s); A1 on Deployment/x (61 s)" in text
+    assert "and 2 more | 60 s | yes |" in text
+    assert "| *not tried: no disks* | – | – |" in text
+    assert "* service-target-port-wrong on Service/ad in otel-demo: still firing" in text
+    assert "* etcd-slow: no Pod in any app" in text
+    assert "Service/email" not in text

@@ -84,7 +84,7 @@ class _Look:
 
         state = LabState.load(lab)
         state.require_alive("asking for alerts")
-        self._source = Source(lab)
+        self._source = Source.of_lab(lab)
         self._metrics = PrometheusMetrics(state.prometheus_url)
 
     def now(self) -> tuple[list[Object], list[Row]]:

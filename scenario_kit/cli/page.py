@@ -24,7 +24,7 @@ def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
     """
     LabState.load(name).require_alive("opening its page")
     token = secrets.token_urlsafe(24)
-    site = Site(Source(name, spoilers=spoilers), token, name)
+    site = Site(Source.of_lab(name, spoilers=spoilers), token, name)
     try:
         server = serve(site, port)
     except (OSError, OverflowError) as error:

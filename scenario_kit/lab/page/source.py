@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -48,20 +49,36 @@ class Source:
     """The worlds of one lab. Safe to share.
 
     Args:
-        name: of the lab; where it listens is read again with every question, so it may be reset meanwhile.
+        worlds: asks the lab server for its worlds, as ``describe`` gives them.
+        cluster: the lab's API server.
+        metrics: its Prometheus.
         spoilers: whether trials, their scenarios and steps may be told.
 
     Raises, all methods: ``LabError`` when the lab is gone, ``InfrastructureError`` when a part does not answer.
     """
 
-    def __init__(self, name: str, *, spoilers: bool = True) -> None:
-        self._name = name
+    def __init__(
+        self, worlds: Callable[[], list[Object]], cluster: Cluster, metrics: Metrics, *, spoilers: bool = True
+    ) -> None:
+        self._worlds = worlds
+        self._cluster = cluster
+        self._metrics = metrics
         self._spoilers = spoilers
         self._lock = threading.Lock()
         self._known: dict[str, _World] = {}
+
+    @classmethod
+    def of_lab(cls, name: str, *, spoilers: bool = True) -> Source:
+        """The worlds of the lab of that name, which may be reset and repaired meanwhile: its ports stay."""
+
+        def worlds() -> list[Object]:
+            state = LabState.load(name)
+            found: list[Object] = ask(state.server_url, state.server_token, "GET", "/worlds")["worlds"]
+            return found
+
         state = LabState.load(name)
-        self._cluster: Cluster = KubeCluster(Path(state.kubeconfig))
-        self._metrics: Metrics = PrometheusMetrics(state.prometheus_url)
+        cluster, metrics = KubeCluster(Path(state.kubeconfig)), PrometheusMetrics(state.prometheus_url)
+        return cls(worlds, cluster, metrics, spoilers=spoilers)
 
     def worlds(self) -> list[Object]:
         """All worlds, by namespace."""
@@ -159,8 +176,7 @@ class Source:
         return scope(expr, runbook.namespace, *runbook.namespaces.values())
 
     def _open(self) -> list[Object]:
-        state = LabState.load(self._name)
-        found: list[Object] = ask(state.server_url, state.server_token, "GET", "/worlds")["worlds"]
+        found = self._worlds()
         with self._lock:
             gone = self._known.keys() - {world["trial"] for world in found}
             for trial in gone:

@@ -12,6 +12,8 @@ from scenario_kit.lab.twin.streams import mix
 
 #: Numbers that each request drew, by name.
 Draws = Mapping[str, Floats]
+#: The name of each request's own number; a space keeps it apart from the draws of routes.
+REQUEST = "request number"
 
 
 class Result(NamedTuple):

@@ -25,12 +25,15 @@ from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.startup import Startup
 from scenario_kit.lab.twin.streams import Streams
+from scenario_kit.lab.twin.tape import Tape
+from scenario_kit.lab.twin.traces import develop
 from scenario_kit.lab.twin.tree import Planter
 from scenario_kit.lab.twin.view import Telemetry, View
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 from scenario_kit.model.process import Exit, InitState, LogRecord, SeriesId, Start
+from scenario_kit.model.trace import Trace
 
 _NOTHING = View("", {}, Ledger(), -1)
 
@@ -64,7 +67,8 @@ class Twin:
         self._spans = SpanBook()
         self._hangs = HangBook(self._parameters.physics.connection_death_seconds)
         self._logs = LogBook()
-        self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs)
+        self._tape = Tape(seed)
+        self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._tape)
         crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.crowds.items()}
         self._load = Load(self._parameters.load, self._routes, crowds, self._streams)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
@@ -113,8 +117,13 @@ class Twin:
         if exits:
             self._connections.redial()
         samples = self._collect(view, connected, t)
+        self._tape.close(t, bool(self._collectors), self._hangs.ended)
         lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
         return Telemetry(samples, lines, usage, exits)
+
+    def traces(self, since: float, until: float) -> list[Trace]:
+        """What the app's programs told about a sample of requests that began between two times, oldest first."""
+        return develop(self._tape, self._parameters.edges, self._view.namespace, since, until)
 
     def image_exists(self, image: str) -> bool:
         """Whether some registry serves this image."""
@@ -229,6 +238,7 @@ class Twin:
         present = {p.key for p in alive}
         if not present:
             self._spans.flush_lost(now)
+            self._collectors = set()
             return {}
         if not present & self._collectors:
             self._spans.reset()

@@ -25,6 +25,7 @@ from scenario_kit.lab.twin.recorder import Recorder
 from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
+from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
 _HOP, _LANE, _SHAPE, _STALL, _SHARE = range(0x51, 0x56)
@@ -44,12 +45,13 @@ class Flow:
     """Walks requests. ``published`` collects the times at which records reached a queue, by broker and topic."""
 
     def __init__(
-        self, parameters: Parameters, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook
+        self, parameters: Parameters, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
     ) -> None:
         self._edges = parameters.edges
         self._physics = parameters.physics
         self._streams = streams
-        self._recorder = Recorder(spans, hangs, logs, parameters.edges)
+        self._recorder = Recorder(spans, hangs, logs, tape, parameters.edges)
+        self.tape = tape
         self._logs = logs
         self._moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
@@ -84,8 +86,8 @@ class Flow:
         self, process: Process, node: OperationNode, salt: int, at: Floats, draws: Draws, cut: Floats | None = None
     ) -> Result:
         """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
-        n = at.size
-        physics = self._physics
+        n, physics = at.size, self._physics
+        mark = self.tape.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow)
         failed: Flags = np.zeros(n, dtype=bool)
@@ -99,8 +101,7 @@ class Flow:
         errors = int(np.count_nonzero(failed))
         process.tally(node.name, n, errors)
         process.cpu_seconds += n * node.cpu_seconds
-        if node.server is not None:
-            self._recorder.served(process, node, at, took, failed, cut, self.hanging)
+        self._recorder.served(process, node, at, took, failed, cut, self.hanging, draws, mark)
         if errors and node.model.error_log:
             self._logs.error(
                 process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
@@ -261,15 +262,16 @@ class Flow:
             who = who[(counts[who] > number) & ~failed[who] & np.isfinite(took[who])]
             if not who.size:
                 return
-            inner, some = Result(took[who], failed[who]), subset(draws, who)
+            mark, some = self.tape.enter(node.span), subset(draws, who)
+            inner = Result(took[who], failed[who])
             self._steps(process, node.steps, mix(salt, number + 0x100), at[who], inner.took, inner.failed, some)
-            self._recorder.round(
-                process, node, (at + took)[who], Result(inner.took - took[who], inner.failed), self.hanging
-            )
+            result = Result(inner.took - took[who], inner.failed)
+            self._recorder.round(process, node, (at + took)[who], result, self.hanging, some, mark)
             took[who] = inner.took
             failed[who] = inner.failed & (node.step.on_error != "Ignore")
 
     def _attempt(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
+        mark = self.tape.enter(node.client)
         if len(link.lanes) == 1 and not link.old:
             result = self._lane(caller, node, link, link.lanes[0], salt, at, draws)
         else:
@@ -279,7 +281,7 @@ class Flow:
             failed[0 if caller.poisoned else int(np.argmax(failed)) :] = True
             caller.poisoned = True
             result = Result(result.took, failed)
-        self._recorder.seen(caller, node, at, result, self.hanging)
+        self._recorder.called(caller, node, link, at, result, self.hanging, draws, mark)
         return result
 
     def _spread(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
@@ -332,7 +334,7 @@ class Flow:
         took = took + answer.took if back is None else took + answer.took + back
         failed = answer.failed
         if node.operation.model.topic:
-            self._publish(caller, lane.target, node, (at + took)[~failed])
+            self._publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if node.log and failed.any():
             self._recorder.complain(caller, node, link, "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
@@ -382,8 +384,11 @@ class Flow:
                 self._recorder.complain(caller, node, link, "late", (at + took)[late])
         return Result(took, failed)
 
-    def _publish(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
+    def _publish(
+        self, caller: Process, broker: Process, node: CallNode, times: Floats, draws: Draws, sent: Flags
+    ) -> None:
         copies = sum(e.copies for e in self._moment.effects.get(caller.key, ()))
+        self.tape.publish((broker.key, node.operation.model.topic), draws, sent, times, 1 + int(copies))
         records = self.published.setdefault((broker.key, node.operation.model.topic), [])
         records.append(np.repeat(times, 1 + int(copies)))
 

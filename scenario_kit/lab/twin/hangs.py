@@ -22,11 +22,25 @@ class _Held(NamedTuple):
     began: Floats
 
 
+class Ended(NamedTuple):
+    """Hanging spans of one process and name, by their begin, that came to an end at ``now``."""
+
+    owner: ProcessKey
+    name: SpanName
+    began: Floats
+    now: float
+    failed: bool
+
+
 class HangBook:
-    """Remembers hanging calls until the link that they wait for moves, or they die of old age."""
+    """Remembers hanging calls until the link that they wait for moves, or they die of old age.
+
+    ``ended`` are those that the last ``release`` exported.
+    """
 
     def __init__(self, longest_seconds: float) -> None:
         self._longest = longest_seconds
+        self.ended: list[Ended] = []
         self._held: list[_Held] = []
 
     def hold(self, link: LinkKey, owner: ProcessKey, name: SpanName, began: Floats) -> None:
@@ -42,6 +56,7 @@ class HangBook:
         Spans of processes that are gone went with them.
         """
         remaining: list[_Held] = []
+        self.ended = []
         for held in self._held:
             link = links.get(held.link)
             if held.owner not in alive:
@@ -54,7 +69,8 @@ class HangBook:
                 self._export(held, start, link is None or not link.works, spans)
         self._held = [held for held in remaining if held.began.size]
 
-    @staticmethod
-    def _export(held: _Held, now: float, failed: bool, spans: SpanBook) -> None:
+    def _export(self, held: _Held, now: float, failed: bool, spans: SpanBook) -> None:
         began = held.began
+        if began.size:
+            self.ended.append(Ended(held.owner, held.name, began, now, failed))
         spans.record(held.name, np.full(began.size, now), now - began, np.full(began.size, failed))

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
-from scenario_kit.lab.twin.batches import Result
+from scenario_kit.lab.twin.batches import REQUEST, Result
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.flow import Flow
@@ -156,6 +156,7 @@ class Load:
             name: self._draw(mix(key, _DRAW + number), table, n, ordinal)
             for number, (name, table) in enumerate(tables.items())
         }
+        draws[REQUEST] = turn.flow.tape.begin(key, ordinal, n)
         turn.took(at, serve(at, draws)[0])
 
     def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
+from scenario_kit.lab.twin.batches import REQUEST
 from scenario_kit.lab.twin.beside import QueueModel
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Link, LinkKey
@@ -15,6 +16,7 @@ from scenario_kit.lab.twin.flow import Flow
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook
+from scenario_kit.lab.twin.tape import Place
 from scenario_kit.lab.twin.tree import ConsumerNode
 from scenario_kit.model.process import SeriesId
 
@@ -116,14 +118,20 @@ class Queues:
         old = max(before.get(topic, 0) - group.position, 0)
         count = min(pending, max(1, int((end - begin) / max(group.mean, 1e-4))))
         arrived = np.concatenate([np.full(old, begin), new])[-pending:][:count]
-        self._work(node, group, worker, np.maximum(arrived, begin), flow, end)
+        self._work(node, group, worker, (process.key, topic), np.maximum(arrived, begin), flow, end)
 
-    def _work(self, node: ConsumerNode, group: _Group, worker: Process, at: Floats, flow: Flow, end: float) -> None:
+    def _work(
+        self, node: ConsumerNode, group: _Group, worker: Process, place: Place, at: Floats, flow: Flow, end: float
+    ) -> None:
         """Process records one after another; the last one may reach into the next tick."""
-        took, _ = flow.serve(worker, node.operation, 0, at, {})
-        if node.receive is not None and worker.exports:
-            receive = np.full(at.size, node.model.receive_ms / 1000.0)
-            self._spans.record(node.receive, at + receive, receive, np.zeros(at.size, dtype=bool))
+        draws = {REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position)}
+        mark = flow.tape.enter(node.receive)
+        took, _ = flow.serve(worker, node.operation, 0, at, draws)
+        if node.receive is not None:
+            receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
+            flow.tape.leave(mark, worker, (node.receive,), node, None, draws, at, receive, failed)
+            if worker.exports:
+                self._spans.record(node.receive, at + receive, receive, failed)
         known = np.isfinite(took)
         done = at.size if known.all() else int(np.argmin(known))
         finish = _sequence(at[:done], took[:done])

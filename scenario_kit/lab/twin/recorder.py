@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
-from scenario_kit.lab.twin.batches import Result
+from scenario_kit.lab.twin.batches import Draws, Result
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -13,16 +13,18 @@ from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
+from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
 
 class Recorder:
     """Writes into the books of a world."""
 
-    def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, edges: tuple[Edge, ...]) -> None:
+    def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape, edges: tuple[Edge, ...]) -> None:
         self._spans = spans
         self._hangs = hangs
         self._logs = logs
+        self._tape = tape
         self._edges = edges
 
     def span(
@@ -38,20 +40,42 @@ class Recorder:
                 at, took, failed = at[known], took[known], failed[known]
         self._spans.record(name, at + took, took, failed)
 
-    def seen(self, caller: Process, node: CallNode, at: Floats, result: Result, hanging: LinkKey | None) -> None:
-        """The caller's spans of its calls; of those that it left it never ended any."""
+    def called(
+        self,
+        caller: Process,
+        node: CallNode,
+        link: Link,
+        at: Floats,
+        result: Result,
+        hanging: LinkKey | None,
+        draws: Draws,
+        mark: int,
+    ) -> None:
+        """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
         took, failed = result
         if node.client is None:
             return
+        stays: Flags | None = None
         if node.step.patience_seconds:
             stays = took < node.step.patience_seconds
             at, took, failed = at[stays], took[stays], failed[stays]
         self.span(caller, node.client, at, took, failed, hanging)
+        self._tape.leave(mark, caller, (node.client,), node, link, draws, at, took, failed, stays)
 
-    def round(self, process: Process, node: LoopNode, at: Floats, result: Result, hanging: LinkKey | None) -> None:
-        """The spans of one round of a loop that has a name."""
+    def round(
+        self,
+        process: Process,
+        node: LoopNode,
+        at: Floats,
+        result: Result,
+        hanging: LinkKey | None,
+        draws: Draws,
+        mark: int,
+    ) -> None:
+        """The spans of one round of a loop that has a name. ``mark`` is what the tape gave."""
         if node.span is not None:
             self.span(process, node.span, at, result.took, result.failed, hanging)
+            self._tape.leave(mark, process, (node.span,), node, None, draws, at, result.took, result.failed)
 
     def served(
         self,
@@ -62,11 +86,16 @@ class Recorder:
         failed: Flags,
         cut: Floats | None,
         hanging: LinkKey | None,
+        draws: Draws,
+        mark: int,
     ) -> None:
         """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4).
 
-        A process that ends by itself takes those with it that it had not finished.
+        A process that ends by itself takes those with it that it had not finished. ``mark`` is what the tape gave.
         """
+        if node.server is None:
+            return
+        done: Flags | None = None
         if process.crash is not None:
             done = at + took < process.crash_at
             at, took, failed = at[done], took[done], failed[done]
@@ -76,13 +105,14 @@ class Recorder:
             if over.any():
                 took = np.where(over, np.maximum(cut - at, 0.0), took)
                 failed = failed & ~over
-        for name in (node.server, *node.internal):
-            if name is not None:
-                self.span(process, name, at, took, failed, hanging)
+        names = (node.server, *node.internal)
+        for name in names:
+            self.span(process, name, at, took, failed, hanging)
+        self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
 
     def complain(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times; ``failure`` means that the callee itself said so."""
-        if not node.log or not times.size:
+        if not times.size:
             return
         address = link.address
         words = node.operation.model.failure if outcome == "failure" else ""
@@ -96,5 +126,8 @@ class Recorder:
             user=address.user,
             table=node.operation.model.table.rpartition(".")[2],
         )
+        self._tape.note(outcome, text, times)
+        if not node.log:
+            return
         line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
         self._logs.error(caller, line, times, line)

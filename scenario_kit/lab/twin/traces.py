@@ -1,0 +1,145 @@
+"""Makes traces of what the tape holds."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scenario_kit.lab.twin.attributes import Circumstance, attributes, events, message, resource
+from scenario_kit.lab.twin.hangs import Ended
+from scenario_kit.lab.twin.parameters import Edge
+from scenario_kit.lab.twin.process import ProcessKey
+from scenario_kit.lab.twin.spans import SpanName
+from scenario_kit.lab.twin.tape import Frame, Note, Reel, Tape, span_id
+from scenario_kit.lab.twin.tree import CallNode
+from scenario_kit.model.trace import Scalar, Span, Trace
+
+#: Times that were summed up in another order agree within this, in seconds.
+_CLOSE = 1e-6
+
+
+class _Fact(NamedTuple):
+    """What is known of the spans of one request in one frame."""
+
+    frame: Frame
+    at: float
+    took: float
+    failed: bool
+
+
+def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
+    """The traces of requests that began between two times, oldest first.
+
+    Spans are part of them once they have ended and a collector took them, as with the span metrics.
+    """
+    seen = _Seen(tape)
+    found: list[Trace] = []
+    for reel in list(tape.reels):
+        for request in reel.requests.tolist():
+            trace = _trace(tape, reel, request, seen, edges, namespace)
+            if trace is not None and since <= trace.start <= until:
+                found.append(trace)
+    return sorted(found, key=lambda trace: (trace.start, trace.trace_id))
+
+
+class _Seen:
+    """When spans were reported: by the ticks that had a collector, and by what became of calls that hung."""
+
+    def __init__(self, tape: Tape) -> None:
+        ticks = list(tape.ticks)
+        self._times = [t for t, _ in ticks]
+        self._collected = [collected for _, collected in ticks]
+        self._ended: dict[tuple[ProcessKey, SpanName], list[Ended]] = {}
+        for ended in list(tape.ended):
+            self._ended.setdefault((ended.owner, ended.name), []).append(ended)
+
+    def reported(self, end: float) -> bool:
+        """Whether a span that ends then has reached a collector by now."""
+        tick = bisect_left(self._times, end)
+        return tick < len(self._times) and self._collected[tick]
+
+    def settled(self, owner: ProcessKey, name: SpanName, fact: _Fact) -> _Fact | None:
+        """A span that hung, once it is known how it ended."""
+        if np.isfinite(fact.took):
+            return fact
+        for ended in self._ended.get((owner, name), ()):
+            if ended.now >= fact.at and bool((ended.began == fact.at).any()):
+                return fact._replace(took=ended.now - fact.at, failed=ended.failed)
+        return None
+
+
+def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str) -> Trace | None:
+    facts = list(_facts(reel, request))
+    if not facts:
+        return None
+    trace_id, _ = tape.reference(reel.roots, request, 0, reel.tick)
+    low = int(trace_id[16:], 16)
+    source = reel.sources.get(request)
+    resources: dict[tuple[ProcessKey, str], Mapping[str, Scalar]] = {}
+    spans: list[Span] = []
+    for fact in facts:
+        process = fact.frame.process
+        parent = _parent(reel, fact.frame, low)
+        for depth, name in enumerate(fact.frame.names):
+            own = span_id(low, fact.frame.number, depth)
+            known = seen.settled(process.key, name, fact)
+            if known is not None and seen.reported(known.at + known.took):
+                around = Circumstance(
+                    name, fact.frame, edges, known.failed, depth, *_reason(reel, fact, facts, known.at + known.took)
+                )
+                spans.append(
+                    Span(
+                        trace_id=trace_id,
+                        span_id=own,
+                        parent=parent,
+                        service=name.service,
+                        name=name.span,
+                        kind=name.kind,  # type: ignore[arg-type]
+                        start=known.at,
+                        seconds=known.took,
+                        error=known.failed,
+                        message=message(around),
+                        attributes=attributes(around),
+                        resource=resources.setdefault(
+                            (process.key, name.service), resource(process, name.service, namespace)
+                        ),
+                        links=(source,) if source is not None and name.kind == "CONSUMER" else (),
+                        events=events(around, known.at + known.took),
+                    )
+                )
+            parent = own
+    if not spans:
+        return None
+    return Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
+
+
+def _facts(reel: Reel, request: int) -> Iterator[_Fact]:
+    for index in np.flatnonzero(reel.request == request).tolist():
+        frame = reel.frames[reel.frame[index]]
+        if frame is not None:
+            yield _Fact(frame, float(reel.at[index]), float(reel.took[index]), bool(reel.failed[index]))
+
+
+def _parent(reel: Reel, frame: Frame, low: int) -> str:
+    """The innermost span of the frame around; none for a root."""
+    around = reel.frames[frame.parent] if frame.parent >= 0 else None
+    return span_id(low, around.number, len(around.names) - 1) if around is not None else ""
+
+
+def _reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str]:
+    """Why a span failed: the outcome and words of the caller, or else what a failed call inside says."""
+    if not fact.failed:
+        return "", ""
+    number = fact.frame.number
+    notes = [note for note in reel.notes if note.frame == number and _at(note, end)]
+    inside = [f for f in facts if f.failed and f.frame.parent == number]
+    if notes and (isinstance(fact.frame.node, CallNode) or not inside):
+        return notes[0].outcome, notes[0].text
+    return _reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "")
+
+
+def _at(note: Note, end: float) -> bool:
+    return bool(note.times.size) and bool(np.abs(note.times - end).min() <= _CLOSE)

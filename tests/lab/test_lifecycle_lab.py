@@ -1,18 +1,20 @@
-"""A real lab, from nothing to nothing: start, look, break, repair, a second one beside it, end."""
+"""A real lab, from nothing to nothing: start, look, break, repair, a second one beside it, empty it, end."""
 
 import json
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
 from scenario_kit.clients.kube import KubeCluster
-from scenario_kit.errors import Forbidden, LabError
+from scenario_kit.errors import Forbidden, LabError, UsageError
 from scenario_kit.lab import lifecycle, procfs
 from scenario_kit.lab.addresses import is_free
 from scenario_kit.lab.state import LabState, lab_folder
@@ -162,3 +164,86 @@ def test_ending_a_half_started_lab_takes_its_processes_and_files_along(lab: LabS
     assert list(procfs.find(mark)) == []
     assert not half.exists()
     left.wait(10)
+
+
+def an_incident(admin: KubeCluster) -> None:
+    """What incidents leave behind: an app, a changed node, something of the cluster deleted, objects that never go."""
+    meta = {"name": "app", "namespace": "shop"}
+    labels = {"app": "app"}
+    container = {"name": "app", "image": "registry.k8s.io/pause:3.10"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+    admin.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    admin.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec})
+    service = {
+        "selector": labels,
+        "clusterIP": "10.96.7.7",
+        "type": "NodePort",
+        "ports": [{"port": 80, "nodePort": 30080}],
+    }
+    admin.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": service})
+    stuck = {**meta, "finalizers": ["example.org/never"]}
+    admin.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": stuck, "data": {}})
+    wait_for(lambda: len([p for p in admin.list("Pod", "shop") if p["status"].get("phase") == "Running"]) == 3)
+    admin.delete(Reference("ConfigMap", "app", "shop"))
+    admin.patch(Reference("Node", "worker-2"), {"spec": {"unschedulable": True}, "metadata": {"labels": {"x": "y"}}})
+    admin.delete(Reference("ClusterRole", "oncall", "", "rbac.authorization.k8s.io"))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def as_after_up(state: LabState) -> None:
+    assert {r.name: r.health for r in lifecycle.status(state)} == {p.name: "" for p in state.parts}
+    admin = KubeCluster(kubeconfig=Path(state.kubeconfig))
+    assert {n["metadata"]["name"] for n in admin.list("Namespace")} == {
+        "default", "kube-system", "kube-public", "kube-node-lease", "scenario-kit", "chaos-mesh",
+    }  # fmt: skip
+    node = admin.get(Reference("Node", "worker-2"))
+    assert node is not None
+    assert "unschedulable" not in node["spec"]
+    assert "x" not in node["metadata"]["labels"]
+    assert admin.get(Reference("ClusterRole", "oncall", "", "rbac.authorization.k8s.io")) is not None
+    assert admin.list("Pod") == []
+    assert lifecycle.worlds(state) == []
+    series = httpx.get(f"{state.prometheus_url}/api/v1/query", params={"query": 'count({namespace="shop"})'}).json()
+    assert series["data"]["result"] == []
+    admin.close()
+
+
+def test_a_reset_lab_is_as_after_up_and_works(lab: LabState) -> None:
+    before = LabState.load("first")
+    admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
+    for _ in range(2):  # the same names, addresses and ports can be had again
+        an_incident(admin)
+        state = lifecycle.reset("first")
+        as_after_up(state)
+    assert {p.name for p, q in zip(before.parts, state.parts, strict=True) if p.pid != q.pid} == {
+        "prometheus", "lab-server", "operator",
+    }  # fmt: skip
+
+
+def test_a_reset_that_was_cut_short_is_finished_by_up(lab: LabState) -> None:
+    admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
+    an_incident(admin)
+    state = LabState.load("first")
+    msgspec.structs.replace(state, resetting=True).save()
+    for name in ("operator", "prometheus"):
+        os.kill(state.part(name).pid, signal.SIGKILL)
+    state = lifecycle.up("first")
+    assert not state.resetting
+    as_after_up(state)
+
+
+def test_a_campaign_that_runs_is_not_ended_by_the_way(lab: LabState) -> None:
+    admin = KubeCluster(kubeconfig=Path(lab.kubeconfig))
+    meta = {"name": "v", "namespace": "scenario-kit"}
+    validation = {"apiVersion": "scenariokit.io/v1alpha1", "kind": "Validation", "metadata": meta}
+    os.kill(LabState.load("first").part("operator").pid, signal.SIGSTOP)  # it would say at once what is wrong with it
+    admin.apply({**validation, "spec": {"scenario": "cart"}})
+    with pytest.raises(UsageError, match="validation v"):
+        lifecycle.reset("first")
+    as_after_up(lifecycle.reset("first", force=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from scenario_kit.campaign import TrialResult
 from scenario_kit.lab.page.graph import Drawing
 from scenario_kit.lab.page.health import Health
@@ -76,6 +78,10 @@ def document(
 def chart(run: Run, history: AlertHistory) -> Object | None:
     """The alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its beginning."""
     zero = run.injected_at if run.injected_at is not None else run.started_at
+    if run.injected_at is None:
+        # Every app has alerts pending while it starts; of these, only what is still there is worth a line.
+        shown = tuple(t for t in history.timelines if t.firing or any(i.end is None for i in t.pending))
+        history = msgspec.structs.replace(history, timelines=shown)
     result = TrialResult(
         name="", purpose="", describe="", seed=0, outcome=run.outcome, started_at=run.started_at, injected_at=zero,
         steps=run.steps, history=history,

@@ -93,7 +93,8 @@ def test_whoever_investigates_is_told_no_steps(shop: App) -> None:
 def test_before_the_injection_time_counts_from_the_beginning() -> None:
     run = Run(started_at=1000.0, steps=(StepStatus(index=0, step="deploy", outcome="Running", started_at=1000.0),))
     pending = AlertTimeline(name="A", pending=(Interval(start=1060.0),))
-    found = document.chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending,)))
+    over = AlertTimeline(name="B", pending=(Interval(start=1000.0, end=1060.0),))
+    found = document.chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending, over)))
     assert found is not None
     assert found["ticks"][0]["text"] == "+0:00"
     assert [row["name"] for row in found["rows"]] == ["A"]

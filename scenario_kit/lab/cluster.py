@@ -45,7 +45,13 @@ _EXTRA: dict[str, dict[str, str]] = {
         "kubelet-preferred-address-types": "InternalDNS",
         "profiling": "false",
     },
-    "kube-controller-manager": {"leader-elect": "false", "profiling": "false"},
+    "kube-controller-manager": {
+        "leader-elect": "false",
+        "profiling": "false",
+        # The lab server holds the requests of autoscalers until there are new metrics: every tick, whatever its length.
+        "horizontal-pod-autoscaler-sync-period": "100ms",
+        "concurrent-horizontal-pod-autoscaler-syncs": "200",
+    },
     "kube-scheduler": {"leader-elect": "false", "profiling": "false"},
 }
 

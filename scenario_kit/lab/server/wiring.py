@@ -20,6 +20,7 @@ from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY
+from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.nudge import Nudger
@@ -65,6 +66,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     versions = ApiVersions(kubeconfig)
     stack.callback(versions.close)
     barrier = Barrier(versions, store)
+    looks = Looks(store, worlds.tick_of)
+    stack.callback(looks.close)
     stack.callback(barrier.close)
     containers = RunningContainers(book)
     kubelet = _kubelet(state, store, worlds, cluster, stack)
@@ -72,6 +75,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         Surroundings(
             store=store,
             settler=Settler(store, barrier, nudger),
+            looks=looks,
             nodes=kubelet,
             effects=book,
             cluster=cluster,
@@ -86,7 +90,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         if kind == "Pod":
             kubelet.observe(type_, obj)  # type: ignore[arg-type]
 
-    for listener in (pods_to_kubelet, containers.heard, nudger.heard):
+    for listener in (pods_to_kubelet, containers.heard, nudger.heard, looks.heard):
         store.listen(listener)
     watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
     stack.callback(watched.close)
@@ -103,7 +107,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
-    _metrics_api(state, cluster, MetricsApi(worlds, store), threads, stack)
+    _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
     server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)

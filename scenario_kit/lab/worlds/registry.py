@@ -12,7 +12,7 @@ from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import Surroundings, World, WorldSpec, grid_after
+from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, World, WorldSpec, grid_after
 from scenario_kit.model.process import SeriesId
 
 _LOG = logging.getLogger(__name__)
@@ -54,6 +54,16 @@ class Worlds:
         """
         world = self._by_namespace.get(namespace)
         return world.now if world else time.time() + self._offsets.get(namespace, 0.0)
+
+    def tick_of(self, namespace: str) -> float:
+        """When what the containers of a namespace use was last measured, on its clock; where no world is, now and then.
+
+        Before the first tick of a world it is -1.
+        """
+        world = self._by_namespace.get(namespace)
+        if world is None:
+            return time.time() // TICK_SECONDS * TICK_SECONDS
+        return world.measured.at if world.measured else -1.0
 
     def processes_of(self, namespace: str) -> Processes:
         """What runs in the containers of a namespace."""

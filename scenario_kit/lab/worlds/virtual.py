@@ -6,10 +6,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from scenario_kit.lab.server.deadlines import ProgressDeadlines, backdate
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.twin import Telemetry
+from scenario_kit.lab.worlds.autoscalers import Autoscalers
 from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec, grid_from
 from scenario_kit.model.process import SeriesId
 
@@ -41,6 +43,8 @@ class VirtualWorld(World):
         self._flowed: Telemetry | None = None
         self._buffer: list[tuple[float, Mapping[SeriesId, float]]] = []
         self._deadlines = ProgressDeadlines()
+        self._autoscalers = Autoscalers(around.store, around.looks, around.cluster, spec.everywhere)
+        self._scaled = self._start
         self._overdue: frozenset[str] = frozenset()
         self._closed = False
 
@@ -95,6 +99,7 @@ class VirtualWorld(World):
         """One tick. Interrupted at any point, it is taken up again there."""
         end = self._ticked + TICK_SECONDS
         if self._flowed is None:
+            self._scale(deadline, go_on)
             self._run_up_to(end, deadline, go_on)
             self._now = end
             self._settle(deadline, go_on)
@@ -105,8 +110,22 @@ class VirtualWorld(World):
         self._buffer.append((end, self.samples(self._flowed, end)))
         self._flowed = None
         self._ticked = end
+        self._autoscalers.published(end)
         if len(self._buffer) >= _BATCH:
             self._flush()
+
+    def _scale(self, deadline: float, go_on: Callable[[], bool]) -> None:
+        """Let the controller of autoscalers conclude what follows from the last tick."""
+        if self._scaled == self._ticked or not self._autoscalers.any():
+            return
+        reasons = self._autoscalers.finished(max(deadline - time.monotonic(), 0.0))
+        if reasons:
+            raise _StillMoving(reasons)
+        self._settle(deadline, go_on, sure=True)
+        settle = partial(self._settle, deadline, go_on, sure=True)
+        self._autoscalers.let_go(self._ticked, settle, max(deadline - time.monotonic(), 0.0))
+        self._settle(deadline, go_on, sure=True)
+        self._scaled = self._ticked
 
     def _run_up_to(self, end: float, deadline: float, go_on: Callable[[], bool]) -> None:
         """What the kubelet has to do before ``end``, second by second: settling after each single thing is too slow."""

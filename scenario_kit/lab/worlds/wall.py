@@ -40,6 +40,7 @@ class WallWorld(World):
         with self._turn:
             self.run_nodes()
             self._current = self.samples(self.pass_tick(t), t)
+            self._around.looks.published()
 
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:
         """Settle, and return no earlier than ``until``, but after about ``seconds`` (or ``stride``) at the latest.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from scenario_kit.lab.kubelet import Processes
+from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
@@ -107,6 +108,7 @@ class Surroundings:
 
     store: Store
     settler: Settler
+    looks: Looks
     nodes: Nodes
     effects: Effects
     cluster: Cluster

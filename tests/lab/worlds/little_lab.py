@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from scenario_kit.lab.kubelet import PlainProcesses
+from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.nudge import Nudger
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
@@ -111,12 +112,15 @@ class LittleLab:
         self.sink = LittleSink()
         self.cluster = FakeCluster()
         self.worlds = Worlds()
+        self.looks = Looks(self.store, self.worlds.tick_of)
+        self.store.listen(self.looks.heard)
         self.quiet = True
         self._revision = 1000
         self.worlds.attach(
             Surroundings(
                 store=self.store,
                 settler=Settler(self.store, OpenGate(), Nudger(self.cluster)),  # type: ignore[arg-type]
+                looks=self.looks,
                 nodes=self.nodes,
                 effects=NoEffects(),
                 cluster=self.cluster,

@@ -11,6 +11,7 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.clock import WorldClock
+from scenario_kit.lab.page.source import Source
 from scenario_kit.model import Reference
 
 FILE = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
@@ -40,6 +41,21 @@ def condition(lab, type):
     return found.get(type, {})
 
 
+def the_page_shows_it(lab):
+    source = Source.of_lab(lab.name)
+    world = source.world("otel-demo")
+    tones = {c["name"]: c["tone"] for c in world["components"]}
+    assert (tones["checkout"], tones["valkey-cart"]) == ("bad", "good")
+    assert {(a["name"], a["entity"]) for a in world["alerts"] if a["state"] == "Firing"} >= {
+        ("HighRequestErrorRate", "Deployment/checkout")
+    }
+    assert world["chart"]["faulty"]
+    assert world["events"]
+    assert source.logs("otel-demo", "checkout")
+    (alerts,) = source.alerts()
+    assert alerts["alerts"] == world["alerts"]
+
+
 @pytest.fixture
 def deleted_afterwards(lab):
     yield
@@ -54,6 +70,7 @@ def test_plain_kubectl_apply_in_virtual_time(lab, deleted_afterwards, tmp_path):
     file.write_text(text.replace("  annotations: {", "  annotations: {scenariokit.io/clock: Virtual, ", 1))
     assert kubectl(lab, "apply", "-f", str(file)).returncode == 0
     eventually(lambda: condition(lab, "SymptomsPresent").get("status") == "True", 120, "no symptoms")
+    the_page_shows_it(lab)
     columns = kubectl(lab, "get", "scenarios").stdout
     assert "IncidentActive" in columns
     assert REF.name in columns

@@ -136,6 +136,8 @@ def judge(pods: Pods, served: Served | None) -> tuple[Tone, str]:
     count = f"{pods.ready}/{pods.wanted} {pods.reason or 'ready'}"
     if pods.ready == 0:
         return "bad", count
+    if served and served.rate <= 0 and pods.ready == pods.wanted:
+        return "open", "no requests"  # it has served some before, or there would be no such series
     busy = served is not None and served.rate > _FLOOR
     if served and busy and served.errors > ERRORS:
         return "bad", f"{served.errors:.0%} fail"

@@ -20,7 +20,7 @@ FINE = Pods(2, 2, 0, "")
         (Pods(2, 1, 0, "ImagePullBackOff"), None, ("open", "1/2 ImagePullBackOff")),
         (Pods(2, 1, 0, ""), Served(5.0, 0.5, 10.0), ("bad", "50% fail")),
         (FINE, None, ("good", "works")),
-        (FINE, Served(0.0, 0.0, None), ("good", "works")),
+        (FINE, Served(0.0, 0.0, None), ("open", "no requests")),
         (FINE, Served(5.0, 0.051, 10.0), ("bad", "5% fail")),
         (FINE, Served(5.0, 0.05, 10.0), ("open", "5.0% fail")),
         (FINE, Served(5.0, 0.005, 10.0), ("good", "works")),

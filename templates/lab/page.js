@@ -96,9 +96,13 @@
   }
 
   // The graph is wide; this says the same of what matters, and fits a phone.
+  function worst(world) {
+    const rank = (c) => (c.tone === "bad" ? 0 : 2) + (c.firing.length ? 0 : 1);
+    return world.components.filter((c) => c.tone === "bad" || c.tone === "open").sort((a, b) => rank(a) - rank(b));
+  }
+
   function unwell(world) {
-    const rank = { bad: 0, open: 1 };
-    const found = world.components.filter((c) => c.tone in rank).sort((a, b) => rank[a.tone] - rank[b.tone]);
+    const found = worst(world);
     show("unwell", [found, chosen.component], () => found.map((component) => {
       const { name, tone, word, firing } = component;
       const button = make("button", { type: "button", "data-key": name, "aria-pressed": name === chosen.component ? "true" : "false" },
@@ -235,8 +239,8 @@
     if (world.namespace !== chosen.world) return;
     drawn.last = world;
     if (!chosen.component) {
-      const worst = ["bad", "open"].map((tone) => world.components.find((c) => c.tone === tone)).find(Boolean);
-      if (worst) chosen.component = worst.name;
+      const [first] = worst(world);
+      if (first) chosen.component = first.name;
     }
     at("world").hidden = false;
     facts(world); unwell(world); graph(world); alerts(world); events(world);

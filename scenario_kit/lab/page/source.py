@@ -50,7 +50,8 @@ class Source:
 
     Args:
         worlds: asks the lab server for its worlds, as ``describe`` gives them.
-        cluster: the lab's API server.
+        cluster: the lab's API server, for trials.
+        eyes: the same as whoever looks at the page may see it: objects of apps, events and logs are read there.
         metrics: its Prometheus.
         spoilers: whether trials, their scenarios and steps may be told.
 
@@ -58,10 +59,17 @@ class Source:
     """
 
     def __init__(
-        self, worlds: Callable[[], list[Object]], cluster: Cluster, metrics: Metrics, *, spoilers: bool = True
+        self,
+        worlds: Callable[[], list[Object]],
+        cluster: Cluster,
+        eyes: Cluster,
+        metrics: Metrics,
+        *,
+        spoilers: bool = True,
     ) -> None:
         self._worlds = worlds
         self._cluster = cluster
+        self._eyes = eyes
         self._metrics = metrics
         self._spoilers = spoilers
         self._lock = threading.Lock()
@@ -78,7 +86,8 @@ class Source:
 
         state = LabState.load(name)
         cluster, metrics = KubeCluster(Path(state.kubeconfig)), PrometheusMetrics(state.prometheus_url)
-        return cls(worlds, cluster, metrics, spoilers=spoilers)
+        eyes = cluster if spoilers else KubeCluster(Path(state.solver_kubeconfig))
+        return cls(worlds, cluster, eyes, metrics, spoilers=spoilers)
 
     def worlds(self) -> list[Object]:
         """All worlds, by namespace."""
@@ -126,11 +135,11 @@ class Source:
             raise NotFound(f"the app {app.name} has no component {component!r}", status=404)
         lines: list[LogLine] = []
         for place in self._runbook(found).everywhere:
-            for pod in self._cluster.list("Pod", place):
+            for pod in self._eyes.list("Pod", place):
                 name = pod["metadata"]["name"]
                 if by_name(name, app) == wanted.workload:
                     try:
-                        lines += self._cluster.logs(Reference("Pod", name, place), since=found["now"] - _LOGS)
+                        lines += self._eyes.logs(Reference("Pod", name, place), since=found["now"] - _LOGS)
                     except NotFound:
                         continue  # it went away between listing and reading
         return document.lines(lines)
@@ -162,14 +171,14 @@ class Source:
                 runbook.rules,
                 runbook.namespace,
                 runbook.app,
-                Owners(self._cluster, *runbook.everywhere),
+                Owners(self._eyes, *runbook.everywhere),
                 start=began,
                 others=tuple(runbook.namespaces.values()),
             )
         return known.evaluator
 
     def _listed(self, kind: str, runbook: Runbook) -> list[Object]:
-        return [obj for place in runbook.everywhere for obj in self._cluster.list(kind, place)]
+        return [obj for place in runbook.everywhere for obj in self._eyes.list(kind, place)]
 
     @staticmethod
     def _scoped(expr: str, runbook: Runbook) -> str:

@@ -65,7 +65,8 @@ class Stage:
             "now": START + 600,
             "stored": START + 300,
         }
-        self.cluster = FakeCluster([a_trial(), a_workload("Deployment", "web"), a_workload("StatefulSet", "db")])
+        self.management = FakeCluster([a_trial()])
+        self.cluster = FakeCluster([a_workload("Deployment", "web"), a_workload("StatefulSet", "db")])
         self.cluster.put(a_pod("web-7d9c8b6f5-x2x4z", True))
         self.cluster.put(a_pod("db-0", False))
         self.metrics = FakeMetrics.matching(
@@ -79,7 +80,7 @@ class Stage:
         self.worlds = [self.world]
 
     def source(self, **options: bool) -> Source:
-        return Source(lambda: self.worlds, self.cluster, self.metrics, **options)
+        return Source(lambda: self.worlds, self.management, self.cluster, self.metrics, **options)
 
 
 @pytest.fixture
@@ -140,9 +141,9 @@ def test_what_is_not_there_is_not_found(stage: Stage) -> None:
 def test_a_trial_of_the_same_name_is_another_one(stage: Stage) -> None:
     source = stage.source()
     source.world("shop-x1y2")
-    stage.cluster.put({**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})
+    stage.management.put({**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}})
     later = {**a_trial()["status"], "startedAt": START + 240, "steps": []}
-    stage.cluster.put(
+    stage.management.put(
         {**a_trial(), "metadata": {"name": "t1", "namespace": "scenario-kit", "uid": "another"}, "status": later}
     )
     assert source.world("shop-x1y2")["startedAt"] == START + 240

@@ -41,6 +41,13 @@ class InitState(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
+class Stop(NamedTuple):
+    """What a process makes of SIGTERM: it ends after that many seconds with that code; infinite: it does not."""
+
+    after_seconds: float = 0.0
+    code: int = 143
+
+
 class Usage(NamedTuple):
     """Resources of one container over a tick; ``throttled_ratio`` is the share of CPU periods it was throttled."""
 

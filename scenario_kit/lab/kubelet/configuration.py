@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scenario_kit.lab.kubelet import host_paths
 from scenario_kit.lab.kubelet.context import Lookup
 from scenario_kit.model.base import Object
 
@@ -44,6 +45,8 @@ def missing_volumes(pod: Object, objects: Lookup) -> list[str]:
                 f"failed to process volumes=[{volume['name']}]: error processing PVC {namespace}/{claim['claimName']}: "
                 f'failed to fetch PVC from API server: persistentvolumeclaims "{claim["claimName"]}" not found'
             )
+        if reason := host_paths.problem(volume.get("hostPath") or {}):
+            problems.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {reason}')
         for kind, name, items, optional in _sources(volume):
             reason = "" if optional else _missing_source(kind, name, items, objects)
             if reason:
@@ -73,8 +76,10 @@ def _missing_source(kind: str, name: str, items: list[Object], objects: Lookup) 
         return f'{_SPELLING[kind]} "{name}" not found'
     keys = _keys(found)
     absent = next((item["key"] for item in items if item["key"] not in keys), None)
-    word = "config" if kind == "ConfigMap" else "secret"
-    return f"references non-existent {word} key: {absent}" if absent is not None else ""
+    if absent is None:
+        return ""
+    start = "configmap references non-existent config" if kind == "ConfigMap" else "references non-existent secret"
+    return f"{start} key: {absent}"
 
 
 def _keys(obj: Object) -> set[str]:

@@ -19,6 +19,9 @@ from scenario_kit.model.process import Exit
 SYNC_SECONDS = 12.0
 #: How soon it looks again after a container's state changed.
 RELIST_SECONDS = 1.0
+#: ``terminationGracePeriodSeconds`` where a pod says nothing, and the code of what had to be killed.
+DEFAULT_GRACE_SECONDS = 30.0
+KILLED = 137
 _NEVER_STARTED = "1970-01-01T00:00:00Z"
 
 
@@ -49,22 +52,43 @@ def end(ctx: Context, container: Object, exit: Exit, at: float) -> None:
         ended["message"] = exit.text[-2048:]
     entry["state"] = {"terminated": ended}
     entry["ready"] = entry["started"] = False
-    own.finished_at, own.exit, own.exit_at, own.poll_at = at, None, None, None
+    # One sync kills a container and starts the next: the back-off that it looks up is that of the instance before.
+    before = own.finished_at
+    own.spared = own.stopping and (before is None or backoff.waits_until(own.crash, before, at) is None)
+    own.finished_before, own.finished_at, own.refused = before, at, own.stopping
+    own.exit, own.exit_at, own.poll_at, own.stopping = None, None, None, False
     own.due = at
     own.probes.clear()
 
 
-def kill(ctx: Context, container: Object, message: str, at: float) -> None:
-    """Stop a running container. A process that is asked to stop does so at once; the pause process exits cleanly."""
-    ctx.tell(at, "Killing", message, container["name"])
-    end(ctx, container, stopped(ctx.entry(container["name"])["image"]), at)
+def kill(ctx: Context, container: Object, message: str, at: float, grace: float | None = None) -> None:
+    """Stop a running container: its hook, SIGTERM, and SIGKILL when the grace period (the pod's) is over.
+
+    One that is being stopped is told nothing more.
+    """
+    name = container["name"]
+    own = ctx.memory.of(name)
+    if own.stopping:
+        return
+    ctx.tell(at, "Killing", message, name)
+    if grace is None:
+        grace = ctx.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+    stop = ctx.processes.stop(ctx.current(), name, at)
+    left = grace - min(_pre_stop(container), grace)
+    killed = stop.after_seconds > left
+    code = KILLED if killed else stop.code
+    ends = at + min(_pre_stop(container), grace) + (left if killed else stop.after_seconds)
+    if own.exit is None or own.exit_at is None or own.exit_at > ends:
+        own.exit = Exit(ctx.pod["metadata"]["uid"], name, code, "Completed" if code == 0 else "Error")
+        own.exit_at = ends
+    own.stopping = True
+    if own.exit_at <= at:
+        end(ctx, container, own.exit, at)
 
 
-def stopped(image: str) -> Exit:
-    """How a process ends on SIGTERM: 128 + 15, but for pause, which handles the signal."""
-    if images.is_pause(image):
-        return Exit("", "", 0, "Completed")
-    return Exit("", "", 143, "Error")
+def _pre_stop(container: Object) -> float:
+    hook = (container.get("lifecycle") or {}).get("preStop") or {}
+    return float((hook.get("sleep") or {}).get("seconds", 0))
 
 
 def changed(ctx: Context, container: Object) -> bool:
@@ -95,25 +119,32 @@ def sync(ctx: Context, container: Object, now: float) -> None:
         or _misconfigured(ctx, container, entry, own, now)
     ):
         return
-    if own.finished_at is not None:
-        own.crash = backoff.after_attempt(own.crash, own.finished_at, now)
+    event = own.finished_before if own.spared else own.finished_at
+    if event is not None:
+        own.crash = backoff.after_attempt(own.crash, event, now)
+    own.spared = own.refused = False
     _start(ctx, container, entry, own, now)
 
 
 def _backing_off(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
-    if own.finished_at is None or own.pull_done_at is not None or own.pull is not None:
+    if own.finished_at is None or own.spared or own.pull_done_at is not None or own.pull is not None:
         return False
-    until = backoff.waits_until(own.crash, own.finished_at, now)
-    if until is None or own.crash is None:
+    if own.crash is None:
         return False
     name = container["name"]
-    waiting(
-        entry,
-        "CrashLoopBackOff",
-        f"back-off {times.go_duration(own.crash.seconds)} restarting failed container={name} pod={ctx.reference}",
-    )
+    message = f"back-off {times.go_duration(own.crash.seconds)} restarting failed container={name} pod={ctx.reference}"
+    refused = own.refused  # what one sync finds, the status says from the next one on
+    if backoff.waits_until(own.crash, own.finished_at, now) is None:
+        if not refused or "terminated" not in entry["state"]:
+            return False
+        waiting(entry, "CrashLoopBackOff", message)
+        own.due = now + RELIST_SECONDS
+        return True
+    own.refused = True
+    if refused or "waiting" in entry["state"]:
+        waiting(entry, "CrashLoopBackOff", message)
     ctx.tell(now, "BackOff", f"Back-off restarting failed container {name} in pod {ctx.reference}", name, warning=True)
-    own.due = min(until, now + SYNC_SECONDS)
+    own.due = now + SYNC_SECONDS
     return True
 
 
@@ -122,7 +153,7 @@ def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerM
     node = ctx.spec["nodeName"]
     policy = container.get("imagePullPolicy", "IfNotPresent")
     if not images.valid(image):
-        reason = f'couldn\'t parse image name "{image}": invalid reference format'
+        reason = f'couldn\'t parse image name "{image}": {images.invalid(image)}'
         message = f'Failed to apply default image tag "{image}": {reason}'
         ctx.tell(now, "InspectFailed", message, name, warning=True)
         _refuse(ctx, entry, own, name, "InvalidImageName", message, now)
@@ -142,7 +173,7 @@ def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerM
             ctx.tell(now, "BackOff", f'Back-off pulling image "{image}"', name)
             message = f'Back-off pulling image "{image}": {own.pull_message}'
             _refuse(ctx, entry, own, name, "ImagePullBackOff", message, now)
-            own.due = min(until, now + SYNC_SECONDS)
+            own.due = now + SYNC_SECONDS
             return False
         ctx.tell(now, "Pulling", f'Pulling image "{image}"', name)
         # A registry's refusal, and a manifest that is already here, cost no time that would matter.

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.memory import Memory
-from scenario_kit.lab.kubelet.processes import Processes
+from scenario_kit.lab.kubelet.pause import WithPause
 from scenario_kit.model.base import Object
 
 
@@ -57,7 +57,7 @@ class Context:
     pod: Object
     node: Object
     objects: Lookup
-    processes: Processes
+    processes: WithPause
     images: Images
     ip: str
     memory: Memory

@@ -41,6 +41,17 @@ def valid(image: str) -> bool:
     return _REFERENCE.match(image) is not None
 
 
+def invalid(image: str) -> str:
+    """What is wrong with a name that is not valid, in the runtime's words."""
+    if not valid(image.lower()):
+        return "invalid reference format"
+    head, slash, rest = image.partition("/")
+    hosted = bool(slash) and (bool(set(".:") & set(head)) or head == "localhost")
+    path = rest if hosted else image if slash else f"library/{image}"
+    name, _, _ = path.partition("@")[0].partition(":")
+    return f"invalid reference format: repository name ({name}) must be lowercase"
+
+
 def image_id(image: str) -> str:
     """Repository and digest; the digest is a hash of the name, so the same image has the same one everywhere."""
     name = normalised(image)

@@ -27,15 +27,22 @@ class ContainerMemory:
     """One container. ``crash`` and ``pull`` count for ``image`` only: another image starts over.
 
     ``due`` is the next attempt to start it; ``exit_at`` when its process ends, with ``exit``; ``poll_at`` when an init
-    container is asked again; ``pull_done_at`` the end of a pull under way.
+    container is asked again; ``pull_done_at`` the end of a pull under way; ``stopping`` from SIGTERM to the end.
+
+    ``finished_before`` is the end of the instance before the last one. ``spared`` is true when the kubelet itself ended
+    the last one and starts the next at once; ``refused`` once an attempt to start it was put off.
     """
 
     image: str = ""
     due: float | None = None
     finished_at: float | None = None
+    finished_before: float | None = None
+    spared: bool = False
+    refused: bool = False
     exit: Exit | None = None
     exit_at: float | None = None
     poll_at: float | None = None
+    stopping: bool = False
     crash: BackOff | None = None
     pull: BackOff | None = None
     pull_message: str = ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import images
-from scenario_kit.lab.kubelet.processes import START_ERROR, Processes
+from scenario_kit.lab.kubelet.processes import START_ERROR, Processes, Stopping
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, InitState, Start
+from scenario_kit.model.process import Exit, InitState, Start, Stop
 
 
 class WithPause:
@@ -41,6 +41,14 @@ class WithPause:
         if not images.is_pause(spec["image"]):
             return self._others.init(pod, container, now)
         return InitState("Running" if (spec.get("command") or ["/pause"])[0] == "/pause" else "Failed", 128)
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """The pause process handles the signal and ends well. What runs counts, which the spec may have replaced."""
+        entries = (pod.get("status") or {}).get("containerStatuses") or ()
+        running = next((e["image"] for e in entries if e["name"] == container), "")
+        if images.is_pause(running):
+            return Stop(0.0, 0)
+        return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Nothing listens, and there is no program for an exec probe."""

@@ -5,6 +5,8 @@ The first run is when the initial delay is over (the real kubelet adds a random 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scenario_kit.lab.kubelet import containers, times
 from scenario_kit.lab.kubelet.context import Context
 from scenario_kit.lab.kubelet.memory import ProbeMemory
@@ -33,7 +35,7 @@ def run(ctx: Context, container: Object, now: float) -> None:
         probe = own.probes.get(kind)
         if probe is None:
             probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse(running["startedAt"]))
-        if probe.hold or now < probe.next_at:
+        if probe.hold or now < probe.next_at or (own.stopping and kind != "Readiness"):
             continue
         probe.next_at = now + spec.get("periodSeconds", 10)
         _judge(ctx, container, kind, spec, probe, now)
@@ -102,7 +104,14 @@ def _failure(spec: Object, target: str, open_port: bool) -> str:
             return 'service unhealthy (responded with "NOT_SERVING")'
         cause = f'connection error: desc = "transport: Error while dialing: {refused}"'
         return f'error: failed to connect service at "{address}": {cause}'
-    return refused if "tcpSocket" in spec else "command terminated with exit code 1"
+    return refused if "tcpSocket" in spec else _complaint((spec.get("exec") or {}).get("command") or ())
+
+
+def _complaint(command: Sequence[str]) -> str:
+    """What a command prints that fails, as far as it tells by itself: the kubelet says that and nothing of its own."""
+    if command and command[0] in ("cat", "ls", "stat") and command[-1].startswith("/"):
+        return f"{command[0]}: {command[-1]}: No such file or directory"
+    return ""
 
 
 def _port(container: Object, port: int | str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Start
+from scenario_kit.model.process import InitState, Start, Stop
 
 #: ``Exit.reason`` of a container whose command could not be executed at all (exit code 128): the kubelet then reports
 #: ``RunContainerError`` with ``Exit.text`` as the runtime's message.
@@ -42,6 +42,14 @@ class Processes(Protocol):
         ``path`` is None for a TCP probe and a URL path for HTTP; a gRPC probe asks with ``grpc:<service>``. An exec
         probe asks with port 0 and the command joined by spaces after ``exec:``.
         """
+
+
+@runtime_checkable
+class Stopping(Protocol):
+    """Processes that also say what they make of SIGTERM; those of others end at once, as by the signal."""
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """How the process ends that is asked to at ``now``. What outlives its grace period is killed (137)."""
 
 
 class PlainProcesses:

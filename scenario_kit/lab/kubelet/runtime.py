@@ -7,9 +7,9 @@ from functools import partial
 
 from scenario_kit.lab.kubelet import files, images, scripts
 from scenario_kit.lab.kubelet.context import Lookup
-from scenario_kit.lab.kubelet.processes import START_ERROR, Processes
+from scenario_kit.lab.kubelet.processes import START_ERROR, Processes, Stopping
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, InitState, Start
+from scenario_kit.model.process import Exit, InitState, Start, Stop
 from scenario_kit.model.quantity import number
 
 #: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
@@ -67,6 +67,10 @@ class WithRuntime:
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """As the others say."""
         return self._others.answers(pod, container, port, path, now)
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """As the others say, if they do."""
+        return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
 
     @staticmethod
     def _taken(pod: Object, spec: Object) -> int:

@@ -6,7 +6,7 @@ import copy
 from typing import NamedTuple
 
 from scenario_kit.errors import KitError
-from scenario_kit.lab.kubelet import conditions, configuration, containers, initialisation, probes, qos, times
+from scenario_kit.lab.kubelet import conditions, configuration, containers, deadline, initialisation, probes, qos, times
 from scenario_kit.lab.kubelet.context import Context, Line, Lookup, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.memory import Memory, recall
@@ -136,15 +136,17 @@ def _step(ctx: Context, now: float, *, changes: bool) -> bool:
     terminal = ctx.status["phase"] in conditions.TERMINAL
     if not terminal:
         _exits(ctx, now)
-    gone = False
+    gone = over = False
     if changes and ctx.pod["metadata"].get("deletionTimestamp"):
         gone = _terminate(ctx, now)
+    elif not terminal and deadline.passed(ctx, now):
+        over = _terminate(ctx, now)
     elif not terminal and _sandbox(ctx, now):
         _run(ctx, now, changes=changes)
     if not gone and _finished(ctx):
         _stop_sidecars(ctx, now)
     ctx.status["phase"] = conditions.phase(ctx)
-    if gone and ctx.status["phase"] not in conditions.TERMINAL:
+    if (gone or over) and ctx.status["phase"] not in conditions.TERMINAL:
         ctx.status["phase"] = "Failed"
     sandbox = bool(ctx.status.get("podIP")) and ctx.status["phase"] not in conditions.TERMINAL
     ctx.status["conditions"] = conditions.conditions(ctx, sandbox, now)
@@ -200,23 +202,17 @@ def _terminate(ctx: Context, now: float) -> bool:
     memory = ctx.memory
     if memory.stop_at is None:
         running = [c for c in [*ctx.inits, *ctx.mains] if "running" in ctx.entry(c["name"])["state"]]
+        own = ctx.spec.get("terminationGracePeriodSeconds", containers.DEFAULT_GRACE_SECONDS)
+        grace = ctx.pod["metadata"].get("deletionGracePeriodSeconds", own)
         for container in running:
-            ctx.tell(now, "Killing", f"Stopping container {container['name']}", container["name"])
-        grace = ctx.pod["metadata"].get("deletionGracePeriodSeconds", 30)
-        memory.stop_at = now + min(grace, max((_pre_stop(c) for c in running), default=0))
+            containers.kill(ctx, container, f"Stopping container {container['name']}", now, grace)
+        ends = [ctx.memory.of(c["name"]).exit_at for c in running]
+        memory.stop_at = max((at for at in ends if at is not None), default=now)
     if now < memory.stop_at:
         return False
-    for container in [*ctx.inits, *ctx.mains]:
-        entry = ctx.entry(container["name"])
-        if "running" in entry["state"]:
-            containers.end(ctx, container, containers.stopped(entry["image"]), now)
-        entry["ready"] = False if container in ctx.mains else entry["ready"]
+    for container in ctx.mains:
+        ctx.entry(container["name"])["ready"] = False
     return True
-
-
-def _pre_stop(container: Object) -> int:
-    hook = (container.get("lifecycle") or {}).get("preStop") or {}
-    return int((hook.get("sleep") or {}).get("seconds", 0))
 
 
 def _finished(ctx: Context) -> bool:
@@ -236,9 +232,11 @@ def _wakeup(ctx: Context, after: float) -> float | None:
     if ctx.status["phase"] in conditions.TERMINAL:
         return None
     memory = ctx.memory
-    if ctx.pod["metadata"].get("deletionTimestamp") and memory.stop_at is not None:
-        return memory.stop_at
+    if memory.stop_at is not None:
+        ends = [own.exit_at for own in memory.containers.values() if own.exit_at is not None]
+        return max(min([*ends, memory.stop_at]), after)
     if not ctx.status.get("podIP"):
-        return memory.mount_due
-    due = [t for own in memory.containers.values() for t in own.wakeups()]
+        return min((t for t in (memory.mount_due, deadline.at(ctx)) if t is not None), default=None)
+    end = deadline.at(ctx)
+    due = [*([] if end is None else [end]), *(t for own in memory.containers.values() for t in own.wakeups())]
     return max(min(due), after) if due else None

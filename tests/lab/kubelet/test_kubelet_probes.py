@@ -56,8 +56,12 @@ class TestLiveness:
         assert b.container()["lastState"]["terminated"]["exitCode"] == 143
         assert "Liveness probe failed: HTTP probe failed with statuscode: 404" in [e.message for e in b.events]
         assert "Container main failed liveness probe, will be restarted" in [e.message for e in b.events]
-        b.to(41)
-        assert b.waiting() == "CrashLoopBackOff"
+        # What a probe ends is started again at once, unless the end of the instance before was too short ago.
+        for second, restarts in ((41, 2), (61, 3), (81, 4)):
+            b.to(second)
+            assert (b.container()["restartCount"], b.waiting()) == (restarts, "")
+        b.to(101)
+        assert (b.container()["restartCount"], b.waiting()) == (4, "CrashLoopBackOff")
 
 
 class TestStartup:
@@ -100,7 +104,8 @@ class TestStartup:
         ({"grpc": {"port": 8080}}, True, 'service unhealthy (responded with "NOT_SERVING")'),
         ({"grpc": {"port": 8080}}, False, 'error: failed to connect service at "10.244.0.7:8080": connection error: '
          f'desc = "transport: Error while dialing: {REFUSED.format(port=8080)}"'),
-        ({"exec": {"command": ["cat", "/x"]}}, False, "command terminated with exit code 1"),
+        ({"exec": {"command": ["cat", "/x"]}}, False, "cat: /x: No such file or directory"),
+        ({"exec": {"command": ["test", "-e", "/x"]}}, False, ""),
     ],
 )  # fmt: skip
 def test_wording(bench: Any, make_container: Any, probe: Any, open_port: bool, message: str) -> None:

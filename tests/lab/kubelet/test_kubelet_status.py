@@ -93,11 +93,11 @@ class TestImages:
         assert b.container()["state"]["waiting"] == {"reason": "ErrImagePull", "message": reason}
         assert b.pod["status"]["phase"] == "Pending"
         seen = [b.waiting()]
-        for second in range(1, 72):
+        for second in range(1, 89):
             b.to(second)
             if b.waiting() != seen[-1]:
                 seen.append(b.waiting())
-        # Pulled at 0, 10, 30 and 70 s.
+        # Pulled at 0, 13, 38 and 87 s: when the pod is looked at and its back-off is over.
         assert seen == ["ErrImagePull", "ImagePullBackOff"] * 4
         assert b.reasons().count("Pulling") == 4
         assert b.container()["state"]["waiting"]["message"] == (
@@ -151,14 +151,16 @@ class TestCrashes:
         for second in range(1, 1900):
             b.to(second)
         starts = [at - T0 for _, at in b.processes.asked]
-        # One second of life each; the first restart does not wait.
-        assert starts == [0, 1, 12, 33, 74, 155, 316, 617, 918, 1219, 1520, 1821]
+        # One second of life each; the first restart does not wait, the others are made when the pod is looked at.
+        assert starts == [0, 1, 15, 40, 89, 174, 343, 644, 945, 1246, 1547, 1848]
 
     def test_what_a_crash_looping_pod_shows(self, bench: Any) -> None:
         b = bench()
         b.processes.starts["main"] = crash(1, code=2)
         b.to(0)
         b.to(5)
+        assert b.container()["state"]["terminated"]["exitCode"] == 2  # what one look finds, the next one tells
+        b.to(14)
         main = b.container()
         assert main["restartCount"] == 1
         assert main["state"]["waiting"] == {
@@ -183,14 +185,14 @@ class TestCrashes:
         b.processes.starts["main"] = lambda now: crash(next(lives, 10_000))(now)
         b.to(0)
         b.to(2000)
-        assert [at - T0 for _, at in b.processes.asked] == [0, 1, 12, 33, 733, 744]
+        assert [at - T0 for _, at in b.processes.asked] == [0, 1, 15, 40, 740, 754]
 
     @pytest.mark.parametrize(("code", "reason"), [(137, "OOMKilled"), (1, "Error"), (0, "Completed"), (139, "Error")])
     def test_exit_codes(self, bench: Any, code: int, reason: str) -> None:
         b = bench()
         b.processes.starts["main"] = crash(1, code, reason)
         b.to(0)
-        b.to(4)
+        b.to(14)
         ended = b.container()["lastState"]["terminated"]
         assert (ended["exitCode"], ended["reason"]) == (code, reason)
         assert b.waiting() == "CrashLoopBackOff"
@@ -223,10 +225,10 @@ class TestCrashes:
         b = bench()
         b.processes.starts["main"] = crash(1)
         b.to(0)
-        b.to(40)
+        b.to(53)
         message = b.container()["state"]["waiting"]["message"]
         b.restart_kubelet()
-        b.to(41)
+        b.to(54)
         assert b.container()["state"]["waiting"]["message"] == message
         assert message.startswith("back-off 40s ")
 
@@ -270,7 +272,7 @@ class TestConfiguration:
             (
                 {"configMap": {"name": "c", "items": [{"key": "k", "path": "k"}]}},
                 {("ConfigMap", "c"): {"data": {}}},
-                'MountVolume.SetUp failed for volume "v" : references non-existent config key: k',
+                'MountVolume.SetUp failed for volume "v" : configmap references non-existent config key: k',
             ),
         ],
     )
@@ -321,11 +323,12 @@ class TestInitContainers:
         b = bench(inits=(make_container("one"),))
         b.processes.inits["one"] = lambda _: InitState("Failed", 3)
         b.to(0)
+        b.to(12)
         assert b.waiting("one") == "CrashLoopBackOff"
         assert b.container("one")["lastState"]["terminated"]["exitCode"] == 3
         assert b.waiting() == "PodInitializing"
         assert b.pod["status"]["phase"] == "Pending"
-        b.to(11)
+        b.to(13)
         assert b.container("one")["restartCount"] == 2
 
     def test_never_fails_the_pod(self, bench: Any, make_container: Any) -> None:

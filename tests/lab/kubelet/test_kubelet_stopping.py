@@ -1,0 +1,135 @@
+"""How containers end that are asked to, and what a node lacks: as a real kubelet was seen to do it (tests/reality)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.kubelet import host_paths, images
+from scenario_kit.model.base import Object
+from scenario_kit.model.process import Stop
+from tests.lab.kubelet.conftest import T0, Scripted
+
+DEAF = Stop(math.inf)
+
+
+class Stoppable(Scripted):
+    """Processes that make of SIGTERM what a test says."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__()
+        self._stop = stop
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        return self._stop
+
+
+def delete(b: Any, grace: int) -> None:
+    b.pod["metadata"] |= {"deletionTimestamp": "2026-01-01T00:10:00Z", "deletionGracePeriodSeconds": grace}
+
+
+@pytest.mark.parametrize(
+    ("stop", "grace", "pre_stop", "ends", "code"),
+    [
+        (Stop(), 30, 0, 0, 143),
+        (Stop(6, 0), 30, 0, 6, 0),
+        (Stop(6, 0), 30, 5, 11, 0),
+        (Stop(6, 0), 8, 5, 8, 137),
+        (DEAF, 10, 0, 10, 137),
+        (DEAF, 10, 60, 10, 137),
+    ],
+)
+def test_deletion(bench: Any, make_container: Any, stop: Stop, grace: int, pre_stop: int, ends: int, code: int) -> None:
+    hook = {"lifecycle": {"preStop": {"sleep": {"seconds": pre_stop}}}} if pre_stop else {}
+    b = bench(make_container(**hook))
+    b.processes = Stoppable(stop)
+    b.to(0)
+    b.to(5)
+    delete(b, grace)
+    b.to(20)
+    if ends:
+        assert b.last.next_wakeup == T0 + 20 + ends
+        assert "running" in b.container()["state"]
+        b.to(20 + ends)
+    assert b.last.gone
+    assert b.container()["state"]["terminated"]["exitCode"] == code
+    assert [e.reason for e in b.events].count("Killing") == 1
+
+
+def test_a_probe_kills_what_does_not_listen_when_its_grace_is_over(bench: Any, make_container: Any) -> None:
+    probe = {"tcpSocket": {"port": 80}, "periodSeconds": 2, "failureThreshold": 2}
+    b = bench(make_container(livenessProbe=probe))
+    b.processes = Stoppable(DEAF)
+    b.pod["spec"]["terminationGracePeriodSeconds"] = 6
+    b.processes.answering = lambda *_: False
+    b.to(0)
+    b.to(2)
+    b.to(7)
+    assert "running" in b.container()["state"]
+    assert [e.reason for e in b.events].count("Unhealthy") == 2
+    b.to(8)
+    assert b.container()["restartCount"] == 1
+    assert b.container()["lastState"]["terminated"]["exitCode"] == 137
+    assert [e.reason for e in b.events].count("Killing") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({}, ""),
+        ({"path": "/no/such"}, ""),
+        ({"path": "/no/such", "type": ""}, ""),
+        ({"path": "/no/such", "type": "DirectoryOrCreate"}, ""),
+        ({"path": "/var/log/", "type": "Directory"}, ""),
+        ({"path": "/", "type": "Directory"}, ""),
+        ({"path": "/no/such", "type": "Directory"}, "hostPath type check failed: /no/such is not a directory"),
+        ({"path": "/etc/hosts", "type": "File"}, ""),
+        ({"path": "/etc/hosts", "type": "Directory"}, "hostPath type check failed: /etc/hosts is not a directory"),
+        ({"path": "/x.sock", "type": "Socket"}, "hostPath type check failed: /x.sock is not a socket file"),
+        ({"path": "/dev/null", "type": "CharDevice"}, ""),
+    ],
+)
+def test_paths_of_the_node(source: Object, expected: str) -> None:
+    assert host_paths.problem(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("shop/Cart:1", "invalid reference format: repository name (shop/Cart) must be lowercase"),
+        ("Cart", "invalid reference format: repository name (library/Cart) must be lowercase"),
+        (
+            "ghcr.io/Shop/cart@sha256:" + "0" * 64,
+            "invalid reference format: repository name (Shop/cart) must be lowercase",
+        ),
+        ("shop/cart:1:2", "invalid reference format"),
+        ("shop/cart:", "invalid reference format"),
+    ],
+)
+def test_names_of_images_that_are_none(image: str, expected: str) -> None:
+    assert not images.valid(image)
+    assert images.invalid(image) == expected
+
+
+@pytest.mark.parametrize(("stop", "ends", "code"), [(Stop(), 8, 143), (DEAF, 14, 137)])
+def test_the_deadline_of_a_pod(bench: Any, stop: Stop, ends: int, code: int) -> None:
+    b = bench(activeDeadlineSeconds=8, terminationGracePeriodSeconds=6)
+    b.processes = Stoppable(stop)
+    b.to(0)
+    assert b.last.next_wakeup == T0 + 8
+    b.to(8)
+    status = b.to(ends)
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+    assert b.container()["state"]["terminated"]["exitCode"] == code
+    assert b.reasons().count("DeadlineExceeded") == 1
+    assert not b.last.gone
+    assert b.last.next_wakeup is None
+
+
+def test_the_deadline_of_a_pod_that_never_starts(bench: Any) -> None:
+    b = bench(activeDeadlineSeconds=8, volumes=[{"name": "v", "configMap": {"name": "absent"}}])
+    b.to(0)
+    b.to(5)
+    assert b.to(8)["phase"] == "Failed"

@@ -19,7 +19,8 @@ class Case(Value, frozen=True, kw_only=True):
     """One pod, watched for ``seconds``. ``programs`` are those of its containers, by name.
 
     ``objects`` exist before the pod, ``later`` are created ``later_at`` seconds after it. ``delete_at`` deletes the
-    pod, with ``grace`` seconds if that is not None.
+    pod, with ``grace`` seconds if that is not None. All times count from when the pod had volumes and a network and its
+    first container was dealt with; where it never gets so far, ``begins`` is false and they count from its creation.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Case(Value, frozen=True, kw_only=True):
     later_at: float = 0.0
     delete_at: float | None = None
     grace: int | None = None
+    begins: bool = True
 
 
 def _container(name: str, program: Program, **more: Any) -> Object:
@@ -40,7 +42,7 @@ def _container(name: str, program: Program, **more: Any) -> Object:
 def _case(name: str, seconds: float, program: Program | None = None, **more: Any) -> Case:
     """A pod with the container ``main``; fields of pods go into its spec, all others into the container."""
     program = program or Program()
-    own = {k: more.pop(k) for k in ("objects", "later", "later_at", "delete_at", "grace") if k in more}
+    own = {k: more.pop(k) for k in ("objects", "later", "later_at", "delete_at", "grace", "begins") if k in more}
     inits: dict[str, Program] = more.pop("inits", {})
     pod = {k: more.pop(k) for k in _POD if k in more}
     spec: Object = {
@@ -74,7 +76,7 @@ _COMMANDS = (
     _case("command-not-found", 60, command=["serve-shop"]),
     _case("command-path-not-found", 30, command=["/app/serve"], restartPolicy="Never"),
     _case("exit-0", 75, Program(ends_after=3)),
-    _case("exit-1-back-offs", 200, Program(ends_after=1, code=1)),
+    _case("exit-1-back-offs", 180, Program(ends_after=1, code=1)),
     _case("exit-137", 40, Program(ends_after=2, code=137)),
     _case("exit-0-never", 20, Program(ends_after=2), restartPolicy="Never"),
     _case("exit-3-never", 20, Program(ends_after=2, code=3), restartPolicy="Never"),
@@ -142,16 +144,22 @@ _CONFIGURATION = (
     _case("secret-key-missing", 45, env=_env("secret", "keys", "absent"), objects=(_SECRET,)),
 )
 _VOLUMES = (
-    _case("volume-config-missing", 45, **_volume({"configMap": {"name": "absent"}})),
+    _case("volume-config-missing", 45, begins=False, **_volume({"configMap": {"name": "absent"}})),
     _case(
         "volume-key-missing",
         45,
+        begins=False,
         **_volume({"configMap": {"name": "settings", "items": [{"key": "absent", "path": "a"}]}}),
         objects=(_CONFIG,),
     ),
-    _case("volume-secret-missing", 45, **_volume({"secret": {"secretName": "absent"}})),
-    _case("volume-host-path-missing", 45, **_volume({"hostPath": {"path": "/absent/data", "type": "Directory"}})),
-    _case("volume-claim-missing", 30, **_volume({"persistentVolumeClaim": {"claimName": "absent"}})),
+    _case("volume-secret-missing", 45, begins=False, **_volume({"secret": {"secretName": "absent"}})),
+    _case(
+        "volume-host-path-missing",
+        45,
+        begins=False,
+        **_volume({"hostPath": {"path": "/absent/data", "type": "Directory"}}),
+    ),
+    _case("volume-claim-missing", 30, begins=False, **_volume({"persistentVolumeClaim": {"claimName": "absent"}})),
 )
 _ENDS = (
     _case("deleted-obeys", 20, Program(on_term=0), delete_at=8),
@@ -161,7 +169,7 @@ _ENDS = (
     _case("deleted-in-back-off", 25, Program(ends_after=1, code=1), delete_at=14),
     _case("deleted-without-image", 25, image=ABSENT, delete_at=12),
     _case("deadline", 30, activeDeadlineSeconds=8),
-    _case("requests-too-large", 12, resources={"requests": {"cpu": "500"}}),
+    _case("requests-too-large", 12, begins=False, resources={"requests": {"cpu": "500"}}),
 )
 CASES: tuple[Case, ...] = (
     *_IMAGES, *_COMMANDS, *_PROBES, *_INITS, *_CONFIGURATION, *_VOLUMES, *_ENDS,

@@ -16,7 +16,15 @@ class Known(Value, frozen=True, kw_only=True):
     cause: str
 
 
-KNOWN: tuple[Known, ...] = ()
+_RUNC = "runc 1.1, the recorded one, says less than runc 1.2 and later, whose words the simulation has"
+_REGISTRY = "no registry can be reached from the machine of the recording; in a lab one answers that the image is absent"
+_ADMISSION = "the simulated kubelet admits what it is given: in a lab only the scheduler binds pods, and it binds what fits"
+
+KNOWN: tuple[Known, ...] = (
+    Known(case="command-(path-)?not-found", aspect="event Failed|main message", cause=_RUNC),
+    Known(case="image-absent|deleted-without-image", aspect="event Failed|main message", cause=_REGISTRY),
+    Known(case="requests-too-large", aspect=".*", cause=_ADMISSION),
+)
 
 
 def matches(known: Known, difference: Difference) -> bool:

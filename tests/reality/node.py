@@ -127,7 +127,7 @@ class RealNode:
                     "ipMasq": False,
                     "ipam": {
                         "type": "host-local",
-                        "dataDir": str(here / "ipam"),
+                        "dataDir": str(here / "memory" / "ipam"),
                         "ranges": [[{"subnet": _SUBNET}]],
                         "routes": [{"dst": "0.0.0.0/0"}],
                     },
@@ -158,7 +158,7 @@ class RealNode:
             "failCgroupV1": False,
             "failSwapOn": False,
             "makeIPTablesUtilChains": False,
-            "podLogsDir": str(here / "pod-logs"),
+            "podLogsDir": str(here / "memory" / "pod-logs"),
             "registerNode": True,
             "evictionHard": {"memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%"},
             "clusterDNS": ["10.96.0.10"],
@@ -188,8 +188,8 @@ def _remove_cgroup(top: Path) -> None:
 
 
 _CONTAINERD = """version = 2
-root = "{folder}/containerd-root"
-state = "{folder}/containerd-state"
+root = "{folder}/memory/root"
+state = "{folder}/memory/state"
 disabled_plugins = ["io.containerd.grpc.v1.nri", "io.containerd.internal.v1.tracing"]
 [grpc]
   address = "{folder}/containerd.sock"
@@ -210,6 +210,7 @@ disabled_plugins = ["io.containerd.grpc.v1.nri", "io.containerd.internal.v1.trac
 
 _RUN = """set -e
 {cover}
+mkdir {folder}/memory && mount -t tmpfs none {folder}/memory
 containerd --config {folder}/containerd.toml > {folder}/containerd.log 2>&1 &
 ctr="ctr --address {folder}/containerd.sock --namespace k8s.io"
 tries=0
@@ -220,6 +221,6 @@ until $ctr version > /dev/null 2>&1; do
 done
 $ctr images import {folder}/tools.tar
 $ctr images import {folder}/pause.tar
-{kubelet} --config={folder}/kubelet.yaml --kubeconfig={kubeconfig} --root-dir={folder}/kubelet \\
+{kubelet} --config={folder}/kubelet.yaml --kubeconfig={kubeconfig} --root-dir={folder}/memory/kubelet \\
   --hostname-override={name} --node-ip=127.0.0.1 > {folder}/kubelet.log 2>&1
 """

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from scenario_kit.model.base import Object, Value
-from scenario_kit.model.process import Exit, InitState, Start
+from scenario_kit.model.process import Exit, InitState, Start, Stop
 
 PORT = 8080
 PATH = "/healthz"
@@ -111,6 +111,14 @@ class Programs:
             return path == f"exec:test -e {FILE}" and made
         serves = program.serves_after is not None and since >= program.serves_after
         return serves and port == PORT and path in (None, PATH)
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """See ``Stopping``."""
+        del now
+        program = self._of(pod, container)
+        if program.on_term == "ignored":
+            return Stop(float("inf"))
+        return Stop(program.lingers, program.on_term)
 
     def _of(self, pod: Object, container: str) -> Program:
         return self._programs.get(pod["metadata"]["name"], {}).get(container, Program())

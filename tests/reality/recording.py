@@ -35,7 +35,7 @@ class ContainerView(Value, frozen=True, kw_only=True):
 
 
 class PodView(Value, frozen=True, kw_only=True):
-    """A pod's status. ``at`` counts seconds since its creation; conditions are status, reason and message in one."""
+    """A pod's status. ``at`` counts seconds; conditions are status, reason and message in one."""
 
     at: float
     phase: str
@@ -46,7 +46,7 @@ class PodView(Value, frozen=True, kw_only=True):
 
 
 class Event(Value, frozen=True, kw_only=True):
-    """Equal events counted together; ``first`` and ``last`` are seconds since the pod's creation."""
+    """Equal events counted together; ``first`` and ``last`` are seconds."""
 
     type: str
     reason: str
@@ -58,7 +58,7 @@ class Event(Value, frozen=True, kw_only=True):
 
 
 class Recording(Value, frozen=True, kw_only=True):
-    """One pod from its creation on. ``gone`` is when it was removed, None if it was not."""
+    """One pod from when it began on (``Case``). ``gone`` is when it was removed, None if it was not."""
 
     case: str
     seconds: float
@@ -91,8 +91,17 @@ def view(pod: Object, at: float) -> PodView:
     )
 
 
-def event(obj: Object, created: float) -> Event:
-    """An Event object, of a pod that was created at ``created`` (seconds since the epoch)."""
+def begun(pod: Object) -> bool:
+    """Whether the kubelet has got to the pod's first container: it runs, has ended, or is refused."""
+    status = pod.get("status") or {}
+    entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    states = [e.get("state") or {} for e in entries]
+    early = ("ContainerCreating", "PodInitializing")
+    return any(s and (s.get("waiting") or {}).get("reason") not in early for s in states)
+
+
+def event(obj: Object, began: float) -> Event:
+    """An Event object, of a pod that began at ``began`` (seconds since the epoch)."""
     path = obj["involvedObject"].get("fieldPath", "")
     return Event(
         type=obj["type"],
@@ -100,8 +109,8 @@ def event(obj: Object, created: float) -> Event:
         message=normal(obj["message"], obj["involvedObject"]["namespace"]),
         where=path[path.find("{") + 1 : -1] if "{" in path else "",
         count=obj.get("count") or 1,
-        first=round(_seconds(obj["firstTimestamp"]) - created, 1),
-        last=round(_seconds(obj["lastTimestamp"]) - created, 1),
+        first=round(_seconds(obj["firstTimestamp"]) - began, 1),
+        last=round(_seconds(obj["lastTimestamp"]) - began, 1),
     )
 
 

@@ -18,7 +18,7 @@ from scenario_kit.model import Object, Reference
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
 from tests.reality.node import NAME, RealNode, put_back
 from tests.reality.program import Programs
-from tests.reality.recording import Recording, event, view, without_repeats
+from tests.reality.recording import Recording, begun, event, view, without_repeats
 
 LAB = "reality"
 SIMULATED = "simulated-1"
@@ -75,26 +75,37 @@ class Site:
         """Create the pod of a case, watch it for its time, and return what it did, and the pod as the API stored it."""
         pod = self._user.create(pod_of(case, namespace))
         uid, ref = pod["metadata"]["uid"], Reference("Pod", case.name, namespace)
-        created = time.time()
+        began = self._begun(uid) if case.begins else time.time()
         plan = [(case.later_at, lambda: [self._user.create(_in(obj, namespace)) for obj in case.later])]
         if case.delete_at is not None:
             plan.append((case.delete_at, lambda: [self._user.delete(ref, grace_seconds=case.grace)]))
         for at, act in [*sorted(plan, key=lambda entry: entry[0]), (case.seconds, list)]:
-            self._wait(created + at)
+            self._wait(began + at)
             act()
         with self._lock:
             seen, gone = list(self._views.get(uid, ())), self._gone.get(uid)
         events = [e for e in self._user.list("Event", namespace) if e["involvedObject"].get("uid") == uid]
-        told = [event(e, created) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
+        told = [event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
         recording = Recording(
             case=case.name,
             seconds=case.seconds,
-            views=without_repeats([view(obj, at - created) for at, obj in seen]),
+            views=without_repeats([view(obj, at - began) for at, obj in seen if at >= began or not case.begins]),
             events=tuple(sorted(told, key=lambda e: (e.first, e.reason, e.message))),
-            gone=None if gone is None else round(gone - created, 1),
+            gone=None if gone is None else round(gone - began, 1),
         )
         self._user.delete(ref, grace_seconds=0 if namespace == SIMULATED_SPACE else 1)
         return recording, pod
+
+    def _begun(self, uid: str) -> float:
+        """When the pod was first seen to have begun; waits for it."""
+        end = time.time() + _READY_SECONDS
+        while time.time() < end:
+            with self._lock:
+                first = next((at for at, obj in self._views.get(uid, ()) if begun(obj)), None)
+            if first is not None:
+                return first
+            self._wait(time.time() + 0.2)
+        raise LabError(f"pod {uid} has not begun after {_READY_SECONDS:g} s")
 
     def _wait(self, until: float) -> None:
         while (left := until - time.time()) > 0:

@@ -17,8 +17,8 @@ class Known(Value, frozen=True, kw_only=True):
 
 
 _RUNC = "runc 1.1, the recorded one, says less than runc 1.2 and later, whose words the simulation has"
-_REGISTRY = "no registry can be reached from the machine of the recording; in a lab one answers that the image is absent"
-_ADMISSION = "the simulated kubelet admits what it is given: in a lab only the scheduler binds pods, and it binds what fits"
+_REGISTRY = "no registry was reached from the recording machine; in a lab one answers that the image is absent"
+_ADMISSION = "the simulated kubelet admits what it is given: in a lab the scheduler binds pods, and only what fits"
 
 KNOWN: tuple[Known, ...] = (
     Known(case="command-(path-)?not-found", aspect="event Failed|main message", cause=_RUNC),

@@ -25,13 +25,14 @@ _MEBIBYTE = 1 << 20
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     from scenario_kit.cli.alerts import alerts
+    from scenario_kit.cli.traces import traces
 
     lab = typer.Typer(
         name="lab",
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
         no_args_is_help=True,
     )
-    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top):
+    for command in (install, up, down, reset, status, kubeconfig, alerts, advance, open_, top, traces):
         lab.command(command.__name__.rstrip("_"))(command)
     app.add_typer(lab, rich_help_panel="Run it")
 

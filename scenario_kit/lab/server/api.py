@@ -10,6 +10,8 @@
     DELETE /worlds/{trial}        {}; one that is gone is fine
     POST   /probe                 {namespace, pod, port, path?} -> {connected, status, told}; what a port answers
     GET    /metrics               Prometheus text of all wall worlds
+    GET    /worlds/{namespace}/jaeger/api/…     traces of the world at home there, see ``lab.tracing`` (no token needed)
+    GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one a line (no token needed)
 
 Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 no such thing, 409 taken, 413 too large,
 500 a bug of ours, 503 something below failed.
@@ -29,6 +31,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scenario_kit.errors import InfrastructureError
+from scenario_kit.lab.server.opened import opened
 from scenario_kit.lab.telemetry import CONTENT_TYPE, exposition
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
 from scenario_kit.lab.worlds.world import WorldSpec
@@ -72,10 +75,13 @@ class Api:
         self._health = health
 
     def answer(self, method: str, path: str, authorization: str, body: bytes, caller: Callable[[], bool]) -> Answer:
-        """Answer one request. ``caller`` tells whether the other side still listens."""
+        """Answer one request. ``path`` has the query; ``caller`` tells whether the other side still listens."""
+        path, _, query = path.partition("?")
         if path == "/healthz" and method == "GET":
             problem = self._health()
             return _refusal(503, problem) if problem else _json(200, {"status": "ok"})
+        if method == "GET" and (found := opened(self._worlds, path, query)) is not None:
+            return Answer(*found)
         scheme, _, token = authorization.partition(" ")
         if scheme != "Bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
             return _refusal(401, "the bearer token is missing or wrong", "send the serverToken of the lab's lab.json")
@@ -155,8 +161,7 @@ def serve(api: Api, port: int) -> ThreadingHTTPServer:
             else:
                 body = self.rfile.read(int(length))
                 authorization = self.headers.get("Authorization", "")
-                path = self.path.partition("?")[0]
-                answer = api.answer(self.command, path, authorization, body, lambda: _listens(self.connection))
+                answer = api.answer(self.command, self.path, authorization, body, lambda: _listens(self.connection))
             try:
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.type)

@@ -20,6 +20,7 @@ from scenario_kit.lab.worlds.past import Past
 from scenario_kit.lab.worlds.probing import ask
 from scenario_kit.model import App, Ledger, Object, Value
 from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
+from scenario_kit.model.trace import Trace
 from scenario_kit.ports import Cluster, Probed
 
 #: Seconds between two ticks: the scrape and evaluation interval.
@@ -64,6 +65,9 @@ class TwinLike(Processes, Protocol):
 
     def step(self, view: View, t: float, dt: float) -> Telemetry:
         """Let ``dt`` seconds pass, up to ``t``."""
+
+    def traces(self, since: float, until: float) -> Sequence[Trace]:
+        """What programs told about a sample of requests that began between two times, oldest first."""
 
 
 class Nodes(Protocol):
@@ -221,6 +225,11 @@ class World(ABC):
             if found is None:
                 return Probed(False, None, "there is no such pod")
             return ask(self.twin, view, found, port, path, self.now)
+
+    def traces(self, since: float, until: float) -> Sequence[Trace]:
+        """A sample of the app's traces that began between two times, oldest first."""
+        with self._twin_turn:
+            return self.twin.traces(since, until)
 
     def samples(self, telemetry: Telemetry, t: float) -> dict[SeriesId, float]:
         """All series of the tick that ends at ``t``: the twin's own, the objects' state, the usage of containers."""

@@ -1,0 +1,149 @@
+"""``lab traces``: what the app's programs told about requests, as a table or as OTLP in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from scenario_kit.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.lab.state import LabState
+
+_SECONDS = 60.0
+_SHOWN = 40
+_ERROR = 2
+
+
+class Row(NamedTuple):
+    """One trace. Times are seconds; ``root`` is the service and name of the span without a parent."""
+
+    start: float
+    trace_id: str
+    root: str
+    seconds: float
+    spans: int
+    errors: int
+
+
+def traces(
+    world: Annotated[str, typer.Argument(help="Trial or namespace; needed when there are several.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+    service: Annotated[str, typer.Option("--service", help="Only traces in which this service has a span.")] = "",
+    errors: Annotated[bool, typer.Option("--errors", help="Only traces in which something failed.")] = False,
+    since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back, by the world's clock.")] = 300,
+    otlp: Annotated[str, typer.Option("--otlp", help="Write them to this file as OTLP, a JSON line each.")] = "",
+    format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+) -> None:
+    """Show traces of an app's requests, newest first: failing and slow ones first of all, and some ordinary ones.
+
+    Example: scenario-kit lab traces --errors --service checkout
+    """
+    from scenario_kit.cli.output import show_json, show_table
+    from scenario_kit.lab import lifecycle
+    from scenario_kit.lab.state import LabState
+
+    state = LabState.load(name)
+    state.require_alive("asking for traces")
+    namespace = chosen(lifecycle.worlds(state), world)
+    text = _ask(state, namespace, {"since": str(since), "service": service, "errors": "true" if errors else ""})
+    if otlp:
+        try:
+            Path(otlp).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{otlp} cannot be written: {error.strerror}", fix="--otlp FILE in a folder") from error
+    found = rows(text.splitlines())
+    if format == "json":
+        show_json(
+            {"namespace": namespace, "jaegerUrl": jaeger_url(state, namespace), "traces": [told(r) for r in found]}
+        )
+        return
+    if not found:
+        typer.echo(f"no trace of the last {since} s in {namespace}")
+    else:
+        show_table(
+            ("TIME (UTC)", "TRACE", "ROOT", "DURATION", "SPANS", "ERRORS"),
+            [
+                (_time(r.start), r.trace_id, r.root, _milliseconds(r.seconds), str(r.spans), str(r.errors))
+                for r in found[:_SHOWN]
+            ],
+        )
+        if len(found) > _SHOWN:
+            typer.echo(f"… and {len(found) - _SHOWN} older ones")
+    if otlp:
+        typer.echo(f"{len(found)} written to {otlp}")
+    typer.echo(f"Jaeger's API at {jaeger_url(state, namespace)}")
+
+
+def chosen(worlds: Sequence[Mapping[str, Any]], wanted: str) -> str:
+    """The namespace of the world that a trial's or namespace's name means; raises ``UsageError`` if that is unclear."""
+    fitting = [w for w in worlds if wanted in ("", w["trial"], w["namespace"])]
+    if len(fitting) == 1:
+        return str(fitting[0]["namespace"])
+    if not worlds:
+        raise UsageError("no world is open, so nobody sends requests", fix="apply a scenario, or run try or verify")
+    names = ", ".join(sorted(str(w["namespace"]) for w in worlds))
+    if not fitting:
+        raise UsageError(f"no world is called {wanted!r}", fix=f"one of: {names}")
+    raise UsageError(f"there are {len(fitting)} worlds", fix=f"name one of: {names}")
+
+
+def jaeger_url(state: LabState, namespace: str) -> str:
+    """Where Jaeger's API of a world is, without the ``/api`` that clients add."""
+    return f"{state.server_url}/worlds/{namespace}/jaeger"
+
+
+def rows(lines: Iterable[str]) -> list[Row]:
+    """Traces out of OTLP lines, the newest first."""
+    import msgspec
+
+    return sorted((_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
+
+
+def told(row: Row) -> dict[str, Any]:
+    """A row for programs."""
+    return {
+        "traceId": row.trace_id,
+        "start": row.start,
+        "root": row.root,
+        "seconds": row.seconds,
+        "spans": row.spans,
+        "errors": row.errors,
+    }
+
+
+def _row(request: Mapping[str, Any]) -> Row:
+    spans: list[tuple[str, dict[str, Any]]] = []
+    for group in request["resourceSpans"]:
+        service = next(a["value"]["stringValue"] for a in group["resource"]["attributes"] if a["key"] == "service.name")
+        spans += [(service, span) for scope in group["scopeSpans"] for span in scope["spans"]]
+    spans.sort(key=lambda pair: int(pair[1]["startTimeUnixNano"]))
+    service, root = next((pair for pair in spans if not pair[1]["parentSpanId"]), spans[0])
+    start = int(spans[0][1]["startTimeUnixNano"])
+    end = max(int(span["endTimeUnixNano"]) for _, span in spans)
+    failed = sum(span["status"].get("code") == _ERROR for _, span in spans)
+    return Row(start / 1e9, root["traceId"], f"{service} {root['name']}", (end - start) / 1e9, len(spans), failed)
+
+
+def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
+    import httpx
+
+    url = f"{state.server_url}/worlds/{namespace}/otlp"
+    try:
+        response = httpx.get(url, params=dict(query), timeout=_SECONDS, trust_env=False)
+        response.raise_for_status()
+    except httpx.HTTPError as error:
+        raise LabError(f"the lab server does not tell its traces: {error}", fix="scenario-kit lab status") from error
+    return response.text
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

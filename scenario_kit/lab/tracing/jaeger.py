@@ -1,0 +1,173 @@
+"""Jaeger's HTTP query API (version 1, JSON) over the traces of one world.
+
+::
+
+    GET services                        names of services
+    GET services/{service}/operations   names of their spans
+    GET operations?service=             the same with kinds
+    GET traces?service=&…               the newest traces with such a span
+    GET traces/{id}                     one trace
+    GET dependencies?endTs=&lookback=   who calls whom, in milliseconds
+
+Each answer is ``{data, total, limit, offset, errors}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs, unquote
+
+from scenario_kit.lab.tracing.query import Malformed, Query, find, identifier, micros, parse, tags_of, whole
+from scenario_kit.model.trace import Scalar, Span, Trace
+
+_OPERATIONS: Final = re.compile(r"services/(?P<service>[^/]+)/operations")
+_TRACE: Final = re.compile(r"traces/(?P<id>[^/]+)")
+_DAY_MILLIS: Final = 24 * 3600 * 1000
+
+
+class Asked(NamedTuple):
+    """What the API works on: the world's time, and its traces that began between two times."""
+
+    now: float
+    traces: Callable[[float, float], Sequence[Trace]]
+
+
+class Replied(NamedTuple):
+    """A status and a document."""
+
+    status: int
+    document: Mapping[str, Any]
+
+
+def reply(asked: Asked, path: str, query: str) -> Replied:
+    """Answer a request for a path below ``api/``."""
+    try:
+        return _reply(asked, path, query)
+    except Malformed as error:
+        return _refused(400, str(error))
+
+
+def _reply(asked: Asked, path: str, query: str) -> Replied:
+    if path == "services":
+        services = sorted({span.service for span in _spans(asked)})
+        return _found(services, len(services))
+    if path == "operations":
+        service = _first(query, "service")
+        if not service:
+            raise Malformed("parameter 'service' is required")
+        kind = _first(query, "spanKind").lower()
+        pairs = {(s.name, s.kind.lower()) for s in _spans(asked) if s.service == service}
+        told = [{"name": name, "spanKind": k} for name, k in sorted(pairs) if kind in ("", k)]
+        return _found(told, len(told))
+    if match := _OPERATIONS.fullmatch(path):
+        service = unquote(match["service"])
+        names = sorted({s.name for s in _spans(asked) if s.service == service})
+        return _found(names, len(names))
+    if path == "traces":
+        return _search(asked, parse(query, asked.now))
+    if match := _TRACE.fullmatch(path):
+        wanted = identifier(match["id"])
+        found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == wanted]
+        return _found([trace_document(t) for t in found]) if found else _refused(404, "trace not found")
+    if path == "dependencies":
+        return _found(_dependencies(asked, query))
+    return _refused(404, f"no such path: api/{path}")
+
+
+def _search(asked: Asked, query: Query) -> Replied:
+    if not query.ids:
+        return _found([trace_document(t) for t in find(asked.traces(query.since, query.until), query)])
+    by_id = {trace.trace_id: trace for trace in asked.traces(0.0, asked.now)}
+    missing = [{"msg": "trace not found", "traceID": i} for i in query.ids if i not in by_id]
+    found = [trace_document(by_id[i]) for i in query.ids if i in by_id]
+    return Replied(200, _envelope(found, 0, missing or None))
+
+
+def trace_document(trace: Trace) -> dict[str, Any]:
+    """A trace as Jaeger shows it; processes are told apart by their resource."""
+    processes: dict[str, dict[str, Any]] = {}
+    names: dict[tuple[tuple[str, Scalar], ...], str] = {}
+    spans = []
+    for span in trace.spans:
+        key = tuple(sorted(span.resource.items(), key=lambda pair: pair[0]))
+        if key not in names:
+            names[key] = f"p{len(names) + 1}"
+            tags = {k: v for k, v in span.resource.items() if k != "service.name"}
+            processes[names[key]] = {"serviceName": span.service, "tags": _pairs(tags)}
+        spans.append(_span_document(span, names[key]))
+    return {"traceID": trace.trace_id, "spans": spans, "processes": processes, "warnings": None}
+
+
+def _span_document(span: Span, process: str) -> dict[str, Any]:
+    references = [{"refType": "CHILD_OF", "traceID": span.trace_id, "spanID": span.parent}] if span.parent else []
+    references += [{"refType": "FOLLOWS_FROM", "traceID": r.trace_id, "spanID": r.span_id} for r in span.links]
+    return {
+        "traceID": span.trace_id,
+        "spanID": span.span_id,
+        "flags": 1,
+        "operationName": span.name,
+        "references": references,
+        "startTime": round(span.start * 1e6),
+        "duration": round(span.seconds * 1e6),
+        "tags": _pairs(tags_of(span)),
+        "logs": [
+            {"timestamp": round(event.t * 1e6), "fields": _pairs({"event": event.name, **event.attributes})}
+            for event in span.events
+        ],
+        "processID": process,
+        "warnings": None,
+    }
+
+
+def _pairs(tags: Mapping[str, Scalar]) -> list[dict[str, Any]]:
+    return [{"key": key, "type": _type(value), "value": value} for key, value in tags.items()]
+
+
+def _type(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int64"
+    return "float64" if isinstance(value, float) else "string"
+
+
+def _dependencies(asked: Asked, query: str) -> list[dict[str, Any]]:
+    given = {key: values[0] for key, values in parse_qs(query).items()}
+    end = micros(given, "endTs", asked.now, 1e3)
+    back = whole(given, "lookback", _DAY_MILLIS) / 1e3
+    service = given.get("service", "")
+    calls: Counter[tuple[str, str]] = Counter()
+    for trace in asked.traces(end - back, end):
+        by_id = {span.span_id: span for span in trace.spans}
+        for span in trace.spans:
+            parent = by_id.get(span.parent)
+            if parent is not None and parent.service != span.service:
+                calls[parent.service, span.service] += 1
+    return [
+        {"parent": parent, "child": child, "callCount": count}
+        for (parent, child), count in sorted(calls.items())
+        if service in ("", parent, child)
+    ]
+
+
+def _spans(asked: Asked) -> Iterable[Span]:
+    return (span for trace in asked.traces(0.0, asked.now) for span in trace.spans)
+
+
+def _first(query: str, name: str) -> str:
+    return parse_qs(query).get(name, [""])[0]
+
+
+def _found(data: Sequence[Any], total: int = 0) -> Replied:
+    return Replied(200, _envelope(data, total, None))
+
+
+def _refused(status: int, text: str) -> Replied:
+    return Replied(status, _envelope(None, 0, [{"code": status, "msg": text}]))
+
+
+def _envelope(data: Sequence[Any] | None, total: int, errors: Sequence[Any] | None) -> dict[str, Any]:
+    return {"data": data, "total": total, "limit": 0, "offset": 0, "errors": errors}

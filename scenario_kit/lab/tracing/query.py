@@ -1,0 +1,155 @@
+"""What somebody looks for: the parameters of Jaeger's query API, and which traces meet them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+from urllib.parse import parse_qs
+
+from scenario_kit.model.trace import Scalar, Span, Trace
+
+#: As many as Jaeger answers with where nobody says how many.
+LIMIT: Final = 100
+_LOOKBACK_SECONDS: Final = 48 * 3600.0
+_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)")
+
+
+class Malformed(ValueError):
+    """A parameter is missing or cannot be read; the text says which and why."""
+
+
+class Query(NamedTuple):
+    """A search. Times and durations are seconds; ``longest`` 0 sets no bound."""
+
+    service: str = ""
+    operation: str = ""
+    since: float = 0.0
+    until: float = 0.0
+    shortest: float = 0.0
+    longest: float = 0.0
+    tags: tuple[tuple[str, str], ...] = ()
+    limit: int = LIMIT
+    ids: tuple[str, ...] = ()
+
+    def meets(self, span: Span) -> bool:
+        """Whether a span is one of those looked for."""
+        if self.service and span.service != self.service:
+            return False
+        if self.operation and span.name != self.operation:
+            return False
+        if not self.since <= span.start <= self.until or span.seconds < self.shortest:
+            return False
+        if self.longest and span.seconds > self.longest:
+            return False
+        return all(_tagged(span, key, value) for key, value in self.tags)
+
+
+def parse(text: str, now: float) -> Query:
+    """The search that a query string describes; ``now`` is the world's time.
+
+    ``start`` and ``end`` are microseconds since the epoch. Without ``start``, a ``lookback`` such as ``15m`` counts
+    from ``end`` or ``now``, which clients cannot know in a world with a clock of its own.
+
+    Raises:
+        Malformed: a parameter cannot be read, or neither a service nor a trace is named.
+    """
+    given = parse_qs(text)
+    first = {key: values[0] for key, values in given.items()}
+    until = micros(first, "end", now)
+    back = duration(first, "lookback") if _PART.match(first.get("lookback", "")) else _LOOKBACK_SECONDS
+    query = Query(
+        service=first.get("service", ""),
+        operation=first.get("operation", "").removeprefix("all"),
+        since=micros(first, "start", until - back),
+        until=until,
+        shortest=duration(first, "minDuration"),
+        longest=duration(first, "maxDuration"),
+        tags=tuple(_tags(given.get("tag", ()), given.get("tags", ()))),
+        limit=whole(first, "limit", LIMIT),
+        ids=tuple(identifier(text) for text in given.get("traceID", ())),
+    )
+    if not query.service and not query.ids:
+        raise Malformed("parameter 'service' is required")
+    if query.longest and query.longest < query.shortest:
+        raise Malformed("'maxDuration' should be greater than 'minDuration'")
+    return query
+
+
+def find(traces: Iterable[Trace], query: Query) -> list[Trace]:
+    """The newest traces in which a span is looked for."""
+    found = [trace for trace in traces if any(query.meets(span) for span in trace.spans)]
+    return sorted(found, key=lambda trace: -trace.start)[: query.limit]
+
+
+def identifier(text: str) -> str:
+    """A trace's identifier as we write it; Jaeger takes it without its leading zeros, too."""
+    if not re.fullmatch(r"[0-9a-fA-F]{1,32}", text):
+        raise Malformed(f"'{text}' is no trace ID: up to 32 hexadecimal digits are expected")
+    return text.lower().zfill(32)
+
+
+def micros(given: Mapping[str, str], name: str, default: float, units: float = 1e6) -> float:
+    """A time in so many units per second, in seconds."""
+    if not given.get(name):
+        return default
+    return whole(given, name, 0) / units
+
+
+def whole(given: Mapping[str, str], name: str, default: int) -> int:
+    """A whole number that is not negative."""
+    text = given.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise Malformed(f"unable to parse param '{name}': '{text}' is no whole number")
+    return int(text)
+
+
+def duration(given: Mapping[str, str], name: str) -> float:
+    """A duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
+    text = given.get(name, "")
+    if not text:
+        return 0.0
+    parts = _PART.findall(text)
+    if "".join(number + unit for number, unit in parts) != text:
+        raise Malformed(f"unable to parse param '{name}': '{text}' is no duration such as 100ms or 1.5s")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def _tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tuple[str, str]]:
+    for pair in pairs:
+        key, colon, value = pair.partition(":")
+        if not colon:
+            raise Malformed(f"malformed 'tag' parameter, expecting key:value, received: {pair}")
+        yield key, value
+    for document in documents:
+        try:
+            told = json.loads(document)
+        except ValueError as error:
+            raise Malformed(f"malformed 'tags' parameter, cannot unmarshal JSON: {error}") from error
+        if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
+            raise Malformed("malformed 'tags' parameter, an object of texts is expected")
+        yield from told.items()
+
+
+def tags_of(span: Span) -> dict[str, Scalar]:
+    """The tags that Jaeger makes of a span's attributes, kind and status."""
+    tags = dict(span.attributes) | {"span.kind": span.kind.lower(), "internal.span.format": "otlp"}
+    if span.error:
+        tags |= {"error": True, "otel.status_code": "ERROR"}
+        if span.message:
+            tags["otel.status_description"] = span.message
+    return tags
+
+
+def text_of(value: Scalar) -> str:
+    """A tag's value as a search spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _tagged(span: Span, key: str, value: str) -> bool:
+    sets = (tags_of(span), span.resource, *({"event": e.name, **e.attributes} for e in span.events))
+    return any(key in tags and text_of(tags[key]) == value for tags in sets)

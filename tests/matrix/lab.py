@@ -18,6 +18,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.draft import Answers, draft
+from scenario_kit.errors import InfrastructureError, LabError
 from scenario_kit.judge.capabilities import lacking
 from scenario_kit.lab.offers import offers
 from scenario_kit.lab.state import LabState
@@ -41,13 +42,29 @@ class Bench:
         self._lab = LabState.load(lab)
         self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
         self._catalog = catalog
+        self._alone: dict[tuple[str, str], bool] = {}
 
     def alone(self, pair: Pair) -> bool:
-        """Whether no other trial may run beside it, because it reaches beyond its app."""
-        return at_once(self._resolved(self._scenario(pair), "app", 100), 2) == 1
+        """Whether no other trial may run beside it, because it reaches beyond its app; the same for every target."""
+        key = (pair.app, pair.fault)
+        if key not in self._alone:
+            self._alone[key] = at_once(self._resolved(self._scenario(pair), "app", 100), 2) == 1
+        return self._alone[key]
 
     def attempt(self, pair: Pair) -> Row:
-        """Inject, observe, remove. Never raises for what a fault does; what infrastructure does is an outcome."""
+        """Inject, observe, remove. Whatever a fault does is an outcome; so is infrastructure that fails on the way.
+
+        Raises:
+            LabError: the lab is not there any more.
+        """
+        try:
+            return self._attempt(pair)
+        except LabError:
+            raise
+        except InfrastructureError as error:
+            return row(pair, "Infra", told=f"{type(error).__name__}: {error}"[:600])
+
+    def _attempt(self, pair: Pair) -> Row:
         started = time.monotonic()
         scenario = self._scenario(pair)
         sample = self._resolved(scenario, "app", 100)

@@ -93,6 +93,6 @@ def read(path: Path) -> list[Row]:
 
 
 def left(known: Iterable[Pair], rows: Iterable[Row]) -> list[Pair]:
-    """The pairs that have no record yet, or one of infrastructure's."""
-    done = {row.pair.key for row in rows if row.outcome != "Infra"}
+    """The pairs that nobody has judged yet: a lab may have today what it lacked, and be well where it was not."""
+    done = {row.pair.key for row in rows if row.outcome in ("Ran", "NoEffect")}
     return [pair for pair in known if pair.key not in done]

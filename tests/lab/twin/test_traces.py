@@ -13,7 +13,7 @@ from scenario_kit.model.trace import Span, Trace
 from tests.lab.twin.little import Little
 
 #: Words of ours, of Chaos Mesh, and of the ledger.
-FORBIDDEN = re.compile(r"chaos|inject|fault|twin|scenario|simulat|sidecar-kit|kwok", re.IGNORECASE)
+FORBIDDEN = re.compile(r"chaos|inject|fault|twin|scenario|simulat|scenario.kit|kwok", re.IGNORECASE)
 
 
 def taped(shop: Little) -> Little:
@@ -77,11 +77,10 @@ BREAKS: dict[str, Callable[[Little], Any]] = {
 @pytest.mark.parametrize("what", BREAKS)
 def test_every_span_that_metrics_count_is_in_a_trace(cluster: Callable[..., Little], what: str) -> None:
     shop = cluster(warm=60.0)
-    shop.run(30.0)  # what was under way has ended
     taped(shop)
     before = dict(shop.samples)
     BREAKS[what](shop)
-    shop.run(240.0)
+    shop.run(120.0)
     if what == "payment hangs":
         shop.calm()
         shop.run(60.0)
@@ -191,9 +190,7 @@ def test_a_process_without_collector_is_missing_and_its_callees_are_orphans(clus
 
 def test_without_a_collector_there_are_none(cluster: Callable[..., Little]) -> None:
     shop = cluster()
-    shop.scale("otel-collector-agent", 0) if "otel-collector-agent" in shop.kinds["Deployment"] else shop.scale(
-        "otel-collector", 0
-    )
+    shop.scale("otel-collector", 0)
     shop.run(60.0)
     assert not traces(shop, 30.0)
 
@@ -225,12 +222,11 @@ def test_same_seed_same_traces(cluster: Callable[..., Little]) -> None:
 def test_resources_name_the_pod(cluster: Callable[..., Little]) -> None:
     shop = cluster(warm=60.0)
     pods = shop.kinds["Pod"]
-    for span in spans(traces(shop)):
+    for span in spans(traces(shop, 45.0)):
         pod = pods[span.resource["k8s.pod.name"]]
         assert span.resource["k8s.pod.uid"] == pod["metadata"]["uid"]
         assert span.resource["k8s.namespace.name"] == "shop"
         assert span.resource["service.name"] == span.service
-        assert span.resource["service.version"] == "2.2.0"
 
 
 @pytest.mark.parametrize("what", [name for name in BREAKS if name != "nothing"])

@@ -110,14 +110,14 @@ _PROBES = (
         readinessProbe={**_HTTP, "httpGet": {"port": PORT, "path": "/absent"}},
     ),
     _case("ready-after-delay", 30, Program(serves_after=0), readinessProbe={**_HTTP, "initialDelaySeconds": 8}),
-    _case("alive-http-never", 75, Program(), livenessProbe={**_HTTP, "failureThreshold": 3}),
+    _case("alive-http-never", 33, Program(), livenessProbe={**_HTTP, "failureThreshold": 3}),
     _case("alive-exec-never", 45, Program(on_term=0), livenessProbe={**_EXEC, "failureThreshold": 2}),
     _case(
         "alive-never-deaf",
         45,
         Program(on_term="ignored"),
-        livenessProbe={**_TCP, "failureThreshold": 2},
-        terminationGracePeriodSeconds=6,
+        livenessProbe={**_TCP, "failureThreshold": 3},
+        terminationGracePeriodSeconds=8,
     ),
     _case(
         "started-late",
@@ -126,7 +126,7 @@ _PROBES = (
         startupProbe={**_HTTP, "failureThreshold": 20},
         readinessProbe=_HTTP,
     ),
-    _case("started-too-late", 60, Program(serves_after=30), startupProbe={**_HTTP, "failureThreshold": 4}),
+    _case("started-too-late", 50, Program(serves_after=30), startupProbe={**_HTTP, "failureThreshold": 7}),
 )
 _INITS = (
     _case("init-then-main", 25, inits={"prepare": Program(ends_after=3)}),

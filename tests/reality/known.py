@@ -19,10 +19,12 @@ class Known(Value, frozen=True, kw_only=True):
 _RUNC = "runc 1.1, the recorded one, says less than runc 1.2 and later, whose words the simulation has"
 _REGISTRY = "no registry was reached from the recording machine; in a lab one answers that the image is absent"
 _ADMISSION = "the simulated kubelet admits what it is given: in a lab the scheduler binds pods, and only what fits"
+_GONE = "a forced deletion removes the object first, and the simulated kubelet says nothing about what is gone"
 
 KNOWN: tuple[Known, ...] = (
     Known(case="command-(path-)?not-found", aspect="event Failed|main message", cause=_RUNC),
     Known(case="image-absent|deleted-without-image", aspect="event Failed|main message", cause=_REGISTRY),
+    Known(case="deleted-at-once", aspect="event Killing", cause=_GONE),
     Known(case="requests-too-large", aspect=".*", cause=_ADMISSION),
 )
 

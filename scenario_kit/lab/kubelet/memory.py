@@ -31,6 +31,7 @@ class ContainerMemory:
 
     ``finished_before`` is the end of the instance before the last one. ``spared`` is true when the kubelet itself ended
     the last one and starts the next at once; ``refused`` once an attempt to start it was put off.
+    ``probed`` is the last run of each probe, of whichever instance.
     """
 
     image: str = ""
@@ -49,6 +50,7 @@ class ContainerMemory:
     pull_started_at: float | None = None
     pull_done_at: float | None = None
     probes: dict[str, ProbeMemory] = field(default_factory=dict)
+    probed: dict[str, float] = field(default_factory=dict)
 
     def wakeups(self) -> list[float]:
         """Every time at which something is due."""

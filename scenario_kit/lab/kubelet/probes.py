@@ -32,12 +32,15 @@ def run(ctx: Context, container: Object, now: float) -> None:
             continue
         if kind != "Startup" and container.get("startupProbe") and not entry["started"]:
             continue
-        probe = own.probes.get(kind)
+        probe, period = own.probes.get(kind), spec.get("periodSeconds", 10)
         if probe is None:
+            # A probe keeps its beat when its container is started again.
             probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse(running["startedAt"]))
+            if kind in own.probed:
+                probe.next_at = max(probe.next_at, own.probed[kind] + period)
         if probe.hold or now < probe.next_at or (own.stopping and kind != "Readiness"):
             continue
-        probe.next_at = now + spec.get("periodSeconds", 10)
+        probe.next_at, own.probed[kind] = now + period, now
         _judge(ctx, container, kind, spec, probe, now)
         if kind == "Startup" and probe.result:
             entry["started"] = True

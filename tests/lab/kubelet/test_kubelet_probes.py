@@ -57,10 +57,10 @@ class TestLiveness:
         assert "Liveness probe failed: HTTP probe failed with statuscode: 404" in [e.message for e in b.events]
         assert "Container main failed liveness probe, will be restarted" in [e.message for e in b.events]
         # What a probe ends is started again at once, unless the end of the instance before was too short ago.
-        for second, restarts in ((41, 2), (61, 3), (81, 4)):
+        for second, restarts in ((51, 2), (81, 3), (111, 4)):
             b.to(second)
             assert (b.container()["restartCount"], b.waiting()) == (restarts, "")
-        b.to(101)
+        b.to(141)
         assert (b.container()["restartCount"], b.waiting()) == (4, "CrashLoopBackOff")
 
 

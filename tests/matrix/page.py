@@ -11,7 +11,7 @@ _MOST = 4
 
 _HEAD = """# Faults and targets: what fires
 
-<!-- Written by `ci/matrix --page` from runs/matrix.jsonl; do not edit. -->
+<!-- Written by `ci/matrix --page` from matrix.jsonl beside it; do not edit. -->
 
 Every line is one trial in virtual time in a lab: one fault with its default parameters on one object, and nothing else;
 quiet before, in force for 20 minutes, then removed. *Alerts* are those of the default pack that began meanwhile, with
@@ -52,7 +52,7 @@ def summary(rows: Sequence[Row], total: int, why: Callable[[Row], str]) -> str:
     silent = [row for row in ran if not row.alerts]
     faults = len({row.fault for row in rows})
     lines = [
-        f"{len(rows)} of {total:,} pairs so far, {faults} types of fault: {count['Ran']} ran "
+        f"{len(rows)} of {total:,} pairs so far (fault types: {faults}). {count['Ran']} ran "
         f"({len(ran) - len(silent)} with alerts, {len(silent)} without), {count['NoEffect']} had no effect, "
         f"{count['Lacking']} need what a lab has not. Of those that ran, "
         f"{sum(row.recovered is True for row in ran)} recovered and {sum(row.clean is True for row in ran)} left "

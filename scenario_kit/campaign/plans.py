@@ -139,10 +139,20 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             for number, steps in enumerate(repairs[1:], start=2)
         ]
     if plan.cheats and outcome == "Incident":
-        steps = programs.cheated(cheats(runbook), repairs[0] if repairs else ())
+        steps = programs.cheated(cheats(runbook), _revertible(runbook, repairs[0] if repairs else ()))
         describe = "no cheat counts as resolved"
         planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
     return planned
+
+
+def _revertible(runbook: Runbook, repair: Sequence[Step]) -> Sequence[Step]:
+    """The repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
+    for step in repair:
+        if step.kind == "change" and step.use != "RemoveFault":
+            changes = runbook.procedure(step.use, step.name).solution.changes
+            if all(c.restart is not None or c.run is not None for c in changes):
+                return ()
+    return repair
 
 
 def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> PlannedTrial:

@@ -24,6 +24,7 @@ from scenario_kit.ports import Clock
 #: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
 DRAIN_DEADLINE: Final = 180
 _GRID: Final = 15
+_READ_AT_START: Final = ("ConfigMap", "Secret")
 
 
 class NoEffect(AuthoringError):
@@ -94,8 +95,20 @@ class Engine:
             self._store.save(msgspec.structs.replace(earlier, entries=entries))
 
     def undo_group(self, group: str) -> list[Blocked]:
-        """Undo every change of one group, e.g. ``Fault/catalog-port``."""
-        return self.undo(r for r in self._store.all() if r.group == group)
+        """Undo every change of one group, e.g. ``Fault/catalog-port``, in an app that goes on.
+
+        Where it restarted workloads for what they read at their start, they are restarted again: objects alone, as they
+        were before, do not bring back what the processes were.
+        """
+        receipts = [r for r in self._store.all() if r.group == group]
+        again = _rereading(receipts)
+        blocked = self.undo(r for r in receipts if r not in again)
+        if blocked:
+            return blocked
+        for receipt in again:
+            if receipt.state == "Done":
+                operations.send(self._scene, receipt.change)
+        return self.undo(again)
 
     def undo_all(self) -> list[Blocked]:
         """Undo everything that this trial ever did."""
@@ -279,3 +292,13 @@ def _failed(receipt: Receipt) -> AuthoringError:
 
 def _uid(obj: Object | None) -> str:
     return str(obj["metadata"].get("uid", "")) if obj else ""
+
+
+def _rereading(receipts: Iterable[Receipt]) -> list[Receipt]:
+    """The restarts of a group that followed a change of what is read at a start, in their order."""
+    changed, found = False, []
+    for receipt in sorted(receipts, key=lambda r: (r.at, r.ordinal)):
+        changed = changed or any(Reference.parse(e.ref).kind in _READ_AT_START for e in receipt.entries)
+        if changed and receipt.change.restart is not None:
+            found.append(receipt)
+    return found

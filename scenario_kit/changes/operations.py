@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
@@ -126,18 +127,28 @@ def _scale(scene: Scene, change: Change) -> None:
 
 def _restart(scene: Scene, change: Change) -> None:
     assert change.restart is not None
-    ref, _ = scene.existing(change.restart.target)
+    ref, live = scene.existing(change.restart.target)
     if ref.kind == "Pod":
         scene.cluster.delete(ref)
         return
     if ref.kind not in ROLLING:
         raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(ROLLING)}")
-    at = datetime.fromtimestamp(scene.now(), UTC).isoformat(timespec="microseconds")
-    annotations = {"kubectl.kubernetes.io/restartedAt": at}
+    annotations = {_RESTARTED: _later(live, scene.now())}
     scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
 
+def _later(workload: Object, now: float) -> str:
+    """The time of a restart; never that of the last one, which would change nothing: virtual time may stand still."""
+    at = datetime.fromtimestamp(now, UTC)
+    last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(_RESTARTED)
+    with suppress(ValueError, TypeError):  # somebody else may have written anything there
+        since = (datetime.fromisoformat(str(last)) - at).total_seconds()
+        at += timedelta(microseconds=round(since * 1e6) + 1) if 0 <= since < 1 else timedelta()
+    return at.isoformat(timespec="microseconds")
+
+
 _REVISION: Final = "deployment.kubernetes.io/revision"
+_RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def _undo_rollout(scene: Scene, change: Change) -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from scenario_kit.campaign import STANDARD, trials
 from scenario_kit.campaign.cheats import cheats, with_cheats
 from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.judge.cheating import CODES, code_of
+from scenario_kit.judge.cheating import CODES, REVERT, code_of
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Reference
 from scenario_kit.render import resolve
@@ -84,3 +85,11 @@ def test_they_travel_with_the_runbook(wrong_port):
     for cheat in cheats(wrong_port):
         assert book.procedure("Cheat", cheat.name) == cheat
     assert type(book).from_json(book.to_json()) == book
+
+
+@pytest.mark.parametrize(
+    ("name", "reverts"), [("hotel-all-errors", False), ("product-catalog-wrong-target-port", True)]
+)
+def test_a_repair_that_only_restarts_cannot_be_taken_back(name, reverts):
+    (planned,) = [t for t in trials(STANDARD, runbook(name), 1) if t.purpose == "cheats"]
+    assert any(s.name == REVERT for s in planned.steps) is reverts

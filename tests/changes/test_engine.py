@@ -279,3 +279,53 @@ def test_a_receipt_that_would_be_too_large_is_refused_before_anything_changes(la
     with pytest.raises(AuthoringError, match="KiB"):
         lab.engine.do(Change.from_json({"delete": {"target": "ConfigMap/big"}}), ordinal=1, group="Fault/f")
     assert lab.get("ConfigMap/big") is not None
+
+
+def restarted_at(lab):
+    template = lab.get("Deployment/web")["spec"]["template"]["metadata"]
+    return (template.get("annotations") or {}).get("kubectl.kubernetes.io/restartedAt")
+
+
+def test_a_restart_where_time_stands_still_is_one_all_the_same(lab):
+    restart = Change.from_json({"restart": {"target": "Deployment/web"}})
+    seen = set()
+    for ordinal in (1, 2, 3):
+        lab.engine.do(restart, ordinal=ordinal, group="Decoy/d")
+        seen.add(restarted_at(lab))
+    assert len(seen) == 3
+
+
+PATCHED = {"patch": {"target": "ConfigMap/flags", "type": "Merge", "patch": {"data": {"other": "new"}}}}
+RESTART = {"restart": {"target": "Deployment/web"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "again"),
+    [
+        ([PATCHED, RESTART], True),
+        ([RESTART, PATCHED], False),  # what was changed after the restart, nobody has read
+        ([RESTART], False),
+        ([PATCHED], False),
+    ],
+)
+def test_what_was_restarted_to_read_a_change_is_restarted_to_read_it_undone(lab, changes, again):
+    for ordinal, change in enumerate(changes, start=1):
+        lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Solution/s")
+    before = restarted_at(lab)
+
+    assert lab.engine.undo_group("Solution/s") == []
+
+    assert lab.get("ConfigMap/flags")["data"]["other"] == "kept"
+    assert (restarted_at(lab) != before) is again
+    assert {r.state for r in lab.engine.recorded("Solution/s")} == {"Undone"}
+    after = restarted_at(lab)
+    assert lab.engine.undo_group("Solution/s") == []
+    assert restarted_at(lab) == after
+
+
+def test_at_the_end_of_a_trial_nothing_is_restarted(lab):
+    for ordinal, change in enumerate([PATCHED, RESTART], start=1):
+        lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Solution/s")
+    before = restarted_at(lab)
+    assert lab.engine.undo_all() == []
+    assert restarted_at(lab) == before

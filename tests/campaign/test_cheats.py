@@ -15,7 +15,7 @@ CATALOG = Catalog()
 
 def runbook(name):
     file = data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
-    return resolve(load_scenario(file).scenario, CATALOG, "app-bcdf")
+    return resolve(load_scenario(file).scenario, CATALOG, "app-bcdf", beside=file.parent)
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ _FORGETFUL = (monitoring.PART, layout.SERVER, layout.OPERATOR)
 #: What these leave on disk: samples, how far virtual time was used up, logs of pods.
 _LEFT = ("prometheus/data", "worlds.json", "pods")
 _END_SECONDS = 10.0
-_WORK_SECONDS = 60.0
+_WORK_SECONDS = 180.0
 _POLL_SECONDS = 0.02
 #: Controllers that had not yet heard of a deletion may write something once more; then it is swept again.
 _QUIET_SECONDS, _SWEEPS_SECONDS = 0.15, 15.0
@@ -122,7 +122,7 @@ def _refuse_while_busy(state: LabState, objects: Mapping[bytes, bytes]) -> None:
     if campaigns:
         raise UsageError(
             f"lab {state.name!r} is at work: {', '.join(campaigns)}",
-            fix="wait until that has ended, or end it with --force: whoever runs it will say 'not evaluated'",
+            fix="wait until that has ended, or --force: its trials are lost, and begun again by whoever still runs it",
         )
 
 

@@ -28,6 +28,14 @@ KNOWN: tuple[Known, ...] = (
     Known(case="requests-too-large", aspect=".*", cause=_ADMISSION),
 )
 
+#: Cases without a record. They were tried on a machine with twenty times more work than processors, where the real node
+#: started containers ten and more seconds late: what it then did says nothing about times. ``ci/reality`` records them.
+UNRECORDED: frozenset[str] = frozenset({
+    "alive-exec-never", "alive-http-never", "alive-never-deaf", "command-not-found", "command-path-not-found",
+    "deleted-deaf", "deleted-in-back-off", "deleted-without-image", "exit-137", "exit-3-on-failure", "init-two",
+    "one-of-two-crashes", "out-of-memory", "ready-exec-late", "started-too-late",
+})  # fmt: skip
+
 
 def matches(known: Known, difference: Difference) -> bool:
     """Whether it is one of those."""

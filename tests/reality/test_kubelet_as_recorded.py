@@ -1,0 +1,56 @@
+"""The simulated kubelet does what a real one was recorded to do, but for what is known and explained."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scenario_kit.model.base import Object
+from tests.reality import known, store
+from tests.reality.cases import CASES, Case
+from tests.reality.compare import Difference, differences
+from tests.reality.replay import replay
+
+RECORDED = store.read()
+TRIED = [case for case in CASES if case.name in RECORDED]
+
+
+def found(case: Case) -> list[Difference]:
+    fixture = RECORDED[case.name]
+    return differences(fixture.recording, replay(case, fixture.pod))
+
+
+def applied(spec: Object) -> list[tuple[str, list[str] | None]]:
+    containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
+    return [(c["image"], c.get("command")) for c in containers]
+
+
+def test_every_case_is_recorded_or_said_not_to_be() -> None:
+    assert set(RECORDED) | known.UNRECORDED == {case.name for case in CASES}
+    assert not set(RECORDED) & known.UNRECORDED
+
+
+@pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
+def test_the_case_is_still_what_was_recorded(case: Case) -> None:
+    fixture = RECORDED[case.name]
+    assert applied(fixture.pod["spec"]) == applied(case.spec)
+    assert fixture.recording.seconds == case.seconds
+
+
+@pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
+def test_as_recorded(case: Case) -> None:
+    assert [str(d) for d in found(case) if not known.cause(d)] == []
+
+
+def test_every_known_difference_is_still_one() -> None:
+    seen = [d for case in TRIED for d in found(case)]
+    tried = [k for k in known.KNOWN if any(re.fullmatch(k.case, name) for name in RECORDED)]
+    assert [k for k in tried if not any(known.matches(k, d) for d in seen)] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_replay_is_the_same_each_time(case: Case) -> None:
+    spec = {"restartPolicy": "Always", **case.spec, "nodeName": "simulated-1"}
+    pod = {"metadata": {"name": case.name, "namespace": "shop", "uid": "u-1", "generation": 1}, "spec": spec}
+    assert replay(case, pod) == replay(case, pod)

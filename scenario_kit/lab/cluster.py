@@ -49,7 +49,7 @@ _EXTRA: dict[str, dict[str, str]] = {
         "leader-elect": "false",
         "profiling": "false",
         # The lab server holds the requests of autoscalers until there are new metrics: every tick, whatever its length.
-        "horizontal-pod-autoscaler-sync-period": "100ms",
+        "horizontal-pod-autoscaler-sync-period": "250ms",
         "concurrent-horizontal-pod-autoscaler-syncs": "200",
     },
     "kube-scheduler": {"leader-elect": "false", "profiling": "false"},

@@ -54,7 +54,8 @@ def test_each_is_told_completely_and_has_one_canary(name: str) -> None:
         ("nodes>=4", "Virtual", False),
         ("wall-clock", "Virtual", False),
         ("wall-clock", "Wall", True),
-        ("metrics-server", "Wall", False),
+        ("metrics-server", "Virtual", True),
+        ("dynamic-storage", "Wall", False),
         ("operator:tidbclusters.pingcap.com", "Wall", False),
     ],
 )
@@ -67,8 +68,8 @@ def test_what_the_lab_offers(need: str, clock: str, there: bool) -> None:
 def test_the_list_of_the_lab_tells_why_it_lacks_something() -> None:
     shown = told(KNOWN.values())
 
-    assert shown["chaos-mesh"] == shown["nodes>=3"] == ""
-    assert "metrics API" in shown["metrics-server"]
+    assert shown["chaos-mesh"] == shown["metrics-server"] == shown["nodes>=3"] == ""
+    assert "provisioner" in shown["dynamic-storage"]
 
 
 @pytest.mark.parametrize(

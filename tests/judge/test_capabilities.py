@@ -38,8 +38,8 @@ def test_what_is_there_is_not_missing() -> None:
 
 
 def test_each_need_that_is_not_met_is_told() -> None:
-    assert missing("chaos-mesh", "metrics-server", "nodes>=9", "wall-clock") == [
-        "metrics-server", "nodes>=9", "wall-clock",
+    assert missing("chaos-mesh", "dynamic-storage", "nodes>=9", "wall-clock") == [
+        "dynamic-storage", "nodes>=9", "wall-clock",
     ]  # fmt: skip
 
 
@@ -56,27 +56,27 @@ def test_a_word_that_nobody_knows_is_missing_everywhere() -> None:
 
 
 def test_the_finding_names_fault_capability_and_where_it_is() -> None:
-    (found,) = findings(lacking([fault("metrics-server")], APP, KNOWN, offers), NAME)
+    (found,) = findings(lacking([fault("dynamic-storage")], APP, KNOWN, offers), NAME)
 
     assert (found.code, found.severity) == ("SK911", Severity.WARNING)
-    assert found.message == "fault 'slow' (t) needs metrics-server, which the lab does not have"
-    assert "does not serve the metrics API" in found.observed
-    assert found.fix == "run it in a cluster with metrics-server"
+    assert found.message == "fault 'slow' (t) needs dynamic-storage, which the lab does not have"
+    assert "has no provisioner" in found.observed
+    assert found.fix == "run it in a cluster with a provisioner, for example kind with local-path"
 
 
 def test_what_cannot_be_tried_is_not_evaluated_and_never_failed() -> None:
-    lacks = findings(lacking([fault("metrics-server")], APP, KNOWN, offers), NAME)
+    lacks = findings(lacking([fault("dynamic-storage")], APP, KNOWN, offers), NAME)
     validation = conclude("s", "s/scenario.yaml", "d", "try", [], lacks, 0.1)
 
     assert validation.verdict == Verdict.NOT_EVALUATED
-    assert "needs metrics-server" in validation.headline
+    assert "needs dynamic-storage" in validation.headline
     assert "nothing to change in the scenario" in validation.headline
     assert validation.next == "scenario-kit explain SK911"
 
 
 def test_an_option_of_the_app_has_needs_of_its_own() -> None:
-    lacks = lacking([], APP, KNOWN, offers, {"autoscaling: true": ["metrics-server"]})
+    lacks = lacking([], APP, KNOWN, offers, {"autoscaling: true": ["dynamic-storage"]})
 
     assert [(lack.who, lack.need) for lack in lacks] == [
-        ("option 'autoscaling: true' of app 'otel-demo'", "metrics-server")
+        ("option 'autoscaling: true' of app 'otel-demo'", "dynamic-storage")
     ]

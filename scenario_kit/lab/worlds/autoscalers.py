@@ -5,6 +5,10 @@ recommended, to scale down only when nothing more was recommended for five minut
 time and then translated: for one look of the controller, the autoscaler gets the window that reaches back, by the wall
 clock, exactly as far as the real window does in virtual time. So the controller judges its own memory, to a tick.
 
+Afterwards the autoscaler keeps a ``behavior`` that says what holds without one: without it, the controller would go
+back up to what it remembers of the last five minutes by the wall clock. It lasts as long as the autoscaler, which is
+the trial's.
+
 Rules of an autoscaler's own ``behavior`` would have to be translated at every look; with one, a world says that it
 needs the wall clock.
 """
@@ -27,6 +31,12 @@ from scenario_kit.ports import Cluster
 #: The controller's own default, in seconds.
 WINDOW: Final = 300
 _STABILISED = "ScaleDownStabilized"
+#: Growth as without a behavior: to the double, or by four. The shortest period that there is; a tick may be shorter.
+_PERIOD_SECONDS = 1
+_GROWTH = [
+    {"type": "Percent", "value": 100, "periodSeconds": _PERIOD_SECONDS},
+    {"type": "Pods", "value": 4, "periodSeconds": _PERIOD_SECONDS},
+]
 #: The window must end before the controller has recorded what came next; it takes a moment to look.
 _EARLY_SECONDS = 0.02
 #: How long (wall) the controller may take to hear of a change.
@@ -86,7 +96,7 @@ class Autoscalers:
     def finished(self, seconds: float) -> list[Reason]:
         """Wait up to ``seconds`` (wall) for the controller; why it is not to be waited for, or has not finished."""
         deadline = time.monotonic() + seconds
-        reasons = [_needs_wall(hpa) for hpa in self._all() if hpa["spec"].get("behavior")]
+        reasons = [_needs_wall(hpa) for hpa in self._all() if _foreign(hpa["spec"].get("behavior"))]
         for namespace in self._namespaces:
             reasons += self._looks.wait(namespace, max(deadline - time.monotonic(), 0.0))
         return reasons
@@ -95,14 +105,14 @@ class Autoscalers:
         """Let those scale down that have held back for long enough.
 
         The controller looks four times: as before, with the window (and scales down), once more to write down that it
-        has, and again as before.
+        has, and with the window that there always is.
         """
         deadline = time.monotonic() + seconds
         for hpa in self._memory.overdue(self._all(), tick):
             namespace = hpa["metadata"]["namespace"]
             window, at = self._memory.window(tick, time.monotonic() + _again_seconds(self._looks, namespace, deadline))
             try:
-                if not self._patch(hpa, {"scaleDown": {"stabilizationWindowSeconds": window}}):
+                if not self._patch(hpa, behavior(window)):
                     continue
                 self._look(namespace, deadline)
                 time.sleep(max(at - time.monotonic(), 0.0))
@@ -110,19 +120,19 @@ class Autoscalers:
                 settle()
                 self._look(namespace, deadline)
             finally:
-                self._patch(hpa, None)
+                self._patch(hpa, behavior(WINDOW))
             self._look(namespace, deadline)
 
     def _look(self, namespace: str, deadline: float) -> None:
         self._looks.release(namespace)
         self._looks.wait(namespace, max(deadline - time.monotonic(), 0.0))
 
-    def _patch(self, hpa: Object, behavior: Object | None) -> bool:
+    def _patch(self, hpa: Object, rules: Object) -> bool:
         """Change it and wait until that is known here; False when it is gone."""
         meta = hpa["metadata"]
         try:
             after = self._cluster.patch(
-                Reference(KIND, meta["name"], meta["namespace"], "autoscaling"), {"spec": {"behavior": behavior}}
+                Reference(KIND, meta["name"], meta["namespace"], "autoscaling"), {"spec": {"behavior": rules}}
             )
         except NotFound:
             return False
@@ -137,6 +147,17 @@ class Autoscalers:
 
     def _all(self) -> list[Object]:
         return [hpa for namespace in self._namespaces for hpa in self._store.names(namespace, KIND).values()]
+
+
+def behavior(window: int) -> Object:
+    """What holds without a behavior, but for the window."""
+    return {"scaleUp": {"policies": _GROWTH}, "scaleDown": {"stabilizationWindowSeconds": window}}
+
+
+def _foreign(rules: Object | None) -> bool:
+    """Whether an autoscaler has a behavior that is not of our making."""
+    policies = ((rules or {}).get("scaleUp") or {}).get("policies") or ()
+    return bool(rules) and [policy["periodSeconds"] for policy in policies] != [_PERIOD_SECONDS] * len(_GROWTH)
 
 
 def _again_seconds(looks: Looks, namespace: str, deadline: float) -> float:

@@ -252,7 +252,7 @@ def test_a_crash_loop(site: Site, space: str) -> None:
     site.user.create(deployment(space, "web", "app:crash"))
     site.until(lambda: site.entry(space, "web")["state"].get("waiting", {}).get("reason") == "CrashLoopBackOff")
     entry = site.entry(space, "web")
-    assert entry["restartCount"] == 1
+    assert entry["restartCount"] >= 1  # the first back-off is shown for a second only
     assert entry["lastState"]["terminated"]["exitCode"] == 3
 
 

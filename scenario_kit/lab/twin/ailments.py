@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.batches import Result
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.process import Crash, Process
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import CallNode, OperationNode
 
-_FLAG, _PART = 0x56, 0x1000
+_FLAG, _ABSORB, _PART = 0x56, 0x59, 0x1000
 
 
 def impair(
@@ -34,7 +35,7 @@ def impair(
     if model is not None and model.background_error:
         failed |= streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
     for number, effect in enumerate(effects):
-        if effect.operation not in ("", node.name):
+        if effect.absorbs or effect.operation not in ("", node.name):
             continue
         part = np.ones(at.size, dtype=bool)
         if effect.share < 1.0:
@@ -62,6 +63,17 @@ def barred(store: Process, table: str, user: str) -> str:
     if table and store.holdings.refuses(user, table):
         return "forbidden"
     return "locked" if store.holdings.locks(table) else ""
+
+
+def absorbed(
+    process: Process, node: CallNode, salt: int, result: Result, effects: Sequence[Active], streams: Streams
+) -> Result:
+    """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
+    share = sum(effect.error_share for effect in effects if effect.absorbs == node.step.call)
+    if not share:
+        return result
+    draws = streams.uniform(mix(node.key, salt + _ABSORB), result.failed.size, process.ordinal)
+    return Result(result.took, result.failed | (draws < share))
 
 
 def shrug(node: OperationNode, took: Floats, failed: Flags) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ def stream(key: int, salt: int) -> int:
     return mix(key, salt) if salt else key
 
 
-def subset(draws: Draws, who: Ints) -> Draws:
+def subset(draws: Draws, who: Ints | slice) -> Draws:
     """The draws of some of the requests."""
     return {name: array[who] for name, array in draws.items()} if draws else draws
 
@@ -37,6 +37,14 @@ def under_way(chosen: Ints | None, took: Floats, failed: Flags) -> Ints:
     """Those of the chosen requests, None for all, that have neither failed nor hang."""
     who = np.arange(took.size) if chosen is None else chosen
     return who[~failed[who] & np.isfinite(took[who])]
+
+
+def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
+    """So many calls of each request at once, as one batch: the slowest counts, and that any failed."""
+    if many == 1:
+        return call(at, draws)
+    took, failed = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
+    return Result(took.reshape(many, -1).max(axis=0), np.asarray(failed.reshape(many, -1).any(axis=0)))
 
 
 def add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:

@@ -15,7 +15,8 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     ``redirect`` sends calls to the callee named there to the address ``redirect_to``. ``flood`` adds requests of that
     route per iteration. ``copies`` are how many more records each publish of the component brings. ``users`` replaces
     the number of users that a load generator without stages brings, ``paused`` lets it make no requests. ``relayed``:
-    the component asks for nothing itself; its callers do, through it, and tell it with each call.
+    the component asks for nothing itself; its callers do, through it, and tell it with each call. ``absorbs``: of its
+    calls of that ``component/operation`` the ``error_share`` is answered with an error, which only its own spans show.
     """
 
     component: str
@@ -37,6 +38,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     unhealthy: bool = False
     while_off: bool = False
     relayed: bool = False
+    absorbs: str = ""
     times_value: bool = False
     log: str = ""
 

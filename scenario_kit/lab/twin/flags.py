@@ -33,6 +33,7 @@ class Active(NamedTuple):
     users: float = 0.0
     paused: bool = False
     unhealthy: bool = False
+    absorbs: str = ""
     log: str = ""
 
     def leaked(self, before: float, calls: int) -> float:
@@ -117,5 +118,6 @@ def _active(effect: FlagEffect, value: float) -> Active:
         users=effect.users * times,
         paused=effect.paused,
         unhealthy=effect.unhealthy,
+        absorbs=effect.absorbs,
         log=effect.log,
     )

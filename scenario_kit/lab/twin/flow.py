@@ -7,13 +7,14 @@ messages, and the callee's time. Durations are seconds; infinite ones are calls 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from scenario_kit.lab.twin import ailments, caches
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, under_way
+from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, together, under_way
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hangs import HangBook
@@ -53,19 +54,19 @@ class Flow:
         self._recorder = Recorder(spans, hangs, logs, tape, parameters.edges)
         self.tape = tape
         self._logs = logs
-        self._moment = Moment(0.0, 0.0, {}, {})
+        self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
         self.published: dict[tuple[ProcessKey, str], list[Floats]] = {}
 
     def at(self, moment: Moment) -> None:
         """Requests from here on happen in this tick."""
-        self._moment = moment
+        self.moment = moment
         self.hanging = None
         self.published = {}
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
         """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
-        link = self._moment.links.get(LinkKey(caller.key, node.edge))
+        link = self.moment.links.get(LinkKey(caller.key, node.edge))
         if link is None:  # the caller ended in this very tick
             return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
         salt = mix(salt, caller.ordinal) if caller.ordinal else salt
@@ -91,7 +92,7 @@ class Flow:
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow)
         failed: Flags = np.zeros(n, dtype=bool)
-        effects = self._moment.effects.get(process.key, ())
+        effects = self.moment.effects.get(process.key, ())
         ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self._logs)
         if node.steps:
             self._steps(process, node.steps, salt, at, took, failed, draws)
@@ -156,7 +157,8 @@ class Flow:
     ) -> None:
         times = node.step.times
         counts = draws[times] if isinstance(times, str) else None
-        most = int(counts.max(initial=0)) if counts is not None else int(times)
+        many = int(float(times)) if node.step.at_once else 1
+        most = int(counts.max(initial=0)) if counts is not None else int(times) // many
         slowest: Floats | None = np.zeros(took.size) if node.step.parallel else None
         for number in range(most):
             who = chosen
@@ -171,10 +173,8 @@ class Flow:
             if who is not None and not who.size:
                 break
             deeper = mix(salt, number) if number else salt
-            if who is None:
-                result = self.call(process, node, deeper, at + took, draws)
-            else:
-                result = self.call(process, node, deeper, (at + took)[who], subset(draws, who))
+            some = slice(None) if who is None else who
+            result = together(partial(self.call, process, node, deeper), many, (at + took)[some], subset(draws, some))
             add(
                 result,
                 who,
@@ -203,7 +203,7 @@ class Flow:
         chosen: Ints | None,
     ) -> None:
         """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""
-        link = self._moment.links.get(LinkKey(process.key, node.edge))
+        link = self.moment.links.get(LinkKey(process.key, node.edge))
         cache = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None) if link else None
         who = under_way(chosen, took, failed)
         if cache is None or not who.size:
@@ -233,7 +233,7 @@ class Flow:
         chosen: Ints | None,
     ) -> None:
         """The caller fails where the answer holds something spoilt."""
-        link = self._moment.links.get(LinkKey(process.key, node.edge))
+        link = self.moment.links.get(LinkKey(process.key, node.edge))
         targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
         share = max((target.spoilt.get(node.step.rejects, 0.0) for target in targets), default=0.0)
         who = under_way(chosen, took, failed)
@@ -281,7 +281,8 @@ class Flow:
             failed[0 if caller.poisoned else int(np.argmax(failed)) :] = True
             caller.poisoned = True
             result = Result(result.took, failed)
-        self._recorder.called(caller, node, link, at, result, self.hanging, draws, mark)
+        seen = ailments.absorbed(caller, node, salt, result, self.moment.effects.get(caller.key, ()), self._streams)
+        self._recorder.called(caller, node, link, at, seen, self.hanging, draws, mark)
         return result
 
     def _spread(self, caller: Process, node: CallNode, link: Link, salt: int, at: Floats, draws: Draws) -> Result:
@@ -307,7 +308,7 @@ class Flow:
         edge = self._edges[node.edge]
         if lane.outcome != "ok" or lane.target is None:
             return self._broken(caller, node, link, lane, salt, at)
-        if lane.ready_at > self._moment.start:
+        if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
             if early.any():
                 return self._split(caller, node, link, lane, salt, at, draws, early)
@@ -387,7 +388,7 @@ class Flow:
     def _publish(
         self, caller: Process, broker: Process, node: CallNode, times: Floats, draws: Draws, sent: Flags
     ) -> None:
-        copies = sum(e.copies for e in self._moment.effects.get(caller.key, ()))
+        copies = sum(e.copies for e in self.moment.effects.get(caller.key, ()))
         self.tape.publish((broker.key, node.operation.model.topic), draws, sent, times, 1 + int(copies))
         records = self.published.setdefault((broker.key, node.operation.model.topic), [])
         records.append(np.repeat(times, 1 + int(copies)))

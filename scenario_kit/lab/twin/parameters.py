@@ -99,8 +99,9 @@ class Step(Value, frozen=True, kw_only=True):
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
     still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``sticky``: once it failed, the process
     gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``,
-    ``{port}`` are known. ``route`` is what ``{route}`` stands for from here on. A caller that leaves after
-    ``patience_seconds`` gets an error, and its span is never ended.
+    ``{port}`` are known. ``route`` is what ``{route}`` stands for from here on. ``at_once``: a fixed number of
+    ``parallel`` calls that are computed as one batch. A caller that leaves after ``patience_seconds`` gets an error,
+    and its span is never ended. A loop has a ``span`` for each round.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -113,6 +114,7 @@ class Step(Value, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     times: float | str = 1.0
     parallel: bool = False
+    at_once: bool = False
     route: str = ""
     share: float = 1.0
     patience_seconds: float = 0.0

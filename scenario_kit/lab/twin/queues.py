@@ -116,7 +116,9 @@ class Queues:
         if pending <= 0 or begin >= end:
             return
         old = max(before.get(topic, 0) - group.position, 0)
-        count = min(pending, max(1, int((end - begin) / max(group.mean, 1e-4))))
+        flags = flow.moment.effects.get(worker.key, ())
+        known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
+        count = min(pending, max(1, int((end - begin) / max(group.mean, known, 1e-4))))
         arrived = np.concatenate([np.full(old, begin), new])[-pending:][:count]
         self._work(node, group, worker, (process.key, topic), np.maximum(arrived, begin), flow, end)
 

@@ -1,0 +1,136 @@
+"""Every feature flag of the shop has its effect in the twin: which series move, and how far (behaviour.md §2.6)."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.lab.twin.parameters import read
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import Little, Span
+
+VERSIONS = ("2.2.0", "3.0.0")
+#: Only the text of an answer differs, which no series and no line shows.
+SILENT = {"llmInaccurateResponse"}
+#: Flags whose effect other tests of this folder measure.
+ELSEWHERE = {
+    "test_shop.py": {"adFailure", "cartFailure", "emailMemoryLeak", "paymentFailure", "paymentUnreachable"}
+    | {"productCatalogFailure"},
+    "test_shop_3.py": {"intlShippingSlowdown", "loadGeneratorTraffic", "loadGeneratorVUs"},
+    "test_browsers.py": {"imageSlowLoad"},
+}
+
+Check = Callable[[Little, Span, Span], None]
+
+
+def lag(shop: Little, group: str) -> float:
+    return next(
+        v for (n, ls), v in shop.samples.items() if n == "kafka_consumer_group_lag_sum_ratio" and ("group", group) in ls
+    )
+
+
+def usage(shop: Little, container: str) -> Any:
+    assert shop.last is not None
+    return next(u for (_, name), u in shop.last.usage.items() if name == container)
+
+
+def four_busy_threads(shop: Little, before: Span, after: Span) -> None:
+    assert usage(shop, "ad").cpu_cores == pytest.approx(4.0, abs=0.2)
+    assert after.quantile(0.95, "ad") > 2 * before.quantile(0.95, "ad"), "a node has four cores here"
+
+
+def three_seconds_of_collections(_: Little, before: Span, after: Span) -> None:
+    assert before.quantile(0.5, "ad") < 10
+    assert 2000 <= after.quantile(0.5, "ad") <= 5000
+    assert after.share("load-generator") == 0.0
+
+
+def a_hundred_copies(shop: Little, before: Span, after: Span) -> None:
+    per_order = after.rate("accounting", span="process orders") / after.rate(
+        "checkout", span="oteldemo.CheckoutService/PlaceOrder"
+    )
+    assert per_order == pytest.approx(101, rel=0.1)
+    assert lag(shop, "fraud-detection") > 100, "one record a second"
+    assert after.rate("fraud-detection", span="process orders") == pytest.approx(1.0, rel=0.1)
+    assert lag(shop, "accounting") < 100
+    assert after.share("load-generator") == 0.0
+
+
+def a_flood_of_home_pages(_: Little, before: Span, after: Span) -> None:
+    home = after.rate("load-generator", span="GET /")
+    assert home == pytest.approx(15.6 * 50 / 5.5 * 0.97, rel=0.15)
+    others = "oteldemo.ProductCatalogService/GetProduct"
+    assert 0.75 < after.rate("product-catalog", span=others) / before.rate("product-catalog", span=others) < 1.1
+
+
+def half_of_the_lists_fail(_: Little, before: Span, after: Span) -> None:
+    assert after.share("recommendation", span="oteldemo.RecommendationService/ListRecommendations") == pytest.approx(
+        0.5, abs=0.12
+    )
+    assert after.share("frontend", span="GET /api/recommendations") == pytest.approx(0.5, abs=0.12)
+
+
+def limits_that_nobody_else_sees(_: Little, before: Span, after: Span) -> None:
+    assert before.calls("product-reviews", error=True) == 0
+    assert after.share("product-reviews", span="POST", kind="CLIENT") == pytest.approx(0.25, abs=0.13)
+    assert after.share("product-reviews", kind="SERVER") == after.share("frontend") == 0.0
+
+
+def no_more_healthy(shop: Little, _: Span, after: Span) -> None:
+    pod = shop.pods("cart")[0]
+    assert not shop.twin.answers(pod, "cart", 8080, "grpc:", shop.now)
+    assert shop.twin.answers(pod, "cart", 8080, None, shop.now), "it listens all the same"
+    assert after.share("load-generator") == 0.0, "nobody asks the health service"
+
+
+EFFECTS: Mapping[str, tuple[str, Check]] = {
+    "adHighCpu": ("on", four_busy_threads),
+    "adManualGc": ("on", three_seconds_of_collections),
+    "failedReadinessProbe": ("on", no_more_healthy),
+    "kafkaQueueProblems": ("on", a_hundred_copies),
+    "llmRateLimitError": ("on", limits_that_nobody_else_sees),
+    "loadGeneratorFloodHomepage": ("on", a_flood_of_home_pages),
+    "recommendationCacheFailure": ("on", half_of_the_lists_fail),
+}
+
+
+def document(version: str) -> dict[str, Any]:
+    app = Catalog().app("otel-demo", version)
+    objects = app_objects(app, options_of(app, {}), 50, "shop")
+    found = next(o for o in objects if o["kind"] == "ConfigMap" and o["metadata"]["name"] == "flagd-config")
+    flags: dict[str, Any] = json.loads(found["data"]["demo.flagd.json"])["flags"]
+    return flags
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_flag_is_without_effect_and_none_without_a_test(version: str) -> None:
+    app = Catalog().app("otel-demo", version)
+    assert app.twin is not None
+    model = read(app.twin).flags
+    assert model is not None
+    known = set(document(version))
+    assert known - SILENT <= set(model.effects)
+    assert known <= SILENT | set(EFFECTS) | set().union(*ELSEWHERE.values())
+
+
+@pytest.mark.parametrize(("name", "flags"), ELSEWHERE.items())
+def test_other_tests_do_measure_them(request: pytest.FixtureRequest, name: str, flags: set[str]) -> None:
+    text = request.path.with_name(name).read_text(encoding="utf-8")
+    assert {flag for flag in flags if not re.search(rf'"{flag}"', text)} == set()
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_flag_does_what_it_does(cluster: Callable[..., Little], name: str) -> None:
+    variant, check = EFFECTS[name]
+    shop = cluster(warm=60.0)
+    before = shop.run(60.0)
+    data = shop.get("ConfigMap", "flagd-config")["data"]
+    flags = json.loads(data["demo.flagd.json"])
+    flags["flags"][name]["defaultVariant"] = variant
+    data["demo.flagd.json"] = json.dumps(flags)
+    shop.restart("flagd")
+    shop.run(60.0)
+    check(shop, before, shop.run(180.0))

@@ -124,7 +124,7 @@ def attributes(around: Circumstance) -> dict[str, Scalar]:
         return {}
     found: dict[str, Scalar] = {}
     node, link = around.frame.node, around.frame.link
-    if isinstance(node, CallNode) and link is not None:
+    if isinstance(node, CallNode) and link is not None and not around.edges[node.edge].registry:
         found["server.address"] = link.address.host
         found["server.port"] = link.address.port
         if link.ip:

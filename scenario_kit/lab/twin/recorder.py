@@ -16,6 +16,9 @@ from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
+#: What a channel of gRPC says once its peer is gone.
+_BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
+
 
 class Recorder:
     """Writes into the books of a world."""
@@ -116,13 +119,19 @@ class Recorder:
             return
         address = link.address
         words = node.operation.model.failure if outcome == "failure" else ""
+        edge, ip, port = self._edges[node.edge], link.ip, address.port
+        if edge.registry:  # the address is the registry's, who is called is registered there
+            lane = next((lane for lane in link.lanes if lane.target is not None), None)
+            ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
+            if lane is None and outcome == "refused":
+                words = _BROKEN
         text = words or cause(
             caller.model.dialect if caller.model else "",
             outcome,
-            self._edges[node.edge].protocol,
+            edge.protocol,
             host=address.host,
-            port=address.port,
-            ip=link.ip,
+            port=port,
+            ip=ip,
             user=address.user,
             table=node.operation.model.table.rpartition(".")[2],
         )

@@ -155,7 +155,10 @@ def serve(api: Api, port: int) -> ThreadingHTTPServer:
 
         def _handle(self) -> None:
             length = self.headers.get("Content-Length", "0")
-            if not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
+            if not _meant(self.headers.get("Host", "")):
+                self.close_connection = True
+                answer = _refusal(421, "this server answers to the names of loopback only")
+            elif not length.isdecimal() or int(length) > LIMIT_BYTES or "Transfer-Encoding" in self.headers:
                 self.close_connection = True
                 answer = _refusal(413, f"a body of at most {LIMIT_BYTES} bytes with its Content-Length is expected")
             else:
@@ -179,6 +182,11 @@ def serve(api: Api, port: int) -> ThreadingHTTPServer:
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     return server
+
+
+def _meant(host: str) -> bool:
+    """Whether a request was sent to this machine by a name of its own: a page may have its own name point here."""
+    return host.rpartition(":")[0] in ("127.0.0.1", "localhost")
 
 
 def _listens(connection: socket.socket) -> bool:

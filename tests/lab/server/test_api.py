@@ -57,6 +57,16 @@ def client(url: str) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.parametrize(
+    ("host", "status"), [("localhost", 200), ("127.0.0.1", 200), ("evil.example", 421), ("127.0.0.1.evil.example", 421)]
+)
+def test_a_name_that_somebody_else_lets_point_here_is_not_answered(
+    client: httpx.Client, url: str, host: str, status: int
+) -> None:
+    port = url.rpartition(":")[2]
+    assert client.get("/worlds", headers={"Host": f"{host}:{port}"}).status_code == status
+
+
 def test_it_listens_on_loopback_only(server: ThreadingHTTPServer) -> None:
     assert server.server_address[0] == "127.0.0.1"
 
@@ -138,7 +148,7 @@ def test_another_world_under_the_same_name_is_refused(client: httpx.Client) -> N
 
 def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> None:
     with socket.create_connection(server.server_address[:2]) as raw:
-        raw.sendall(f"PUT /worlds/t1 HTTP/1.1\r\nHost: x\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n".encode())
+        raw.sendall(f"PUT /worlds/t1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n".encode())
         assert raw.recv(100).startswith(b"HTTP/1.1 413")
 
 
@@ -179,7 +189,7 @@ def test_a_caller_that_hangs_up_freezes_the_world(server: ThreadingHTTPServer, l
     body = f'{{"until": {EPOCH + 6000}}}'
     head = [
         "POST /worlds/t1/wait HTTP/1.1",
-        "Host: x",
+        "Host: localhost:1",
         f"Authorization: Bearer {TOKEN}",
         f"Content-Length: {len(body)}",
     ]

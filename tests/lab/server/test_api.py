@@ -148,7 +148,8 @@ def test_another_world_under_the_same_name_is_refused(client: httpx.Client) -> N
 
 def test_a_body_that_is_too_large_is_not_read(server: ThreadingHTTPServer) -> None:
     with socket.create_connection(server.server_address[:2]) as raw:
-        raw.sendall(f"PUT /worlds/t1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n".encode())
+        head = f"PUT /worlds/t1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: {LIMIT_BYTES + 1}\r\n\r\n"
+        raw.sendall(head.encode())
         assert raw.recv(100).startswith(b"HTTP/1.1 413")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -93,6 +94,15 @@ def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:
         tree.setdefault(pair.family, {}).setdefault(pair.fault, {}).setdefault(pair.app, []).append(pair)
     families = [_round([_round(list(apps.values())) for apps in faults.values()]) for faults in tree.values()]
     yield from _round(families)
+
+
+def each(order: Iterable[Pair], count: int) -> Iterator[Pair]:
+    """The first ``count`` pairs of every fault type in every app, in the same order."""
+    taken: Counter[tuple[str, str]] = Counter()
+    for pair in order:
+        taken[pair.app, pair.fault] += 1
+        if taken[pair.app, pair.fault] <= count:
+            yield pair
 
 
 def _round(groups: Sequence[Sequence[Pair]]) -> list[Pair]:

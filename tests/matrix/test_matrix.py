@@ -12,7 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
 from tests.matrix import page, reasons, record
 from tests.matrix.lab import judged, row, steps
-from tests.matrix.pairs import Pair, aimless, bites, pairs, sample
+from tests.matrix.pairs import Pair, aimless, bites, each, pairs, sample
 from tests.matrix.reasons import Written
 from tests.matrix.record import Fired
 
@@ -58,6 +58,10 @@ def test_the_beginning_of_a_sample_is_spread_wide() -> None:
     assert {p.family for p in order[:3]} == {"A", "B", "C"}
     assert {p.fault for p in order[:9]} == {"a", "b1", "b2", "c1", "c2", "c3"}
     assert {app for p in order[:6] if p.fault == "a" for app in [p.app]} == {"x", "y"}
+    assert list(each(order, 5)) == order
+    once = list(each(order, 1))
+    assert len(once) == len({(p.app, p.fault) for p in once}) == 12
+    assert once == [p for p in order if p in once] != order[:12]
 
 
 def timeline(name: str, on: str, *firing: tuple[float, float | None]) -> AlertTimeline:

@@ -8,27 +8,23 @@
     GET /api/worlds/{namespace}/logs/{component}   {"lines": [...]}
 
 Whoever may read has the token, which ``lab open`` puts into the fragment of the address: a browser does not send that
-part, and the page sends it on as a bearer token. Requests whose Host is not this address are refused, so that a name
-of a stranger that resolves to loopback gets nothing; so are those that a page of another origin makes.
+part, and the page sends it on as a bearer token. Requests that a page of another origin makes are refused.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import logging
 import re
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Protocol
+from http.server import ThreadingHTTPServer
+from typing import NamedTuple, Protocol
 
-import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import InfrastructureError, NotFound
-from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.serving import Answer, Request, refusal, server, told
 from scenario_kit.model import Object
 
 _LOG = logging.getLogger(__name__)
@@ -56,14 +52,6 @@ class Reads(Protocol):
         """Lines of a component; raises ``NotFound``."""
 
 
-class Answer(NamedTuple):
-    """Status, body and its type."""
-
-    status: int
-    body: bytes
-    type: str = "application/json"
-
-
 class Page(NamedTuple):
     """The HTML, and the policy under which a browser may show it: its own script and style, its own server."""
 
@@ -76,42 +64,38 @@ class Site:
 
     def __init__(self, source: Reads, token: str, lab: str) -> None:
         self._source = source
-        self._token = token.encode()
+        self._token = token
         self.page = page(lab)
 
-    def answer(self, method: str, path: str, header: Callable[[str, str], str], port: int) -> Answer:
-        """Answer one request to the server on ``port``; ``header(name, default)`` reads a header."""
-        if header("Host", "") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
-            return _refusal(403, "this address is not the page's own", "open the address that 'lab open' prints")
-        if header("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            return _refusal(403, "another site asked", "open the address that 'lab open' prints")
-        if method != "GET":
-            return _refusal(405, f"{method}: this page only reads")
-        path = path.partition("?")[0]
-        if path == "/":
+    def answer(self, request: Request) -> Answer:
+        """Answer one request."""
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return refusal(403, "another site asked", "open the address that 'lab open' prints")
+        if request.method != "GET":
+            return refusal(405, f"{request.method}: this page only reads")
+        if request.path == "/":
             return Answer(200, self.page.html, "text/html; charset=utf-8")
-        scheme, _, token = header("Authorization", "").partition(" ")
-        if scheme != "Bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
-            return _refusal(401, "the token is missing or wrong", "open the whole address that 'lab open' prints")
+        if not request.bears(self._token):
+            return refusal(401, "the token is missing or wrong", "open the whole address that 'lab open' prints")
         try:
-            return self._read(path)
+            return self._read(request.path)
         except NotFound as error:
-            return _refusal(404, error.message, error.fix)
+            return refusal(404, error.message, error.fix)
         except InfrastructureError as error:
-            return _refusal(503, error.message, error.fix)
+            return refusal(503, error.message, error.fix)
         except Exception as error:  # noqa: BLE001 - the page is told, and the next question is answered
-            _LOG.exception("%s failed", path)
-            return _refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see where 'lab open' runs")
+            _LOG.exception("%s failed", request.path)
+            return refusal(500, f"{type(error).__name__}: {error}", "a bug of ours: see where 'lab open' runs")
 
     def _read(self, path: str) -> Answer:
         if path == "/api/worlds":
-            return _json(200, {"worlds": self._source.worlds()})
+            return told(200, {"worlds": self._source.worlds()})
         match = _WORLD.fullmatch(path)
         if match is None:
-            return _refusal(404, f"{path}: no such page")
+            return refusal(404, f"{path}: no such page")
         if match["component"]:
-            return _json(200, {"lines": self._source.logs(match["namespace"], match["component"])})
-        return _json(200, self._source.world(match["namespace"]))
+            return told(200, {"lines": self._source.logs(match["namespace"], match["component"])})
+        return told(200, self._source.world(match["namespace"]))
 
 
 def serve(site: Site, port: int) -> ThreadingHTTPServer:
@@ -121,37 +105,7 @@ def serve(site: Site, port: int) -> ThreadingHTTPServer:
         OSError: the port is taken.
     """
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        server_version = "lab"
-        sys_version = ""
-        timeout = 60
-
-        def _handle(self) -> None:
-            self.close_connection = self.close_connection or self.command != "GET"  # a body would be left unread
-            port = int(self.connection.getsockname()[1])
-            answer = site.answer(self.command, self.path, lambda n, d: str(self.headers.get(n, d)), port)
-            try:
-                self.send_response(answer.status)
-                for name, value in (*_HEADERS.items(), ("Content-Security-Policy", site.page.policy)):
-                    self.send_header(name, value)
-                self.send_header("Content-Type", answer.type)
-                self.send_header("Content-Length", str(len(answer.body)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(answer.body)
-            except ConnectionError:
-                self.close_connection = True  # the browser left
-
-        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle  # noqa: N815
-
-        def log_message(self, format: str, *args: object) -> None:
-            _LOG.debug(format, *args)
-
-    server = ThreadingHTTPServer((LOOPBACK, port), Handler)
-    server.daemon_threads = True
-    return server
+    return server(site.answer, port, headers={**_HEADERS, "Content-Security-Policy": site.page.policy})
 
 
 def page(lab: str) -> Page:
@@ -172,11 +126,3 @@ def page(lab: str) -> Page:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _json(status: int, document: Any) -> Answer:
-    return Answer(status, msgspec.json.encode(document))
-
-
-def _refusal(status: int, error: str, fix: str = "") -> Answer:
-    return _json(status, {"error": error, "fix": fix})

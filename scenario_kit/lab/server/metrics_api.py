@@ -7,14 +7,12 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
-
-import msgspec
+from http.server import ThreadingHTTPServer
+from urllib.parse import parse_qs
 
 from scenario_kit.lab.server import selectors
 from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.serving import Answer, Request, server, told
 from scenario_kit.lab.telemetry.resource_metrics import (
     API_VERSION,
     Measured,
@@ -55,13 +53,8 @@ _FIXED: Mapping[str, Object] = {
 }
 
 
-class Answer(NamedTuple):
-    """Status code and document."""
-
-    status: int
-    document: Object
-
-
+#: Status code and document.
+_Told = tuple[int, Object]
 #: Called before the metrics of pods are told: namespace, label selector and name of the program that asks.
 Pace = Callable[[str, str, str], None]
 
@@ -74,16 +67,22 @@ class MetricsApi:
         self._store = store
         self._pace = pace
 
-    def answer(self, method: str, target: str, agent: str = "") -> Answer:
-        """Answer one request; ``agent`` is what the program calls itself."""
-        url = urlsplit(target)
-        if url.path in _FIXED:
-            return Answer(200, _FIXED[url.path])
-        match = _PATH.fullmatch(url.path)
+    def answer(self, request: Request) -> Answer:
+        """Answer one request."""
+        try:
+            return told(*self._answer(request))
+        except Exception as error:  # noqa: BLE001 - the caller is told, and others are answered
+            _LOG.exception("%s %s failed", request.method, request.path)
+            return told(*_status(500, "InternalError", f"{type(error).__name__}: {error}"))
+
+    def _answer(self, request: Request) -> _Told:
+        if request.path in _FIXED:
+            return 200, _FIXED[request.path]
+        match = _PATH.fullmatch(request.path)
         if match is None:
             return _status(404, "NotFound", "the server could not find the requested resource")
-        query = {key: values[-1] for key, values in parse_qs(url.query).items()}
-        if method != "GET" or query.get("watch") in ("1", "true"):
+        query = {key: values[-1] for key, values in parse_qs(request.query).items()}
+        if request.method != "GET" or query.get("watch") in ("1", "true"):
             return _status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         try:
             labels, fields = (selectors.parse(query.get(key, "")) for key in ("labelSelector", "fieldSelector"))
@@ -93,12 +92,12 @@ class MetricsApi:
         if plural == "nodes":
             found = self._nodes()
         else:
-            self._pace(namespace, query.get("labelSelector", ""), agent)
+            self._pace(namespace, query.get("labelSelector", ""), request.headers.get("user-agent", ""))
             found = self._pods(namespace)
         if name:
             chosen = [each for each in found if each["metadata"]["name"] == name]
-            return Answer(200, chosen[0]) if chosen else _missing(plural, namespace, name)
-        return Answer(200, listed(_KINDS[plural], [each for each in found if _chosen(each, labels, fields)]))
+            return (200, chosen[0]) if chosen else _missing(plural, namespace, name)
+        return 200, listed(_KINDS[plural], [each for each in found if _chosen(each, labels, fields)])
 
     def _pods(self, namespace: str) -> list[Object]:
         found: list[Object] = []
@@ -125,46 +124,7 @@ def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServe
         OSError: the port is taken.
     """
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        timeout = 3600
-
-        def _handle(self) -> None:
-            try:
-                answer = api.answer(self.command, self.path, self.headers.get("User-Agent", ""))
-            except Exception as error:  # noqa: BLE001 - the caller is told, and others are answered
-                _LOG.exception("%s %s failed", self.command, self.path)
-                answer = _status(500, "InternalError", f"{type(error).__name__}: {error}")
-            body = msgspec.json.encode(answer.document)
-            try:
-                self.send_response(answer.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:
-                self.close_connection = True  # the caller left: nobody is there to be told
-
-        do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = _handle  # noqa: N815 - the library's names
-
-        def version_string(self) -> str:
-            return "metrics-server"
-
-        def log_message(self, format: str, *args: object) -> None:
-            _LOG.debug(format, *args)
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 256
-
-        def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the library's names
-            _LOG.debug("a connection of the metrics API broke off", exc_info=True)
-
-    server = Server(("127.0.0.1", port), Handler)
-    # The handshake belongs to the connection's own thread: one that does not speak must not hold up the others.
-    server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    return server
+    return server(api.answer, port, name="metrics-server", any_host=True, tls=tls)
 
 
 def _chosen(each: Object, labels: selectors.Selector, fields: selectors.Selector) -> bool:
@@ -173,13 +133,13 @@ def _chosen(each: Object, labels: selectors.Selector, fields: selectors.Selector
     return selectors.admits(labels, meta.get("labels") or {}) and selectors.admits(fields, named)
 
 
-def _missing(plural: str, namespace: str, name: str) -> Answer:
+def _missing(plural: str, namespace: str, name: str) -> _Told:
     full = f"{namespace}/{name}" if namespace else name
     details = {"name": full, "group": _GROUP, "kind": plural}
     return _status(404, "NotFound", f'{plural}.{_GROUP} "{full}" not found', details)
 
 
-def _status(code: int, reason: str, message: str, details: Object | None = None) -> Answer:
+def _status(code: int, reason: str, message: str, details: Object | None = None) -> _Told:
     document: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     document |= {"message": message, "reason": reason, "code": code}
-    return Answer(code, document | ({"details": details} if details else {}))
+    return code, document | ({"details": details} if details else {})

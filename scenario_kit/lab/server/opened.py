@@ -8,52 +8,42 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import parse_qs
 
-import msgspec
-
-from scenario_kit.lab.tracing import Asked, Replied, lines, reply
+from scenario_kit.lab.serving import Answer, told
+from scenario_kit.lab.tracing import Asked, lines, refused, reply
 from scenario_kit.lab.tracing.query import Malformed, whole
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import World
 
 _LOG: Final = logging.getLogger(__name__)
 _PLACE: Final = re.compile(r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(jaeger/api/(?P<api>.+)|otlp)")
-_JSON: Final = "application/json"
 _LINES: Final = "application/x-ndjson"
 #: Seconds that an export goes back where nobody says how many.
 _SINCE: Final = 300
 
 
-class Opened(NamedTuple):
-    """Status, body and its type."""
-
-    status: int
-    body: bytes
-    type: str = _JSON
-
-
-def opened(worlds: Worlds, path: str, query: str) -> Opened | None:
+def opened(worlds: Worlds, path: str, query: str) -> Answer | None:
     """The answer to a GET of a path that needs no token; None for other paths."""
     place = _PLACE.fullmatch(path)
     if place is None:
         return None
     world = worlds.at_home(place["namespace"])
     if world is None:
-        return _problem(404, f"no world is at home in the namespace {place['namespace']}")
+        return told(*refused(404, f"no world is at home in the namespace {place['namespace']}"))
     try:
         if place["api"]:
-            return _told(reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
+            return told(*reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
         return _export(world, query)
     except Malformed as error:
-        return _problem(400, str(error))
+        return told(*refused(400, str(error)))
     except Exception as error:  # noqa: BLE001 - the caller is told, and other worlds go on
         _LOG.exception("GET %s failed", path)
-        return _problem(500, f"{type(error).__name__}: the lab server's log has more")
+        return told(*refused(500, f"{type(error).__name__}: the lab server's log has more"))
 
 
-def _export(world: World, query: str) -> Opened:
+def _export(world: World, query: str) -> Answer:
     given = {key: values[0] for key, values in parse_qs(query).items()}
     since = world.now - whole(given, "since", _SINCE)
     service, errors = given.get("service", ""), given.get("errors", "") == "true"
@@ -62,14 +52,4 @@ def _export(world: World, query: str) -> Opened:
         for trace in world.traces(since, world.now)
         if (not errors or trace.errors) and (not service or any(span.service == service for span in trace.spans))
     )
-    return Opened(200, "".join(line + "\n" for line in lines(chosen)).encode(), _LINES)
-
-
-def _told(replied: Replied) -> Opened:
-    return Opened(replied.status, msgspec.json.encode(replied.document))
-
-
-def _problem(status: int, text: str) -> Opened:
-    errors = [{"code": status, "msg": text}]
-    document = {"data": None, "total": 0, "limit": 0, "offset": 0, "errors": errors}
-    return Opened(status, msgspec.json.encode(document))
+    return Answer(200, "".join(line + "\n" for line in lines(chosen)).encode(), _LINES)

@@ -1,6 +1,6 @@
 """Traces of a world as existing tools read them: Jaeger's query API, and OpenTelemetry's JSON."""
 
-from scenario_kit.lab.tracing.jaeger import Asked, Replied, reply
+from scenario_kit.lab.tracing.jaeger import Asked, refused, reply
 from scenario_kit.lab.tracing.otlp import lines
 
-__all__ = ["Asked", "Replied", "lines", "reply"]
+__all__ = ["Asked", "lines", "refused", "reply"]

@@ -47,7 +47,7 @@ def reply(asked: Asked, path: str, query: str) -> Replied:
     try:
         return _reply(asked, path, query)
     except Malformed as error:
-        return _refused(400, str(error))
+        return refused(400, str(error))
 
 
 def _reply(asked: Asked, path: str, query: str) -> Replied:
@@ -71,10 +71,10 @@ def _reply(asked: Asked, path: str, query: str) -> Replied:
     if match := _TRACE.fullmatch(path):
         wanted = identifier(match["id"])
         found = [t for t in asked.traces(0.0, asked.now) if t.trace_id == wanted]
-        return _found([trace_document(t) for t in found]) if found else _refused(404, "trace not found")
+        return _found([trace_document(t) for t in found]) if found else refused(404, "trace not found")
     if path == "dependencies":
         return _found(_dependencies(asked, query))
-    return _refused(404, f"no such path: api/{path}")
+    return refused(404, f"no such path: api/{path}")
 
 
 def _search(asked: Asked, query: Query) -> Replied:
@@ -165,7 +165,8 @@ def _found(data: Sequence[Any], total: int = 0) -> Replied:
     return Replied(200, _envelope(data, total, None))
 
 
-def _refused(status: int, text: str) -> Replied:
+def refused(status: int, text: str) -> Replied:
+    """An error as Jaeger tells it."""
     return Replied(status, _envelope(None, 0, [{"code": status, "msg": text}]))
 
 

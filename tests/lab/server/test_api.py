@@ -15,7 +15,8 @@ from scenario_kit.errors import InfrastructureError, KitError, LabError, Metrics
 from scenario_kit.lab import clock
 from scenario_kit.lab.clock import WallClock, WorldClock, close_world, open_world
 from scenario_kit.lab.server import api as module
-from scenario_kit.lab.server.api import LIMIT_BYTES, Api, serve
+from scenario_kit.lab.server.api import Api, serve
+from scenario_kit.lab.serving import LIMIT_BYTES
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
 
 TOKEN = "s3cret"

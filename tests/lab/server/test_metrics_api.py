@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from scenario_kit.lab import aggregation
 from scenario_kit.lab.certificates import Authority, cluster_keys, issue
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
+from scenario_kit.lab.serving import Request
 from scenario_kit.lab.telemetry import Measured
 from scenario_kit.model.process import Usage
 from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
@@ -46,6 +48,11 @@ def api(lab: LittleLab) -> MetricsApi:
     return MetricsApi(lab.worlds, lab.store)
 
 
+def ask(api: MetricsApi, target: str, method: str = "GET") -> tuple[int, Any]:
+    answer = api.answer(Request(method, *target.split("?")))
+    return answer.status, json.loads(answer.body)
+
+
 def names(document: Any) -> list[str]:
     return [each["metadata"]["name"] for each in document["items"]]
 
@@ -63,19 +70,19 @@ def names(document: Any) -> list[str]:
     ],
 )
 def test_lists_are_selected(api: MetricsApi, target: str, found: list[str]) -> None:
-    answer = api.answer("GET", target)
-    assert (answer.status, names(answer.document)) == (200, found)
+    status, document = ask(api, target)
+    assert (status, names(document)) == (200, found)
 
 
 def test_one_pod_and_one_that_is_not_there(api: MetricsApi) -> None:
-    assert api.answer("GET", SHOP + "/web").document["metadata"]["name"] == "web"
-    missing = api.answer("GET", SHOP + "/gone")
-    assert (missing.status, missing.document["reason"]) == (404, "NotFound")
-    assert missing.document["message"] == 'pods.metrics.k8s.io "shop/gone" not found'
+    assert ask(api, SHOP + "/web")[1]["metadata"]["name"] == "web"
+    status, missing = ask(api, SHOP + "/gone")
+    assert (status, missing["reason"]) == (404, "NotFound")
+    assert missing["message"] == 'pods.metrics.k8s.io "shop/gone" not found'
 
 
 def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: LittleLab) -> None:
-    assert names(api.answer("GET", NODES).document) == []
+    assert names(ask(api, NODES)[1]) == []
 
 
 @pytest.mark.parametrize(
@@ -89,12 +96,12 @@ def test_nodes_without_pods_use_something_too(api: MetricsApi, lab: LittleLab) -
     ],
 )
 def test_what_is_not_served(api: MetricsApi, method: str, target: str, status: int) -> None:
-    answer = api.answer(method, target)
-    assert (answer.status, answer.document["kind"], answer.document["code"]) == (status, "Status", status)
+    answered, document = ask(api, target, method)
+    assert (answered, document["kind"], document["code"]) == (status, "Status", status)
 
 
 def test_discovery_tells_both_kinds(api: MetricsApi) -> None:
-    resources = api.answer("GET", "/apis/metrics.k8s.io/v1beta1").document["resources"]
+    resources = ask(api, "/apis/metrics.k8s.io/v1beta1")[1]["resources"]
     assert {(r["name"], r["kind"], r["namespaced"]) for r in resources} == {
         ("pods", "PodMetrics", True),
         ("nodes", "NodeMetrics", False),
@@ -120,7 +127,7 @@ def port(api: MetricsApi, pki: Path) -> Iterator[int]:
     server.server_close()
 
 
-def ask(port: int, pki: Path, certificate: str) -> httpx.Response:
+def dial(port: int, pki: Path, certificate: str) -> httpx.Response:
     """As the API server does it: the name of the Service, the cluster's authority."""
     context = ssl.create_default_context(cafile=str(pki / "ca.crt"))
     if certificate:
@@ -132,7 +139,7 @@ def ask(port: int, pki: Path, certificate: str) -> httpx.Response:
 
 
 def test_the_api_server_is_answered(port: int, pki: Path) -> None:
-    assert names(ask(port, pki, "front-proxy-client").json()) == ["cart", "web"]
+    assert names(dial(port, pki, "front-proxy-client").json()) == ["cart", "web"]
 
 
 @pytest.mark.parametrize("certificate", ["", "admin", "oncall"])
@@ -140,7 +147,7 @@ def test_nobody_else_is(port: int, pki: Path, certificate: str) -> None:
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), "oncall", groups=["oncall"])
     pair.write(pki / "oncall.crt", pki / "oncall.key")
     with pytest.raises(httpx.TransportError):
-        ask(port, pki, certificate)
+        dial(port, pki, certificate)
 
 
 def test_objects_verify_the_server(pki: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.server.api import Api
+from scenario_kit.lab.serving import Request
 from scenario_kit.model.trace import Span, Trace
 
 NOW = 1_790_000_100.0
@@ -32,7 +33,7 @@ class TwoWorlds:
 
 
 def ask(path: str, method: str = "GET") -> tuple[int, bytes, str]:
-    answer = Api(TwoWorlds(), "s3cret").answer(method, path, "", b"", lambda: True)  # type: ignore[arg-type]
+    answer = Api(TwoWorlds(), "s3cret").answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
     return answer.status, answer.body, answer.type
 
 

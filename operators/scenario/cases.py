@@ -13,10 +13,9 @@ from scenario_kit.campaign.plans import Plan, Resolve, users
 from scenario_kit.campaign.spec import ValidationSpec, validation_spec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
+from scenario_kit.model.reference import GROUP
 from scenario_kit.render import resolve
 from scenario_kit.render.recurrence import demand_wall_clock
-
-GROUP = "scenariokit.io"
 
 
 def _nothing(namespace: str, load_percent: int) -> Runbook:

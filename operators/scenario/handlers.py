@@ -16,9 +16,10 @@ from operators.scenario.reconcile import reconcile, release
 from operators.scenario.runner import TrialRun, show_blocked
 from operators.scenario.validations import Validations
 from scenario_kit.errors import ScenarioKitError
+from scenario_kit.model.reference import GROUP
 
 log = logging.getLogger(__name__)
-_GROUP: Final = ("scenariokit.io", "v1alpha1")
+_GROUP: Final = (GROUP, "v1alpha1")
 _RETRY_SECONDS: Final = 3.0
 
 

@@ -8,10 +8,12 @@ from typing import Any, Final
 from operators.scenario.accept import accept, live_spec
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Create, Remove, conditions, plan
-from operators.scenario.runner import GROUP, read, reference
+from operators.scenario.runner import read
 from scenario_kit.errors import AlreadyExists, NotFound
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION
+from scenario_kit.model.trial import trial_reference
 from scenario_kit.trial import Condition, TrialStatus
 
 log = logging.getLogger(__name__)
@@ -33,7 +35,7 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
     trials = _trials(environment, name) if namespace == environment.settings.management_namespace else []
     action = plan(name, generation, wanted, trials)
     if isinstance(action, Remove):
-        environment.cluster.delete(reference(action.trial, namespace))
+        environment.cluster.delete(trial_reference(action.trial, namespace))
     elif isinstance(action, Create) and runbook is not None:
         _create(environment, obj, action.trial, live_spec(environment, obj, runbook).to_json())
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
@@ -93,5 +95,7 @@ def release(environment: Environment, name: str) -> bool:
     trials = _trials(environment, name)
     for trial in trials:
         if not trial["metadata"].get("deletionTimestamp"):
-            environment.cluster.delete(reference(trial["metadata"]["name"], environment.settings.management_namespace))
+            environment.cluster.delete(
+                trial_reference(trial["metadata"]["name"], environment.settings.management_namespace)
+            )
     return not trials

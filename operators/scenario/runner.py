@@ -15,23 +15,18 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
+from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
 from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
-GROUP: Final = "scenariokit.io"
 #: Wall seconds between two reports of progress; a virtual hour may pass between them.
 _TELL_SECONDS: Final = 0.8
 
 #: One run per trial at a time: the clean-up of a deleted trial waits for its last step.
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-
-
-def reference(name: str, namespace: str) -> Reference:
-    """The reference of a Trial."""
-    return Reference("Trial", name, namespace, GROUP)
 
 
 class TrialRun:
@@ -41,7 +36,7 @@ class TrialRun:
         self._environment = environment
         self._name = name
         self._stopping = stopping
-        self._ref = reference(name, environment.settings.management_namespace)
+        self._ref = trial_reference(name, environment.settings.management_namespace)
         self._status = TrialStatus()
         self._told = 0.0
         self._alerts: tuple[AlertNow, ...] = ()
@@ -202,7 +197,7 @@ def forget(environment: Environment, name: str) -> None:
 
 def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
     """Say in the status that the clean-up does not get through; the finalizer stays."""
-    ref = reference(name, environment.settings.management_namespace)
+    ref = trial_reference(name, environment.settings.management_namespace)
     trial = environment.cluster.get(ref)
     if trial is None:
         return

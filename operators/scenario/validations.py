@@ -11,19 +11,21 @@ from typing import Any, Final
 
 import msgspec
 
-from operators.scenario.cases import GROUP, Case, case_of
+from operators.scenario.cases import Case, case_of
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.verdicts import Begin, Conclude, Shown, Watch, decide, status
 from scenario_kit.campaign import conclude
 from scenario_kit.campaign.advance import Seen
-from scenario_kit.campaign.collect import PURPOSE_LABEL, Campaign, going, reference, status_of
+from scenario_kit.campaign.collect import Campaign, going, status_of
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
 from scenario_kit.campaign.sharing import at_once
 from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
+from scenario_kit.model.reference import GROUP
+from scenario_kit.model.trial import PURPOSE_LABEL, trial_reference
 from scenario_kit.report import Report
 from scenario_kit.report.bounded import bounded
 
@@ -73,7 +75,7 @@ class Validations:
         trials = self._trials(name)
         for trial in trials:
             if not going(trial):
-                self._environment.cluster.delete(reference(trial["metadata"]["name"]))
+                self._environment.cluster.delete(trial_reference(trial["metadata"]["name"]))
         return not trials
 
     def _case(self, obj: Object) -> Refusal | Case:

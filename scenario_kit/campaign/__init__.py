@@ -1,6 +1,6 @@
 """Which trials a validation consists of, running them, and what they add up to (design §8)."""
 
-from scenario_kit.campaign.collect import CAMPAIGN_LABEL, status_of
+from scenario_kit.campaign.collect import status_of
 from scenario_kit.campaign.conclusion import conclude, verdict
 from scenario_kit.campaign.custom import chosen
 from scenario_kit.campaign.plans import PLANS, QUICK, STANDARD, TRY, Plan, PlannedTrial, named, trials
@@ -9,7 +9,6 @@ from scenario_kit.campaign.run import run
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 
 __all__ = [
-    "CAMPAIGN_LABEL",
     "MANAGEMENT_NAMESPACE",
     "PLANS",
     "QUICK",

@@ -17,17 +17,13 @@ from scenario_kit.campaign.result import TrialResult, from_status
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import API_VERSION
+from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
 from scenario_kit.ports import Cluster
 from scenario_kit.trial import TrialStatus
 
-_GROUP: Final = "scenariokit.io"
-KEPT_LABEL: Final = "scenariokit.io/kept"
-#: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
-CAMPAIGN_LABEL: Final = "scenariokit.io/campaign"
-#: What a trial is for.
-PURPOSE_LABEL: Final = "scenariokit.io/purpose"
+KEPT_LABEL: Final = f"{GROUP}/kept"
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Campaign:
 
     def find(self, planned: PlannedTrial) -> Object | None:
         """The Trial object, also one that is on its way out; None where there is none."""
-        return self.cluster.get(reference(self.name(planned)))
+        return self.cluster.get(trial_reference(self.name(planned)))
 
     def begin(self, planned: PlannedTrial) -> None:
         """Create a trial, in a namespace of its own; one that somebody else has just created is as good.
@@ -78,7 +74,7 @@ class Campaign:
 
     def remove(self, planned: PlannedTrial) -> None:
         """Delete a trial: what it changed is undone before it is gone."""
-        self.cluster.delete(reference(self.name(planned)))
+        self.cluster.delete(trial_reference(self.name(planned)))
 
     def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
         """What became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
@@ -99,11 +95,6 @@ class Campaign:
             app = TrialSpec.from_json(trial["spec"]).runbook().app
             base = msgspec.structs.replace(base, assumed=drawn(app, number))
         return from_status(base, status, history, injected)
-
-
-def reference(name: str) -> Reference:
-    """The reference of a Trial of a campaign."""
-    return Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP)
 
 
 def status_of(trial: Object) -> TrialStatus:

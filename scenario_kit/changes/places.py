@@ -24,6 +24,7 @@ from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.quantity import number
+from scenario_kit.model.requests import pod_requests
 from scenario_kit.ports import Cluster
 
 _STAND_IN: Final = re.compile(
@@ -146,8 +147,10 @@ def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name:
         raise AuthoringError(f"{name}: node {host} or {workload.kind}/{workload.name} is gone")
     own = {p["metadata"]["uid"] for p in pods(cluster, workload)}
     fixed = [p for p in cluster.list("Pod") if _stays(p, host) and p["metadata"].get("uid") not in own]
-    free = number(node["status"]["allocatable"][resource]) - sum(_request(p["spec"], resource) for p in fixed)
-    each = _request(obj["spec"]["template"]["spec"], resource)
+    free = number(node["status"]["allocatable"][resource]) - sum(
+        pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
+    )
+    each = pod_requests(obj["spec"]["template"]["spec"]).get(resource, 0.0)
     left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
     if each <= 0 or left <= 0:
         raise AuthoringError(
@@ -165,16 +168,6 @@ def _stays(pod: Object, host: str) -> bool:
     owners = {o["kind"] for o in pod["metadata"].get("ownerReferences") or ()}
     pinned = (spec.get("nodeSelector") or {}).get(_HOSTNAME) == host
     return pinned or bool(owners & {"DaemonSet", "Node"}) or int(spec.get("priority") or 0) >= _CRITICAL
-
-
-def _request(spec: Object, resource: str) -> float:
-    """What a pod asks for: its containers together, or the largest of its init containers."""
-
-    def of(container: Object) -> float:
-        resources = container.get("resources") or {}
-        return number({**(resources.get("limits") or {}), **(resources.get("requests") or {})}.get(resource, "0"))
-
-    return max([sum(map(of, spec.get("containers") or ())), *map(of, spec.get("initContainers") or ())])
 
 
 def _required(found: list[str], name: str, what: str) -> list[str]:

@@ -14,11 +14,12 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference, Value
+from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Cluster
 
 #: etcd refuses requests above 1.5 MiB; base64 in a Secret costs a third.
 LIMIT_BYTES: Final = 900 * 1024
-TRIAL_LABEL: Final = "scenariokit.io/trial"
+TRIAL_LABEL: Final = f"{GROUP}/trial"
 _KEY: Final = "receipt.json"
 
 #: ``Down``: a restart by way of zero replicas is half way. ``Sent``: the Job of a ``run`` exists. ``Ran``: it has

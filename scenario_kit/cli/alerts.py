@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
+from scenario_kit.cli.options import Format, Lab
 from scenario_kit.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class Row(NamedTuple):
 
 
 def alerts(
-    name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+    name: Lab = "default",
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until Ctrl-C.")] = False,
-    format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+    format: Format = "text",
 ) -> None:
     """Show the alerts that are pending or firing: in every trial by its own clock, elsewhere by the wall clock.
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.options import Format
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
 
 FAMILIES = ("apps", "faults", "scenarios")
-Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

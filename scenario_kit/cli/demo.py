@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenario_kit.cli.options import Lab
 from scenario_kit.errors import AuthoringError, InfrastructureError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Run it")
     def demo(
         scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
-        name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+        name: Lab = "default",
     ) -> int:
         """Break an app, look at it as a solver would, fix it, and see it resolved.
 
@@ -243,5 +244,6 @@ def _played(document: Object) -> Object:
 
 def _reference(kind: str, name: str) -> Reference:
     from scenario_kit.model import Reference
+    from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
 
-    return Reference(kind, name, "scenario-kit", "scenariokit.io")
+    return Reference(kind, name, MANAGEMENT_NAMESPACE, GROUP)

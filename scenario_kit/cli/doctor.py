@@ -7,13 +7,12 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import typer
 
+from scenario_kit.cli.options import Format
 from scenario_kit.errors import LabError, ScenarioKitError
-
-Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
 
 _GIBIBYTE = 1 << 30
 _BUILD_BYTES = 12 * _GIBIBYTE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.top import top
 from scenario_kit.errors import LabError, UsageError
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from scenario_kit.lab.lifecycle import PartReport
     from scenario_kit.lab.state import LabState
 
-Name = Annotated[str, typer.Option("--name", help="Name of the lab; several run side by side.")]
-Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
 Pack = Annotated[list[str], typer.Option("--alert-pack", help="Alert rules that Prometheus shows; may be repeated.")]
 
 _MEBIBYTE = 1 << 20
@@ -55,7 +54,7 @@ def install(format: Format = "text") -> None:
         typer.echo(f"{name:26} {path}")
 
 
-def up(name: Name = "default", pack: Pack = ["default"], format: Format = "text") -> None:  # noqa: B006 - typer copies
+def up(name: Lab = "default", pack: Pack = ["default"], format: Format = "text") -> None:  # noqa: B006 - typer copies
     """Start the lab and the operator, or what is missing of them; prints how to point kubectl at it.
 
     Example: eval "$(scenario-kit lab up)"
@@ -72,7 +71,7 @@ def up(name: Name = "default", pack: Pack = ["default"], format: Format = "text"
         typer.echo(f"export KUBECONFIG={state.kubeconfig}")
 
 
-def down(name: Name = "default") -> None:
+def down(name: Lab = "default") -> None:
     """End every process of the lab and remove its files.
 
     Example: scenario-kit lab down --name second
@@ -84,7 +83,7 @@ def down(name: Name = "default") -> None:
 
 
 def reset(
-    name: Name = "default",
+    name: Lab = "default",
     force: Annotated[bool, typer.Option("--force", help="Also while a campaign runs, which then ends.")] = False,
 ) -> None:
     """Empty the lab: every scenario, trial, app, world and sample is gone, the cluster is as after `lab up`.
@@ -100,7 +99,7 @@ def reset(
     typer.echo(f"lab {name!r} is empty ({time.monotonic() - began:.1f} s)", err=True)
 
 
-def status(name: Name = "default", format: Format = "text") -> None:
+def status(name: Lab = "default", format: Format = "text") -> None:
     """Tell how every part of the lab is; ends with 2 when one does not work.
 
     Example: scenario-kit lab status --format json
@@ -122,7 +121,7 @@ def status(name: Name = "default", format: Format = "text") -> None:
 
 
 def kubeconfig(
-    name: Name = "default",
+    name: Lab = "default",
     as_: Annotated[str, typer.Option("--as", help="admin, or solver: who may only see and change the app.")] = "admin",
 ) -> None:
     """Print the path of a kubeconfig.
@@ -141,7 +140,7 @@ def kubeconfig(
 def advance(
     seconds: Annotated[int, typer.Argument(help="How far, in seconds of virtual time.")],
     world: Annotated[str, typer.Option("--trial", help="Whose clock; needed when there are several.")] = "",
-    name: Name = "default",
+    name: Lab = "default",
     format: Format = "text",
 ) -> None:
     """Let virtual time pass in a trial's world; worlds by the wall clock move by themselves.
@@ -172,7 +171,7 @@ def advance(
 
 
 def open_(
-    name: Name = "default",
+    name: Lab = "default",
     port: Annotated[int, typer.Option("--port", help="Where the page listens on this machine; 0: a free port.")] = 0,
     as_: Annotated[
         str, typer.Option("--as", help="admin, or solver: without trials, scenarios, steps and injection.")

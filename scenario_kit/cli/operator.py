@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from scenario_kit.cli.options import Lab
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -17,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
     @operator.command()
     def run(
-        name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+        name: Lab = "default",
         clock: Annotated[str, typer.Option(help="Time of live scenarios in a lab: Wall or Virtual.")] = "Wall",
         context: Annotated[str, typer.Option(help="A kubeconfig context instead of a lab; it must be current.")] = "",
         allow_context: Annotated[str, typer.Option(help="Allow this context although it is no kind cluster.")] = "",

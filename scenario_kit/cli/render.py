@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.options import Format
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
         path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
         show: Annotated[str, typer.Option(help=f"One of: {', '.join(SECTIONS)}.")] = "summary",
         namespace: Annotated[str, typer.Option(help="Namespace of the app; by default its conventional one.")] = "",
-        format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+        format: Format = "text",
     ) -> None:
         """Show what a scenario would apply: manifests, changes, alert rules, timeline.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scenario_kit.cli.options import Format
 from scenario_kit.errors import UsageError
 
 
@@ -14,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def rules(
-        format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+        format: Format = "text",
     ) -> None:
         """List every code that lint and runs can give.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.output import show_json, show_table
 from scenario_kit.errors import LabError, NotFound, UsageError
 
@@ -20,10 +21,10 @@ _SORTS = ("name", "cpu", "memory")
 
 
 def top(
-    name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+    name: Lab = "default",
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="Only pods of this namespace.")] = "",
     sort: Annotated[str, typer.Option("--sort-by", help="name, cpu or memory (the biggest first).")] = "name",
-    format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+    format: Format = "text",
 ) -> None:
     """Show CPU and memory that nodes and pods use, over the last tick of their world.
 
@@ -73,29 +74,29 @@ def top(
 
 def node_row(metrics: Object, sizes: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """What a node uses, and may give to pods."""
-    from scenario_kit.lab.telemetry.quantity import quantity
+    from scenario_kit.model.quantity import number
 
     name, usage = metrics["metadata"]["name"], metrics["usage"]
     size = sizes.get(name, {})
     return {
         "name": name,
-        "cpuCores": quantity(usage["cpu"]),
-        "cpuCapacity": quantity(size.get("cpu", 0)),
-        "memoryBytes": quantity(usage["memory"]),
-        "memoryCapacity": quantity(size.get("memory", 0)),
+        "cpuCores": number(usage["cpu"]),
+        "cpuCapacity": number(size.get("cpu", 0)),
+        "memoryBytes": number(usage["memory"]),
+        "memoryCapacity": number(size.get("memory", 0)),
     }
 
 
 def pod_row(metrics: Object) -> dict[str, Any]:
     """What a pod uses: the sum over its containers. ``until`` is the end of the window, on the clock of its world."""
-    from scenario_kit.lab.telemetry.quantity import quantity
+    from scenario_kit.model.quantity import number
 
     used = [container["usage"] for container in metrics["containers"]]
     return {
         "namespace": metrics["metadata"]["namespace"],
         "name": metrics["metadata"]["name"],
-        "cpuCores": sum(quantity(each["cpu"]) for each in used),
-        "memoryBytes": sum(quantity(each["memory"]) for each in used),
+        "cpuCores": sum(number(each["cpu"]) for each in used),
+        "memoryBytes": sum(number(each["memory"]) for each in used),
         "until": metrics["timestamp"].removesuffix("Z").replace("T", " "),
     }
 

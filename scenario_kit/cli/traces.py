@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from scenario_kit.cli.options import Format, Lab
 from scenario_kit.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ class Row(NamedTuple):
 
 def traces(
     world: Annotated[str, typer.Argument(help="Trial or namespace; needed when there are several.")] = "",
-    name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+    name: Lab = "default",
     service: Annotated[str, typer.Option("--service", help="Only traces in which this service has a span.")] = "",
     errors: Annotated[bool, typer.Option("--errors", help="Only traces in which something failed.")] = False,
     since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back, by the world's clock.")] = 300,
     otlp: Annotated[str, typer.Option("--otlp", help="Write them to this file as OTLP, a JSON line each.")] = "",
-    format: Annotated[str, typer.Option("--format", help="text, or json for programs.")] = "text",
+    format: Format = "text",
 ) -> None:
     """Show traces of an app's requests, newest first: failing and slow ones first of all, and some ordinary ones.
 

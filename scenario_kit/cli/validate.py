@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.output import show_findings, show_json
 from scenario_kit.errors import AuthoringError, UsageError
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding, Runbook, Scenario
 
 RUNS = Path("runs")
-Lab = Annotated[str, typer.Option("--name", help="Name of the lab.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that varies: load, placement, chance.")]
-Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 
@@ -196,7 +195,8 @@ def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
 
 def _interrupted(scenario: str, lab: str) -> str:
     """What becomes of the trials, and how to go on or to cancel them."""
-    from scenario_kit.campaign import CAMPAIGN_LABEL, MANAGEMENT_NAMESPACE
+    from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+    from scenario_kit.model.trial import CAMPAIGN_LABEL
 
     named = f" --name {lab}" if lab != "default" else ""
     return (

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenario_kit.cli.options import Lab
+
 if TYPE_CHECKING:
     from scenario_kit.clients.git import Repository
     from scenario_kit.contribution import FileChange, Lane, Shape
@@ -30,7 +32,7 @@ def register(app: typer.Typer) -> None:
         sign_off: Annotated[bool, typer.Option(help="Whether every commit must be signed off.")] = True,
         static_only: Annotated[bool, typer.Option("--static-only", help="Leave the trials out.")] = False,
         seed: Annotated[int, typer.Option(help="Seed of everything that varies.")] = 1,
-        name: Annotated[str, typer.Option("--name", help="Name of the lab.")] = "default",
+        name: Lab = "default",
         parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials at the same time.")] = 2,
     ) -> int:
         """Judge a contribution: one scenario, nothing else, with as much evidence as its changes need.

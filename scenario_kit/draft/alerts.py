@@ -8,11 +8,11 @@ from typing import Final
 
 from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
 from scenario_kit.model.scenario import AlertExpectation, Edge
+from scenario_kit.render.objects import WORKLOADS
 
 #: Components that serve requests of users and so have request telemetry.
 _SERVING: Final = ("App", "Entry")
 #: Kinds of object that an alert about pods is about.
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 def predicted(
@@ -76,7 +76,7 @@ def _at_the_entry(
 
 
 def _places(on: str, fault: Fault, app: App, component: Component | None, kind: str) -> Sequence[str]:
-    if kind not in ("Component", "Pod", *_WORKLOADS, "HorizontalPodAutoscaler"):
+    if kind not in ("Component", "Pod", *WORKLOADS, "HorizontalPodAutoscaler"):
         return ()
     if kind == "HorizontalPodAutoscaler":
         target = Reference.parse(fault.target)

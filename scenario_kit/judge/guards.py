@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from scenario_kit.model import Object, Value
-from scenario_kit.model.quantity import cpu_cores, memory_bytes
+from scenario_kit.model.quantity import number
 
 #: Requests and limits may grow by this factor before a repair counts as masking.
 RESOURCE_FACTOR: Final = 4
@@ -111,8 +111,7 @@ def _resource_problems(where: str, before: dict[str, str], now: dict[str, str]) 
     for key, value in before.items():
         if key not in now:
             continue
-        measure = cpu_cores if key.endswith("cpu") else memory_bytes
-        if measure(now[key]) > RESOURCE_FACTOR * measure(value):
+        if number(now[key]) > RESOURCE_FACTOR * number(value):
             problems.append(f"{where}: {key} grew from {value} to {now[key]}, more than × {RESOURCE_FACTOR}")
     return problems
 

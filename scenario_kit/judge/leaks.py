@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from scenario_kit.model import Finding, Object, Runbook, Severity, Value
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.reference import GROUP
 
-_OURS: Final = "scenariokit.io"
 #: A sentence is given away by its words; a word or two may stand anywhere.
 _SENTENCE: Final = 4
 #: Places that a finding names; the rest is counted.
@@ -64,7 +64,7 @@ def _tokens(runbook: Runbook) -> Iterator[Token]:
         yield from _said(procedure.solution.description, f"what a {procedure.use.lower()} says")
     for edge in runbook.ground_truth.propagation:
         yield from _said(edge.because, "the author's explanation")
-    yield Token(text=_OURS, what="an object or a trace of ours", injector=True)
+    yield Token(text=GROUP, what="an object or a trace of ours", injector=True)
     chaos = [(f, c.chaos) for f in runbook.faults for c in f.changes if c.chaos is not None]
     for fault, experiment in chaos:
         if fault.visibility == "Hidden":

@@ -23,10 +23,11 @@ from scenario_kit.lab import baseline, layout, monitoring, procfs, supervisor
 from scenario_kit.lab.etcd import Etcd
 from scenario_kit.lab.state import LabState, Part
 from scenario_kit.model.base import Object
+from scenario_kit.model.reference import GROUP
+from scenario_kit.model.trial import CAMPAIGN_LABEL
 
 FILE = "baseline.msgpack"
-_CAMPAIGN = "scenariokit.io/campaign"
-_OURS = b"/registry/scenariokit.io/"
+_OURS = f"/registry/{GROUP}/".encode()
 #: Started again, as each remembers trials.
 _FORGETFUL = (monitoring.PART, layout.SERVER, layout.OPERATOR)
 #: What these leave on disk: samples, how far virtual time was used up, logs of pods.
@@ -110,8 +111,8 @@ def busy(objects: Mapping[bytes, bytes]) -> list[str]:
     for key, value in sorted(objects.items()):
         obj: Object = msgspec.json.decode(value)
         status, meta = obj.get("status") or {}, obj["metadata"]
-        if b"/trials/" in key and _CAMPAIGN in meta.get("labels", {}) and not status.get("outcome"):
-            found.add(str(meta["labels"][_CAMPAIGN]))
+        if b"/trials/" in key and CAMPAIGN_LABEL in meta.get("labels", {}) and not status.get("outcome"):
+            found.add(str(meta["labels"][CAMPAIGN_LABEL]))
         if b"/validations/" in key and not status.get("verdict"):
             found.add(f"validation {meta['name']}")
     return sorted(found)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import WORKLOADS, Case, Place
+from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import AlertRule, Reference, Severity
+from scenario_kit.render.objects import WORKLOADS
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (15 + 15)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from scenario_kit.lint.stage import Stage, Written
 
 #: Kinds that an alert can be about.
-WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 #: A node of the propagation that stands for the object of a fault whose name is generated.
 FAULT_NODE = "Fault"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import WORKLOADS, Case, Place, reference_of
+from scenario_kit.lint.case import Case, Place, reference_of
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.promql import Matcher, alternatives, matchers
 from scenario_kit.lint.respell import referred
@@ -17,6 +17,7 @@ from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.suggest import only
 from scenario_kit.model import App, Change, Object, Reference, Severity
 from scenario_kit.render import after
+from scenario_kit.render.objects import WORKLOADS
 
 #: Labels that name an object, and its kind.
 _KINDS: Final = {

@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import lru_cache
 
-_SUFFIX: Final = {
-    "": 1.0,
-    "n": 1e-9,
-    "u": 1e-6,
-    "m": 1e-3,
-    "k": 1e3,
-    "M": 1e6,
-    "G": 1e9,
-    "T": 1e12,
-    "P": 1e15,
-    "E": 1e18,
-    "Ki": 2.0**10,
-    "Mi": 2.0**20,
-    "Gi": 2.0**30,
-    "Ti": 2.0**40,
-    "Pi": 2.0**50,
-    "Ei": 2.0**60,
-}
-_QUANTITY: Final = re.compile(r"^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]{0,2})$")
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)")
+_FACTORS = {
+    "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
+}  # fmt: skip
 
 
-def number(text: str | int | float) -> float:
-    """The value of a quantity.
+@lru_cache(maxsize=4096)
+def number(value: str | int | float) -> float:
+    """The number that a quantity stands for: ``250m`` is 0.25, ``64Mi`` 67108864.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no quantity; the API server stores none of these.
     """
-    match = _QUANTITY.match(str(text).strip())
-    if not match or match[2] not in _SUFFIX:
-        raise ValueError(f"'{text}' is not a quantity; expected e.g. 250m, 1.5, 64Mi")
-    return float(match[1]) * _SUFFIX[match[2]]
-
-
-def cpu_cores(text: str | int | float) -> float:
-    """A CPU quantity in cores."""
-    return number(text)
-
-
-def memory_bytes(text: str | int | float) -> float:
-    """A memory quantity in bytes."""
-    return number(text)
+    match = _QUANTITY.fullmatch(str(value))
+    if match is None:
+        raise ValueError(f"{value!r} is no resource quantity, expected one like 250m or 64Mi")
+    number, exponent, suffix = match.groups()
+    if exponent:
+        return float(number + exponent)
+    # Through a quotient for the small units: 250 / 1000 is exactly 0.25, 3 * 1e-3 is not 0.003.
+    factor = _FACTORS[suffix or ""]
+    return float(number) / round(1 / factor) if factor < 1 else float(number) * factor

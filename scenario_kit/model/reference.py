@@ -8,6 +8,8 @@ from typing import Final, Self
 
 import msgspec
 
+#: The API group of our own kinds, and the prefix of our labels and annotations.
+GROUP: Final = "scenariokit.io"
 #: The symbolic namespace of the app under test; resolved when a trial knows its real name.
 APP_NAMESPACE = "app"
 #: Where our own objects live, and what is hidden from solvers: they cannot read it.

@@ -10,8 +10,9 @@ from scenario_kit.model.base import Value
 from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
 from scenario_kit.model.noise import Noise
+from scenario_kit.model.reference import GROUP
 
-API_VERSION = "scenariokit.io/v1alpha1"
+API_VERSION = f"{GROUP}/v1alpha1"
 
 
 Outcome = Literal["Incident", "Benign", "NoIncident"]

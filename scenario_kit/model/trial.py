@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -14,8 +14,14 @@ from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
 from scenario_kit.model.noise import Source
 from scenario_kit.model.observation import CheckResult
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, Reference
 from scenario_kit.model.rule import AlertRule, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
+
+#: What a trial is for, on those of a campaign.
+PURPOSE_LABEL: Final = f"{GROUP}/purpose"
+#: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
+CAMPAIGN_LABEL: Final = f"{GROUP}/campaign"
 
 StepKind = Literal[
     "deploy",
@@ -105,6 +111,11 @@ class Runbook(Value, frozen=True, kw_only=True):
     def procedure(self, use: str, name: str) -> Procedure:
         """The procedure that a change step names."""
         return next(p for p in self.procedures if (p.use, p.name) == (use, name))
+
+
+def trial_reference(name: str, namespace: str = MANAGEMENT_NAMESPACE) -> Reference:
+    """The Trial of that name."""
+    return Reference("Trial", name, namespace, GROUP)
 
 
 class TrialSpec(Value, frozen=True, kw_only=True):

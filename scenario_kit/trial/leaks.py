@@ -9,6 +9,7 @@ from typing import Final
 from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens
 from scenario_kit.model import Finding, Object
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Kind
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.sight import lines, listed
@@ -16,7 +17,7 @@ from scenario_kit.trial.sight import lines, listed
 _PARALLEL: Final = 8
 #: What is ours lies in objects of these kinds, in the management namespace.
 _OURS: Final = (
-    ("ConfigMap", ""), ("Secret", ""), ("Event", ""), ("Trial", "scenariokit.io"), ("Scenario", "scenariokit.io"),
+    ("ConfigMap", ""), ("Secret", ""), ("Event", ""), ("Trial", GROUP), ("Scenario", GROUP),
 )  # fmt: skip
 #: Platform namespaces are there for everybody to see, and the same for every scenario.
 _PLATFORM: Final = ("Namespace",)

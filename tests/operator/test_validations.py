@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from operators.scenario import cases
 from operators.scenario.environment import Settings
 from operators.scenario.validations import REPORT_KEY, Validations
-from scenario_kit.campaign.collect import PURPOSE_LABEL
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.load.document import Positions, read_document
 from scenario_kit.load.mistakes import mistakes
 from scenario_kit.model import Reference
+from scenario_kit.model.trial import PURPOSE_LABEL
 from scenario_kit.report import Report
 from scenario_kit.schema import definitions, expand
 from scenario_kit.testing import FakeCluster

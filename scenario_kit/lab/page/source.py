@@ -18,14 +18,13 @@ from scenario_kit.lab.page.document import Run, Shown
 from scenario_kit.lab.page.graph import Drawing, drawing
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners, scope
 from scenario_kit.observe.entities import by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
+from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import TrialStatus, alerts_now
 
-_GROUP: Final = "scenariokit.io"
-_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 #: Seconds (wall) for which an answer is given again: several windows may show the same world.
 _FRESH: Final = 1.0
 #: Seconds of a world's own time: how far back alerts are drawn, and log lines are read.
@@ -129,12 +128,13 @@ class Source:
     def logs(self, namespace: str, component: str) -> list[Object]:
         """The last lines of a component's pods; ``NotFound`` when world or component is not there."""
         found = self._find(namespace)
-        app = self._runbook(found).app
+        runbook = self._runbook(found)
+        app = runbook.app
         wanted = app.component(component)
         if wanted is None:
             raise NotFound(f"the app {app.name} has no component {component!r}", status=404)
         lines: list[LogLine] = []
-        for place in self._runbook(found).everywhere:
+        for place in runbook.everywhere:
             for pod in self._eyes.list("Pod", place):
                 name = pod["metadata"]["name"]
                 if by_name(name, app) == wanted.workload:
@@ -147,8 +147,8 @@ class Source:
     def _look(self, found: Object, trial: Object, known: _World) -> Object:
         runbook = known.runbook
         run, history = self._history(found, trial, known)
-        objects = {k: self._listed(k, runbook) for k in (*_WORKLOADS, "Pod", "Event")}
-        pods = health.pods_by_workload([w for k in _WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
+        objects = {k: self._listed(k, runbook) for k in (*WORKLOADS, "Pod", "Event")}
+        pods = health.pods_by_workload([w for k in WORKLOADS for w in objects[k]], objects["Pod"], runbook.app)
         served = health.served(*(self._metrics.instant(self._scoped(e, runbook), found["stored"]) for e in _QUERIES))
         components = health.components(runbook.app, pods, served, history.timelines)
         shown = self._shown(found, runbook)
@@ -199,7 +199,7 @@ class Source:
         return found
 
     def _trial(self, name: str) -> Object:
-        trial = self._cluster.get(Reference("Trial", name, MANAGEMENT_NAMESPACE, _GROUP))
+        trial = self._cluster.get(trial_reference(name))
         if trial is None:
             raise LabError(f"the trial {name} is gone, and its world has not ended yet", fix="wait a moment")
         return trial

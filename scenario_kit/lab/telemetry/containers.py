@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.telemetry.quantity import quantity
 from scenario_kit.lab.telemetry.series import Sample, block, series_id
 from scenario_kit.model import Object
 from scenario_kit.model.process import SeriesId, Usage
+from scenario_kit.model.quantity import number
 
 #: Length of an enforcement period of the CPU quota: the kubelet's default, 100 ms.
 PERIODS_PER_SECOND = 10
@@ -81,15 +81,15 @@ def _pod_labels(pod: Object) -> dict[str, str]:
 
 def _gauges(labels: Mapping[str, str], container: Object, used: Usage) -> Iterator[Sample]:
     limits, requests = (block(container, "resources").get(what) or {} for what in ("limits", "requests"))
-    cores = quantity(limits.get("cpu", 0))
-    shares = max(2.0, quantity(requests.get("cpu", limits.get("cpu", 0))) * 1024)
+    cores = number(limits.get("cpu", 0))
+    shares = max(2.0, number(requests.get("cpu", limits.get("cpu", 0))) * 1024)
     values = {
         "container_memory_working_set_bytes": used.memory_bytes,
         "container_memory_usage_bytes": used.memory_bytes,  # no page cache is simulated
         "container_memory_rss": used.memory_bytes,
         "container_memory_cache": 0.0,
         "container_memory_swap": 0.0,
-        "container_spec_memory_limit_bytes": quantity(limits.get("memory", 0)),
+        "container_spec_memory_limit_bytes": number(limits.get("memory", 0)),
         "container_spec_cpu_period": _PERIOD_MICROSECONDS,
         "container_spec_cpu_shares": shares,
     }

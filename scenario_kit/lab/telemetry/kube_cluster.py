@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lab.telemetry.kube_pods import label_of, unit_of
-from scenario_kit.lab.telemetry.quantity import quantity
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag
 from scenario_kit.model import Object
+from scenario_kit.model.quantity import number
 
 #: What a label of a Node that names its role begins with.
 _ROLE = "node-role.kubernetes.io/"
@@ -65,7 +65,7 @@ def resource_quota(obj: Object) -> Iterator[Sample]:
     family = Family("kube", {"namespace": meta["namespace"], "resourcequota": meta["name"]})
     for kind in ("hard", "used"):
         for resource, amount in (status.get(kind) or {}).items():
-            yield family.sample("resourcequota", quantity(amount), resource=resource, type=kind)
+            yield family.sample("resourcequota", number(amount), resource=resource, type=kind)
 
 
 def claim(obj: Object) -> Iterator[Sample]:
@@ -82,7 +82,7 @@ def claim(obj: Object) -> Iterator[Sample]:
     )
     requests = (spec.get("resources") or {}).get("requests") or {}
     if "storage" in requests:
-        yield family.sample("resource_requests_storage_bytes", quantity(requests["storage"]))
+        yield family.sample("resource_requests_storage_bytes", number(requests["storage"]))
     for mode in spec.get("accessModes") or []:
         yield family.sample("access_mode", 1, access_mode=mode)
     yield from family.choice("status_phase", status.get("phase", ""), ("Lost", "Bound", "Pending"), "phase")
@@ -127,4 +127,4 @@ def node(obj: Object) -> Iterator[Sample]:
     for what in ("capacity", "allocatable"):
         for resource, amount in (status.get(what) or {}).items():
             labels = {"resource": label_of(resource), "unit": unit_of(resource)}
-            yield family.sample(f"status_{what}", quantity(amount), **labels)
+            yield family.sample(f"status_{what}", number(amount), **labels)

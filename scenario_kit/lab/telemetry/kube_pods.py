@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.quantity import quantity
 from scenario_kit.lab.telemetry.series import Family, Sample, block, flag, owners
 from scenario_kit.model import Object
+from scenario_kit.model.quantity import number
 
 PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 
@@ -101,7 +101,7 @@ def _resources(family: Family, kind: str, container: Object, node: str) -> Itera
         for resource, amount in (resources.get(what) or {}).items():
             yield family.sample(
                 f"{kind}_resource_{what}",
-                quantity(amount),
+                number(amount),
                 container=container["name"],
                 node=node,
                 resource=label_of(resource),

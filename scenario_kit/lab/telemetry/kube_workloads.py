@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.telemetry.quantity import quantity
 from scenario_kit.lab.telemetry.series import Family, Sample, block, owners
 from scenario_kit.model import Object
+from scenario_kit.model.quantity import number
 
 #: Reasons of a Deployment's conditions that become a label; any other is "unknown".
 DEPLOYMENT_REASONS = frozenset({
@@ -124,7 +124,7 @@ def _targets(family: Family, name: str, metrics: list[Object] | None, part: str)
         value = source.get(part) or {}
         for field, target in (("value", "value"), ("averageValue", "average"), ("averageUtilization", "utilization")):
             if value.get(field) is not None:
-                yield family.sample(name, quantity(value[field]), metric_target_type=target, **labels)
+                yield family.sample(name, number(value[field]), metric_target_type=target, **labels)
 
 
 def _job_failures(family: Family, failed: int, condition: Object | None) -> Iterator[Sample]:

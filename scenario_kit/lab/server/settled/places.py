@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from scenario_kit.lab.server.settled.facts import Due, condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.quantity import number
+from scenario_kit.model.requests import pod_requests
 
 Names = Mapping[str, Object]
 _HARD: Final = ("NoSchedule", "NoExecute")
@@ -111,7 +112,7 @@ def _fits(pod: Object, node: Object, used: Mapping[str, float]) -> bool:
     if any(port.get("hostPort") for c in spec.get("containers") or () for port in c.get("ports") or ()):
         return False
     room = (node.get("status") or {}).get("allocatable") or {}
-    asked = _asked(spec)
+    asked = {"pods": 1.0, **pod_requests(spec)}
     return all(used.get(name, 0.0) + asked[name] <= number(room.get(name, "0")) for name in asked)
 
 
@@ -133,28 +134,6 @@ def _used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")
         if node and (pod.get("status") or {}).get("phase") not in _ENDED and not _refused(pod):
             taken = result.setdefault(node, {})
-            for name, amount in _asked(pod["spec"]).items():
+            for name, amount in ({"pods": 1.0, **pod_requests(pod["spec"])}).items():
                 taken[name] = taken.get(name, 0.0) + amount
     return result
-
-
-def _asked(spec: Object) -> dict[str, float]:
-    """What a pod asks for: its containers and sidecars together, or the largest of its other init containers."""
-
-    def of(container: Object) -> dict[str, float]:
-        resources = container.get("resources") or {}
-        merged = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-        return {name: number(amount) for name, amount in merged.items()}
-
-    starting = spec.get("initContainers") or ()
-    lasting = [*(spec.get("containers") or ()), *(c for c in starting if c.get("restartPolicy") == "Always")]
-    total: dict[str, float] = {"pods": 1.0}
-    for each in map(of, lasting):
-        for name, amount in each.items():
-            total[name] = total.get(name, 0.0) + amount
-    for each in map(of, starting):
-        for name, amount in each.items():
-            total[name] = max(total.get(name, 0.0), amount)
-    for name, amount in (spec.get("overhead") or {}).items():
-        total[name] = total.get(name, 0.0) + number(amount)
-    return total

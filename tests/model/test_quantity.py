@@ -1,8 +1,10 @@
+"""Quantities as the API server reads them."""
+
 from __future__ import annotations
 
 import pytest
 
-from scenario_kit.lab.telemetry.quantity import quantity
+from scenario_kit.model.quantity import number
 
 
 @pytest.mark.parametrize(
@@ -12,10 +14,10 @@ from scenario_kit.lab.telemetry.quantity import quantity
      ("100n", 1e-7), ("7u", 7e-6), ("1Ki", 1024)],
 )  # fmt: skip
 def test_quantities(text: str | int | float, value: float) -> None:
-    assert quantity(text) == value
+    assert number(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "m", "1mi", "1 Gi", "x", "1Kib", "NaN"])
 def test_no_quantities(text: str) -> None:
     with pytest.raises(ValueError, match="is no resource quantity"):
-        quantity(text)
+        number(text)

@@ -42,35 +42,33 @@ class Bench:
         self._lab = LabState.load(lab)
         self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
         self._catalog = catalog
-        self._alone: dict[tuple[str, str], bool] = {}
 
-    def alone(self, pair: Pair) -> bool:
-        """Whether no other trial may run beside it, because it reaches beyond its app; the same for every target."""
-        key = (pair.app, pair.fault)
-        if key not in self._alone:
-            self._alone[key] = at_once(self._resolved(self._scenario(pair), "app", 100), 2) == 1
-        return self._alone[key]
-
-    def attempt(self, pair: Pair) -> Row:
+    def attempt(self, pair: Pair, *, alone: bool) -> Row | None:
         """Inject, observe, remove. Whatever a fault does is an outcome; so is infrastructure that fails on the way.
+
+        Args:
+            pair: what to try.
+            alone: whether no other trial runs. If not, there is no answer for a fault that reaches beyond its app.
 
         Raises:
             LabError: the lab is not there any more.
         """
         try:
-            return self._attempt(pair)
+            return self._attempt(pair, alone)
         except LabError:
             raise
         except InfrastructureError as error:
             return row(pair, "Infra", told=f"{type(error).__name__}: {error}"[:600])
 
-    def _attempt(self, pair: Pair) -> Row:
+    def _attempt(self, pair: Pair, alone: bool) -> Row | None:
         started = time.monotonic()
         scenario = self._scenario(pair)
         sample = self._resolved(scenario, "app", 100)
         lacks = lacking(sample.faults, sample.app, capabilities(self._catalog), offers, sample.requires)
         if lacks:
             return row(pair, "Lacking", told="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
+        if not alone and at_once(sample, 2) == 1:
+            return None
         planned = PlannedTrial(
             purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,9 +78,15 @@ def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
     """The app's objects, with the options that the fault type wants."""
     known = app.options.get("properties", {})
     wanted = {key: value for key, value in catalog.fault(fault).app_options.items() if key in known}
-    return tuple(
-        app_objects(app, options_of(app, wanted), 50, app.namespace, templates=catalog.templates(app.name)),
-    )
+    return _objects(catalog, app.name, app.version, json.dumps(wanted, sort_keys=True))
+
+
+@functools.lru_cache
+def _objects(catalog: Catalog, name: str, version: str, wanted: str) -> tuple[Object, ...]:
+    """Most types of fault want the same; rendering is what takes the time when all pairs are looked at."""
+    app = catalog.app(name, version)
+    options = options_of(app, json.loads(wanted))
+    return tuple(app_objects(app, options, 50, app.namespace, templates=catalog.templates(name)))
 
 
 def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:

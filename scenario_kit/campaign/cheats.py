@@ -18,6 +18,8 @@ from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, So
 from scenario_kit.render.namespaces import finder, renamed
 from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
 
+#: What follows a repair that is taken back.
+STARTS: Final = "start-again"
 #: How far a cheat raises limits; an honest repair may raise them a few times.
 _RAISED: Final = 100
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
@@ -26,8 +28,19 @@ _RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
 
 
 def with_cheats(runbook: Runbook) -> Runbook:
-    """The runbook with its cheats among the procedures."""
-    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *cheats(runbook)))
+    """The runbook with its cheats among the procedures, and what follows a repair that is taken back."""
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *cheats(runbook), *starts(runbook)))
+
+
+def starts(runbook: Runbook) -> tuple[Procedure, ...]:
+    """What the faults restarted, restarted again; nothing where they restart nothing.
+
+    Where a fault restarts something, it is only there for what starts after it: pods that were admitted while a repair
+    was in force stay. To take the repair back is to do what the fault did.
+    """
+    changes = tuple(c for f in runbook.faults for c in f.changes if c.restart is not None)
+    solution = Solution(name=STARTS, description="restart what the fault restarted", changes=changes)
+    return (Procedure(use="Cheat", name=STARTS, solution=solution),) if changes else ()
 
 
 def cheats(runbook: Runbook) -> tuple[Procedure, ...]:

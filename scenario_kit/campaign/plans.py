@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.campaign import causes, programs, solving
-from scenario_kit.campaign.cheats import cheats, with_cheats
+from scenario_kit.campaign.cheats import cheats, starts, with_cheats
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
@@ -139,7 +139,8 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             for number, steps in enumerate(repairs[1:], start=2)
         ]
     if plan.cheats and outcome == "Incident":
-        steps = programs.cheated(cheats(runbook), _revertible(runbook, repairs[0] if repairs else ()))
+        back = _revertible(runbook, repairs[0] if repairs else ())
+        steps = programs.cheated(cheats(runbook), back, starts(runbook))
         describe = "no cheat counts as resolved"
         planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
     return planned

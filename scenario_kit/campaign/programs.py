@@ -104,8 +104,11 @@ def leave_out(claim: LeftOut) -> tuple[Step, ...]:
     return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_END)
 
 
-def cheated(cheats: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
-    """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either."""
+def cheated(cheats: Sequence[Procedure], repair: Sequence[Step], starts: Sequence[Procedure] = ()) -> tuple[Step, ...]:
+    """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
+
+    ``starts`` follow that, so that the fault is there again for what acts only on a start.
+    """
     steps: list[Step] = [*_START, *_BREAK]
     for cheat in cheats:
         steps += [
@@ -117,6 +120,7 @@ def cheated(cheats: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, 
     if taken_back and len(taken_back) == sum(s.kind == "change" for s in repair):
         steps += taken_back
         steps += [Step(kind="undoChange", use=s.use, name=s.name) for s in reversed(taken_back)]
+        steps += [Step(kind="change", use="Cheat", name=p.name) for p in starts]
         steps.append(Step(kind="expectUnresolved", use="Cheat", name=REVERT))
     return (*steps, *_END)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.campaign import STANDARD, trials
-from scenario_kit.campaign.cheats import cheats, with_cheats
+from scenario_kit.campaign.cheats import STARTS, cheats, starts, with_cheats
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.judge.cheating import CODES, REVERT, code_of
 from scenario_kit.load import load_scenario
@@ -93,3 +93,18 @@ def test_they_travel_with_the_runbook(wrong_port):
 def test_a_repair_that_only_restarts_cannot_be_taken_back(name, reverts):
     (planned,) = [t for t in trials(STANDARD, runbook(name), 1) if t.purpose == "cheats"]
     assert any(s.name == REVERT for s in planned.steps) is reverts
+
+
+def test_what_acts_on_new_pods_only_is_there_again_when_its_repair_is_taken_back():
+    book = runbook("hotel-tips-not-secure-enough")
+    (planned,) = [t for t in trials(STANDARD, book, 1) if t.purpose == "cheats"]
+    last = [(s.kind, s.name) for s in planned.steps if s.use in ("Cheat", "Solution", "Fix")][-4:]
+    assert [kind for kind, _ in last] == ["change", "undoChange", "change", "expectUnresolved"]
+    assert last[2:] == [("change", STARTS), ("expectUnresolved", REVERT)]
+    (again,) = starts(book)
+    assert [c.restart.target for c in again.solution.changes] == ["Deployment/recommendation"]
+    assert with_cheats(book).procedure("Cheat", STARTS) == again
+
+
+def test_a_fault_that_restarts_nothing_is_there_again_by_itself(wrong_port):
+    assert starts(wrong_port) == ()

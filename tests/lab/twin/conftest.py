@@ -9,6 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.model import App
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import Little
+from tests.lab.twin.shop import started
 
 
 @pytest.fixture(scope="session")
@@ -24,11 +25,6 @@ def shop_objects(shop: App) -> list[dict[str, Any]]:
 @pytest.fixture
 def cluster(shop: App, shop_objects: list[dict[str, Any]]) -> Callable[..., Little]:
     def make(warm: float = 180.0, **options: Any) -> Little:
-        little = Little(shop, shop_objects, **options)
-        for workload in ("product-catalog", "cart"):  # what crash-looped while its store came up is started again
-            little.now += 30.0
-            little.restart(workload)
-        little.run(warm)
-        return little
+        return started(shop, shop_objects, warm, **options)
 
     return make

@@ -1,13 +1,11 @@
 """Real browsers among the shop's users: what they ask for, report, and hold (behaviour.md §2.1, upstream's scripts)."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
-from scenario_kit.catalog import Catalog
-from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import TICK, Little, Span
+from tests.lab.twin.shop import flag, rendered
 
 BROWSER = "frontend-web"
 
@@ -15,24 +13,9 @@ BROWSER = "frontend-web"
 @pytest.fixture
 def visited() -> Callable[..., Little]:
     def make(version: str, users: int = 10, warm: float = 90.0) -> Little:
-        app = Catalog().app("otel-demo", version)
-        little = Little(app, list(app_objects(app, options_of(app, {}, "browser"), users, "shop")))
-        for workload in ("product-catalog", "cart", "shipping"):
-            little.now += 30.0
-            little.restart(workload)
-        little.run(warm)
-        return little
+        return rendered(version, users, {}, "browser", warm)
 
     return make
-
-
-def flag(shop: Little, name: str, variant: str) -> None:
-    data = shop.get("ConfigMap", "flagd-config")["data"]
-    document = json.loads(data["demo.flagd.json"])
-    document["flags"][name]["defaultVariant"] = variant
-    data["demo.flagd.json"] = json.dumps(document)
-    shop.restart("flagd")
-    shop.run(30.0)
 
 
 def visits(span: Span) -> float:

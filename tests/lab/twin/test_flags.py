@@ -11,6 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lab.twin.parameters import read
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import Little, Span
+from tests.lab.twin.shop import flag
 
 VERSIONS = ("2.2.0", "3.0.0")
 #: Only the text of an answer differs, which no series and no line shows.
@@ -127,10 +128,6 @@ def test_a_flag_does_what_it_does(cluster: Callable[..., Little], name: str) -> 
     variant, check = EFFECTS[name]
     shop = cluster(warm=60.0)
     before = shop.run(60.0)
-    data = shop.get("ConfigMap", "flagd-config")["data"]
-    flags = json.loads(data["demo.flagd.json"])
-    flags["flags"][name]["defaultVariant"] = variant
-    data["demo.flagd.json"] = json.dumps(flags)
-    shop.restart("flagd")
+    flag(shop, name, variant)
     shop.run(60.0)
     check(shop, before, shop.run(180.0))

@@ -5,21 +5,15 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.catalog import Catalog
 from scenario_kit.lab.twin.stages import share
-from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.shop import rendered
 
 
 @pytest.fixture
 def cluster() -> Callable[..., Little]:
     def make(version: str = "2.2.0", users: int = 50, profile: str = "", **options: Any) -> Little:
-        app = Catalog().app("otel-demo", version)
-        little = Little(app, list(app_objects(app, options_of(app, options, profile), users, "shop")))
-        for workload in ("product-catalog", "cart", "shipping"):  # what crash-looped while a callee came up
-            little.now += 30.0
-            little.restart(workload)
-        return little
+        return rendered(version, users, options, profile, warm=0.0)
 
     return make
 

@@ -1,12 +1,12 @@
 """The shipped application in the twin, against what is known of the real one (behaviour.md §2)."""
 
-import json
 import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.shop import flag as turn
 
 ORDER_TAIL = {"payment", "email", "accounting", "fraud-detection"}
 SILENT_AFTER = {
@@ -199,14 +199,6 @@ def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[...
     assert lag > 100, "a hanging insert holds the group up"
 
 
-def _flag(shop: Little, name: str, variant: str) -> None:
-    data = shop.get("ConfigMap", "flagd-config")["data"]
-    document = json.loads(data["demo.flagd.json"])
-    document["flags"][name]["defaultVariant"] = variant
-    data["demo.flagd.json"] = json.dumps(document)
-    shop.restart("flagd")
-
-
 @pytest.mark.parametrize(
     ("flag", "variant", "service", "share"),
     [
@@ -219,7 +211,7 @@ def _flag(shop: Little, name: str, variant: str) -> None:
 )
 def test_flags(cluster: Callable[..., Little], flag: str, variant: str, service: str, share: float | None) -> None:
     shop = cluster()
-    _flag(shop, flag, variant)
+    turn(shop, flag, variant)
     shop.run(180.0)
     after = shop.run(900.0)
     assert after.calls(service, error=True) > 10
@@ -241,7 +233,7 @@ def test_a_flag_file_is_copied_when_the_pod_starts(cluster: Callable[..., Little
 
 def test_mail_leak_ends_in_a_kill(cluster: Callable[..., Little]) -> None:
     shop = cluster()
-    _flag(shop, "emailMemoryLeak", "1000x")
+    turn(shop, "emailMemoryLeak", "1000x")
     killed: list[str] = []
     for _ in range(40):
         shop.run(TICK)

@@ -1,13 +1,11 @@
 """What is different about version 3.0.0 of the shipped application in the twin (behaviour.md §2)."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
-from scenario_kit.catalog import Catalog
-from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import TICK, Little
+from tests.lab.twin.shop import flag, rendered
 
 TAIL = {"payment", "email", "accounting", "fraud-detection"}
 #: What fails of the users' requests without a component, and who then sends nothing or nothing but errors.
@@ -20,25 +18,10 @@ LOST = {
 
 @pytest.fixture
 def cluster() -> Callable[..., Little]:
-    app = Catalog().app("otel-demo", "3.0.0")
-
     def make(users: int = 50, warm: float = 180.0) -> Little:
-        little = Little(app, list(app_objects(app, options_of(app, {}), users, "shop")))
-        for workload in ("product-catalog", "cart", "shipping"):  # what crash-looped while a callee came up
-            little.now += 30.0
-            little.restart(workload)
-        little.run(warm)
-        return little
+        return rendered("3.0.0", users, {}, "", warm)
 
     return make
-
-
-def flag(shop: Little, name: str, variant: str) -> None:
-    data = shop.get("ConfigMap", "flagd-config")["data"]
-    document = json.loads(data["demo.flagd.json"])
-    document["flags"][name]["defaultVariant"] = variant
-    data["demo.flagd.json"] = json.dumps(document)
-    shop.restart("flagd")
 
 
 def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., Little]) -> None:

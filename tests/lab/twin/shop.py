@@ -1,0 +1,35 @@
+"""The shop under simulation: started as a trial starts it, and its feature flags."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App
+from scenario_kit.render import app_objects, options_of
+from tests.lab.twin.little import Little
+
+
+def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options: Any) -> Little:
+    """Pods that crash-looped while what they need came up are started again; then ``warm`` seconds pass."""
+    little = Little(app, objects, **options)
+    for workload in ("product-catalog", "cart", "shipping"):
+        little.now += 30.0
+        little.restart(workload)
+    little.run(warm)
+    return little
+
+
+def rendered(version: str, users: int, options: Mapping[str, Any], profile: str, warm: float) -> Little:
+    """The shop with these options and this load profile."""
+    app = Catalog().app("otel-demo", version)
+    return started(app, list(app_objects(app, options_of(app, dict(options), profile), users, "shop")), warm)
+
+
+def flag(shop: Little, name: str, variant: str) -> None:
+    """Turn a feature flag, as the flag editor does."""
+    data = shop.get("ConfigMap", "flagd-config")["data"]
+    document = json.loads(data["demo.flagd.json"])
+    document["flags"][name]["defaultVariant"] = variant
+    data["demo.flagd.json"] = json.dumps(document)
+    shop.restart("flagd")

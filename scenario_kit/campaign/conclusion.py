@@ -157,10 +157,11 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def headline(answer: Verdict, results: Sequence[TrialResult], findings: Sequence[Finding]) -> str:
     """One sentence that says what the evidence is worth."""
-    held = sum(r.outcome == "Held" for r in results)
+    held = [r for r in results if r.outcome == "Held"]
+    judged = sum(r.outcome != "Infra" for r in results)
     match answer:
         case Verdict.PASS:
-            return f"{held} of {len(results)} trials held: {', '.join(shown(results))} (twin)"
+            return f"{len(held)} of {judged} trials held: {', '.join(shown(held))} (twin)"
         case Verdict.FAIL:
             return findings[0].message if findings else "a trial broke"
         case Verdict.NOT_EVALUATED:

@@ -6,6 +6,7 @@ that goes to a file.
 
 from __future__ import annotations
 
+import errno
 import sys
 import tempfile
 import traceback
@@ -18,7 +19,7 @@ import typer
 
 from scenario_kit import __version__
 from scenario_kit.cli.output import show_error
-from scenario_kit.errors import KitError, ScenarioKitError
+from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError
 
 #: Modules of this package that have ``register(app)``, in the order of ``--help``.
 COMMANDS = (
@@ -36,6 +37,8 @@ COMMANDS = (
     "doctor",
 )
 
+#: Errors of a machine that has too little of something.
+_SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 USAGE = 3
 INTERRUPTED = 130
 
@@ -94,6 +97,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if callable(show := getattr(error, "show", None)) and hasattr(error, "exit_code"):
             show()  # a usage error of typer, which has no public base class
             return USAGE
+        if isinstance(error, OSError) and error.errno in _SCARCE:
+            where = f": {error.filename}" if error.filename else ""
+            show_error(
+                InfrastructureError(f"{error.strerror}{where}", fix="make room, then give the same command again")
+            )
+            return InfrastructureError.exit_code
         saved = _save_traceback(error)
         show_error(
             KitError(

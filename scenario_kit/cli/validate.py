@@ -10,7 +10,7 @@ import typer
 
 from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.output import show_findings, show_json
-from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.campaign import Plan, Validation
@@ -86,11 +86,13 @@ def validate(
     from scenario_kit.catalog import Catalog
     from scenario_kit.cli.accepting import accept
     from scenario_kit.load import scenario_files
+    from scenario_kit.report import claim
 
     wanted = chosen(plan)
     files = scenario_files(paths)
     catalog = Catalog()
     results = []
+    claim(runs)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest
         results.append(_one(file, wanted, seed, name, parallel or wanted.parallel or 2, catalog, keep=keep))
         _conclude(results[-1], runs, as_json=as_json)
@@ -221,23 +223,28 @@ def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
     from scenario_kit.lab.toolchain.parts import engine, kubernetes
     from scenario_kit.report import html, markdown, write
 
-    versions = (kubernetes(), engine()) if validation.trials else ()
-    report, folder = write(validation, runs, *versions)
-    validation = report.validation
-    (folder / "report.md").write_text(markdown.render(report))
-    (folder / "report.html").write_text(html.render(report))
+    versions = (kubernetes(), engine()) if validation.trials else ("", "")
+    renderings = {"report.md": markdown.render, "report.html": html.render}
+    try:
+        report, folder = write(validation, runs, *versions, renderings)
+    except InfrastructureError:  # what was found out is told all the same
+        _tell(validation, None, as_json=as_json)
+        raise
+    _tell(report.validation, folder, as_json=as_json)
+
+
+def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None:
     if as_json:
-        show_json(validation.to_json() | {"report": str(folder / "report.json")})
+        show_json(validation.to_json() | {"report": str(folder / "report.json") if folder else ""})
         return
     show_findings(validation.findings)
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
     typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{validation.scenario}: {validation.headline}")
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
-    typer.echo(
-        f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; report: {folder}/report.html"
-    )
-    if validation.next:
+    kept = f"report: {folder}/report.html" if folder else "no report"
+    typer.echo(f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}")
+    if folder and validation.next:
         typer.echo(f"  next: {validation.next}")
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 import msgspec
 
 from scenario_kit import __version__
 from scenario_kit.campaign import Validation
-from scenario_kit.errors import UsageError
+from scenario_kit.errors import InfrastructureError, UsageError
 from scenario_kit.model import Value, Verdict
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "report.json"
+#: What a report takes, at least.
+_ROOM_BYTES: Final = 1 << 20
 
 
 class Report(Value, frozen=True, kw_only=True):
@@ -35,21 +39,60 @@ class Report(Value, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
 
-def write(validation: Validation, folder: Path, kubernetes: str = "", engine: str = "") -> tuple[Report, Path]:
+def claim(folder: Path) -> None:
+    """Make the folder of reports, and try that there is room: before hours go into what could not be kept.
+
+    Raises:
+        InfrastructureError: nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as probe:
+            probe.write(b"0" * _ROOM_BYTES)
+    except OSError as problem:
+        raise _unkept(folder, problem) from problem
+
+
+def write(
+    validation: Validation,
+    folder: Path,
+    kubernetes: str = "",
+    engine: str = "",
+    renderings: Mapping[str, Callable[[Report], str]] | None = None,
+) -> tuple[Report, Path]:
     """Write ``report.json`` into a new folder ``<folder>/<scenario>/<time>``; returns the report and that folder.
 
-    What to run next after a pass, if nothing else, is to look at that very report.
+    What to run next after a pass, if nothing else, is to look at that very report. ``renderings`` are further files by
+    their names. The folder appears when all of it is written.
+
+    Raises:
+        InfrastructureError: it cannot be written; then there is nothing of it.
     """
     now = datetime.now(UTC)
     run = folder / validation.scenario / now.strftime("%Y%m%dT%H%M%S%fZ")
-    run.mkdir(parents=True)
     if validation.verdict == Verdict.PASS and not validation.next:
         validation = msgspec.structs.replace(validation, next=f"scenario-kit report {run}")
     report = Report(
         created=now.isoformat(timespec="seconds"), kubernetes=kubernetes, engine=engine, validation=validation
     )
-    (run / FILE).write_text(text(report, indent=2))
+    partial = run.with_name(f".{run.name}")
+    try:
+        partial.mkdir(parents=True)
+        (partial / FILE).write_text(text(report, indent=2), encoding="utf-8")
+        for name, render in (renderings or {}).items():
+            (partial / name).write_text(render(report), encoding="utf-8")
+        partial.rename(run)
+    except OSError as problem:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise _unkept(run, problem) from problem
     return report, run
+
+
+def _unkept(path: Path, problem: OSError) -> InfrastructureError:
+    return InfrastructureError(
+        f"no report can be kept in {path}: {problem.strerror}",
+        fix="make room there, or name another folder with --runs",
+    )
 
 
 def text(report: Report, indent: int | None = None) -> str:

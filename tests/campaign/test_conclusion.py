@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.campaign.conclusion import conclude
+from scenario_kit.campaign.conclusion import conclude, headline
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
 from scenario_kit.campaign.summary import remarks, summarise
@@ -128,3 +128,9 @@ def test_what_a_campaign_adds_up_to(outcomes, verdict, codes, promised):
 def promised(runbook_of, fault):
     book = runbook_of(fault("a"))
     return type(book).from_json(book.to_json() | {"expect": EXPECT.to_json()})
+
+
+def test_the_headline_counts_what_held():
+    other = alert("Errors", "Deployment/web", 50)
+    results = [a_repeat(1, other), a_repeat(2, outcome="Infra"), a_repeat(3, outcome="Broken"), a_repeat(4, other)]
+    assert headline(Verdict.PASS, results, []).startswith("2 of 3 trials held: it reproduces 2 times")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,19 @@ def test_a_bug_saves_its_traceback(
     assert "this is a bug of scenario-kit: ZeroDivisionError: by zero" in err
     assert str(saved) in err
     assert "Traceback" in saved.read_text()
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 2), (errno.EROFS, 2), (errno.EISDIR, 3)])
+def test_what_the_machine_lacks_is_no_bug_of_ours(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(command_line, "build", lambda: _raising(OSError(number, os.strerror(number), "/full/file")))
+    monkeypatch.setattr(command_line.tempfile, "tempdir", str(tmp_path))
+
+    assert run(["x"]) == code
+    err = capsys.readouterr().err
+    assert os.strerror(number) in err
+    assert ("bug" in err) is (code == 3)
 
 
 def _raising(error: BaseException) -> typer.Typer:

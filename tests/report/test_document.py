@@ -1,0 +1,38 @@
+"""Reports appear whole or not at all."""
+
+import errno
+
+import pytest
+
+from scenario_kit.campaign import Validation
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.model import Verdict
+from scenario_kit.report import claim, write
+
+PASSED = Validation(scenario="s", plan="quick", verdict=Verdict.PASS, headline="x")
+
+
+def full(_report):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_all_renderings_stand_beside_each_other(tmp_path):
+    report, folder = write(PASSED, tmp_path, renderings={"report.md": lambda r: f"of {r.validation.scenario}"})
+    assert (folder / "report.md").read_text() == "of s"
+    assert str(folder) in report.validation.next
+    assert [f.name for f in folder.parent.iterdir()] == [folder.name]
+
+
+def test_a_disk_that_is_full_leaves_no_half_a_report(tmp_path):
+    with pytest.raises(InfrastructureError, match="No space left on device") as caught:
+        write(PASSED, tmp_path, renderings={"report.md": full})
+    assert "--runs" in caught.value.fix
+    assert list((tmp_path / "s").iterdir()) == []
+
+
+def test_a_place_where_nothing_can_be_kept_is_told_before_anything_begins(tmp_path):
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(InfrastructureError, match="no report can be kept"):
+        claim(tmp_path / "runs")
+    claim(tmp_path / "new" / "runs")
+    assert list((tmp_path / "new" / "runs").iterdir()) == []

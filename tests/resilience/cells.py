@@ -10,9 +10,11 @@ from typing import Final, Literal
 from scenario_kit.model import Value
 
 How = Literal["killed", "hung", "paused"]
+#: All of a lab at once: a machine that loses its power, or that sleeps and wakes.
+WHOLE: Final = "everything"
 #: Every process of a lab. The lab server is the nodes, the chaos daemon and the traffic at once.
 PARTS: Final = (
-    "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "lab-server",
+    WHOLE, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "lab-server",
     "chaos-controller-manager", "operator",
 )  # fmt: skip
 #: A process that is killed, one that is stopped until the trial is over, and one that goes on after some seconds.

@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +23,7 @@ from scenario_kit.lab.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Reference, Severity
 from scenario_kit.render import resolve
-from tests.resilience.cells import PAUSE_SECONDS, Cell, Outcome
+from tests.resilience.cells import PAUSE_SECONDS, WHOLE, Cell, Outcome
 
 #: A short incident, and one that the chaos manager makes, for strikes at that.
 USUAL, OF_CHAOS = "cart-scaled-to-zero", "payment-pod-failure"
@@ -86,24 +88,22 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
 
 
 def _hit(lab: str, cell: Cell) -> None:
-    part = LabState.load(lab).part(cell.part)
-    assert part is not None
-    os.kill(part.pid, signal.SIGKILL if cell.how == "killed" else signal.SIGSTOP)
+    struck = [part.pid for part in LabState.load(lab).parts if cell.part in (WHOLE, part.name)]
+    assert struck, f"the lab has no part {cell.part}"
+    _signal(struck, signal.SIGKILL if cell.how == "killed" else signal.SIGSTOP)
     if cell.how == "paused":
-        threading.Timer(PAUSE_SECONDS, _go_on, [part.pid]).start()
+        threading.Timer(PAUSE_SECONDS, _signal, [struck, signal.SIGCONT]).start()
 
 
-def _go_on(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGCONT)
-    except ProcessLookupError:
-        return
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def heal(lab: str) -> None:
     """Let what hangs go on, and start again what died."""
-    for part in LabState.load(lab).parts:
-        _go_on(part.pid)
+    _signal([part.pid for part in LabState.load(lab).parts], signal.SIGCONT)
     lifecycle.up(lab)
 
 

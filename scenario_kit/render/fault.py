@@ -36,6 +36,7 @@ from scenario_kit.render.namespaces import named, placed, used
 from scenario_kit.render.objects import found
 from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
+from scenario_kit.render.seen import unseen
 from scenario_kit.render.target import Target, target_of
 
 _T = TypeVar("_T")
@@ -135,6 +136,15 @@ def fault(
     ):
         if not left:
             raise mistake("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
+    if beside := unseen(rendered.effect, app):
+        raise mistake(
+            "SK304",
+            f"{where}: nothing that is measured would show it at {use.target}",
+            observed=f"its effect would have to show in requests of {', '.join(beside)}",
+            expected="a target that serves requests of users, or is asked by one that does",
+            why="a fault whose effect cannot be proven cannot be the cause of anything",
+            fix=f"aim fault '{use.name}' at another object",
+        )
     for cause in rendered.causes:
         if not cause.fix and len(rendered.causes) > 1:
             raise mistake(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import yaml
 
+#: Scenarios that exercise the language.
+LANGUAGE = sorted((Path(__file__).parents[1] / "fixtures" / "language").glob("*/scenario.yaml"))
 #: What a value may become: every type, and what is special of each.
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 10**18, -(10**30), 0.5, 1e308, "", " ", "x", "on", "no", "~", "0", "5m", "10", "é",

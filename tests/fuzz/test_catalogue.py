@@ -17,13 +17,13 @@ from scenario_kit.lint import lint_file
 from scenario_kit.lint.fix import fix_file
 from scenario_kit.load.document import parse
 from tests.fuzz.effort import effort
-from tests.fuzz.mutation import damaged, mutated, noted, written
+from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
 
 CATALOG = Catalog()
 #: The app that is damaged.
 APP = "otel-demo"
 CHANCE = st.randoms(use_true_random=False)
-SEEDS = [(path, parse(path.read_text(), "").data) for path in CATALOG.scenarios()]
+SEEDS = [(path, parse(path.read_text(), "").data) for path in [*CATALOG.scenarios(), *LANGUAGE]]
 #: A scenario in which nothing is broken has no faults.
 FAULTY = [seed for seed in SEEDS if seed[1]["spec"].get("faults")]
 

@@ -14,10 +14,11 @@ from scenario_kit.lint.fix import fixed
 from scenario_kit.load import Mistake
 from scenario_kit.load.document import parse
 from tests.fuzz.effort import effort
-from tests.fuzz.mutation import damaged, mutated, noted, written
+from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
 
 CATALOG = Catalog()
-SEEDS = CATALOG.scenarios()
+#: The catalogue's, and those that between them use every feature of the language.
+SEEDS = [*CATALOG.scenarios(), *LANGUAGE]
 CHANCE = st.randoms(use_true_random=False)
 
 

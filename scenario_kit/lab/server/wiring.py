@@ -18,6 +18,7 @@ from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.server.api import Api, serve
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.containers import RunningContainers
+from scenario_kit.lab.server.hurried import Hurried
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY
 from scenario_kit.lab.server.looks import Looks
@@ -62,6 +63,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
     store, book, worlds, nudger = Store(), LedgerBook(), Worlds(), Nudger(cluster)
+    hurried = Hurried(cluster)
     threads.on_stop = store.wake
     versions = ApiVersions(kubeconfig)
     stack.callback(versions.close)
@@ -90,7 +92,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
         if kind == "Pod":
             kubelet.observe(type_, obj)  # type: ignore[arg-type]
 
-    for listener in (pods_to_kubelet, containers.heard, nudger.heard, looks.heard):
+    for listener in (pods_to_kubelet, containers.heard, nudger.heard, looks.heard, hurried.heard):
         store.listen(listener)
     watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
     stack.callback(watched.close)
@@ -106,6 +108,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     if state.chaos_daemon is not None:
         _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
+    threads.spawn("hurried", partial(hurried.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
     _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
     server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))

@@ -88,6 +88,12 @@ def test_retention_outlives_the_window_of_virtual_time() -> None:
     assert layout.EPOCH_DAYS < monitoring.WINDOW_DAYS < monitoring.RETENTION_DAYS
 
 
+def test_virtual_time_is_in_order_as_long_as_a_lab_lives() -> None:
+    # Half of a block's length is in order; blocks of two neighbouring ranges end a whole length apart.
+    assert monitoring.WINDOW_DAYS <= monitoring.HEAD_DAYS / 2
+    assert monitoring.RETENTION_DAYS > monitoring.HEAD_DAYS
+
+
 def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> None:
     roles = {o["metadata"]["name"]: o for o in platform.access() if o["kind"] == "ClusterRole"}
     groups = {group for role in roles.values() for rule in role["rules"] for group in rule["apiGroups"]}

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
 from scenario_kit.errors import ToolchainError
+from scenario_kit.lab import monitoring
 from scenario_kit.lab.toolchain import resolve
 
-CONFIG = """
-global: {scrape_interval: 15s, evaluation_interval: 15s}
-storage: {tsdb: {out_of_order_time_window: 30d}}
-"""
+CONFIG = {"global": {"scrape_interval": "15s", "evaluation_interval": "15s"}, "storage": monitoring.STORAGE}
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +34,7 @@ def binary() -> Callable[[str], Path]:
 def prometheus(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Prometheus of our own, as the lab runs it."""
     folder = tmp_path_factory.mktemp("prometheus")
-    (folder / "prometheus.yml").write_text(CONFIG)
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(CONFIG))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -43,7 +42,7 @@ def prometheus(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
     command = [
         str(binary("prometheus")), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
         f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver",
-        "--storage.tsdb.retention.time=60d",
+        *monitoring.storage_flags(look_seconds=1),
     ]  # fmt: skip
     with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:

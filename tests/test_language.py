@@ -39,3 +39,10 @@ def test_it_gets_the_trials_that_its_feature_asks_for(name, purposes):
     path = FOLDER / name / "scenario.yaml"
     runbook = resolve(load_scenario(path).scenario, CATALOG, "otel-demo-bcdf", beside=path)
     assert [t.purpose for t in trials(QUICK, runbook, 1)] == purposes
+
+
+def test_the_documentation_lists_each():
+    page = (Path(__file__).parents[1] / "docs" / "causes-and-outcomes.md").read_text()
+    assert [
+        p.parent.name for p in FILES if f"(../tests/fixtures/language/{p.parent.name}/scenario.yaml) |" not in page
+    ] == []

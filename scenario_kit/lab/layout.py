@@ -117,6 +117,8 @@ def _python(name: str, module: str, state: LabState) -> Spec:
             "KUBECONFIG": state.kubeconfig,
             "SCENARIO_KIT_HOME": str(home()),
             "OPENBLAS_NUM_THREADS": "1",
+            # A heap for each thread, as the C library has it, keeps what finished trials held: each has free bits.
+            "MALLOC_ARENA_MAX": "2",
         },
     )
 

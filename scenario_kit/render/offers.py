@@ -11,8 +11,10 @@ from scenario_kit.model import App, Component, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.engine import render
 from scenario_kit.render.fault import fault, parameters_of
+from scenario_kit.render.mistake import mistake
 from scenario_kit.render.objects import spelled, workload_behind
 from scenario_kit.render.scope import Scope
+from scenario_kit.render.seen import idle
 from scenario_kit.render.target import target_of
 
 #: The key of a parameter's schema that holds an expression for the values which the rendered app allows.
@@ -80,13 +82,15 @@ def offer(
     """The fault, aimed at ``target``.
 
     Raises:
-        AuthoringError: it cannot be aimed there, or would not bite with these parameters.
+        AuthoringError: it cannot be aimed there, would not bite with these parameters, or nobody would notice it
+            there unless something else happens too: a scenario may combine the two, but needs an author for that.
     """
     use = FaultUse(name=name, type=fault_type.name, target=target, parameters=dict(parameters or {}))
     rendered = fault(fault_type, use, app, objects, app.namespace, scenario)
     scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace, app.namespaces), _LOAD)
     filled = parameters_of(fault_type, use, scope)
     variables = scope.variables(filled)
+    _noticed(rendered, app, objects)
     return Offer(target, filled, _choices(fault_type, variables), rendered)
 
 
@@ -97,6 +101,23 @@ def offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterat
             yield offer(fault_type, app, objects, target)
         except AuthoringError:
             continue
+
+
+def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
+    obj = next((o for o in objects if spelled(o, app.namespace) == rendered.target), None)
+    component = None if obj is None else component_of(app, objects, obj)
+    if component is None:
+        return
+    again = rendered.rollout is not None and rendered.rollout.reconnect == "Callers"
+    if names := idle(rendered.effect, app, component.name, reconnected=again):
+        raise mistake(
+            "SK304",
+            f"{rendered.type} at {rendered.target}: requests of users do not pass {component.name}",
+            observed=f"its effect would have to show in requests of {', '.join(names)}",
+            expected="a target that requests pass all the time",
+            why="who is asked only at a start, when a cache is cold or by browsers can be broken and nobody notices",
+            fix="aim it at another object, or write a scenario with a second fault that makes somebody ask",
+        )
 
 
 def _choices(fault_type: FaultType, variables: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from scenario_kit.model import App, Check
+from scenario_kit.render.traffic import traffic
 
+_SPANS: Final = re.compile(r"\btraces_span_metrics_\w+\s*\{([^}]*)\}")
 _SERVICE: Final = re.compile(r'\bservice_name\s*=~?\s*"([^"]*)"')
 
 
@@ -17,12 +19,36 @@ def unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
     Something that is no component, like a browser, is taken to answer.
     """
     mute = _mute(app)
+    return next((names for names in _asked(checks) if mute.issuperset(names)), ())
+
+
+def idle(checks: Iterable[Check], app: App, component: str, *, reconnected: bool = False) -> tuple[str, ...]:
+    """As ``unseen``, for a fault at a component that is alone: who asks it too seldom cannot answer either.
+
+    Args:
+        checks: the effect checks of the fault.
+        app: the app; of one without a twin nobody knows who asks whom when.
+        component: where the fault is.
+        reconnected: whether those who talk to it are restarted, and so ask for what they need to start.
+    """
+    known = traffic(app)
+    if known is None:
+        return ()
+    around = () if reconnected else app.dependants(component)
+    # Whom the component itself asks, shows what becomes of it.
+    rarely = (n for n in around if known.calls.isdisjoint([(n, component), (component, n)]))
+    lazy = _mute(app).union(rarely, (c.name for c in app.components if c.name not in known.parts))
+    return next((names for names in _asked(checks) if lazy.issuperset(names)), ())
+
+
+def _asked(checks: Iterable[Check]) -> Iterable[tuple[str, ...]]:
+    """For every check about requests, the services whose requests it asks for."""
     for check in checks:
-        found = [] if check.query is None else _SERVICE.findall(check.query.expr)
+        spans = [] if check.query is None else _SPANS.findall(check.query.expr)
+        found = _SERVICE.findall(" ".join(spans))
         names = tuple(dict.fromkeys(name for matcher in found for name in matcher.split("|") if name))
-        if names and mute.issuperset(names):
-            return names
-    return ()
+        if names:
+            yield names
 
 
 def _mute(app: App) -> frozenset[str]:

@@ -5,10 +5,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Check
 from scenario_kit.model.scenario import FaultUse, Rollout, Start
 from scenario_kit.render import app_objects, fault
-from scenario_kit.render.seen import unseen
 
 NAMESPACE = "otel-demo-test"
 
@@ -154,27 +152,6 @@ def test_what_does_not_apply_to_the_parameters_is_left_out(app, objects, port_fa
     assert (len(result.entities), len(result.effect), len(result.undone)) == (entities, effect, entities)
     assert len(result.causes[0].fix) == len(result.solutions) == entities
     assert len(result.decoys) == int(policy)
-
-
-def asks(names):
-    expr = f'sum(rate(calls_total{{service_name=~"{names}"}}[1m]))'
-    return Check.from_json({"query": {"expr": expr, "is": "Equal", "value": 0}})
-
-
-@pytest.mark.parametrize(
-    ("names", "beside"),
-    [
-        ("cart", ()),
-        ("load-generator|frontend-proxy", ()),
-        ("otel-collector", ("otel-collector",)),
-        ("load-generator", ()),  # this one reports spans
-        ("frontend-web", ()),  # no component: a browser
-        ("", ()),
-    ],
-)
-def test_who_is_never_asked_shows_nothing(app, names, beside):
-    object_check = Check.from_json({"object": {"ref": "Deployment/cart", "path": "spec.replicas", "equals": 0}})
-    assert unseen([object_check, asks(names)], app) == beside
 
 
 def test_a_fault_that_nothing_shows_is_refused():

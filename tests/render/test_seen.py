@@ -1,0 +1,92 @@
+"""Whether requests of users would show what a fault does."""
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Check
+from scenario_kit.render import app_objects
+from scenario_kit.render.offers import offer
+from scenario_kit.render.seen import idle, unseen
+from scenario_kit.render.traffic import traffic
+
+
+@pytest.fixture(scope="module")
+def apps():
+    catalog = Catalog()
+    return {name: catalog.app(name, catalog.versions(name)[0]) for name in catalog.apps()}
+
+
+@pytest.fixture(scope="module")
+def app(apps):
+    return apps["otel-demo"]
+
+
+def asks(names):
+    expr = f'sum(rate(traces_span_metrics_calls_total{{service_name=~"{names}"}}[1m]))'
+    return Check.from_json({"query": {"expr": expr, "is": "Equal", "value": 0}})
+
+
+@pytest.mark.parametrize(
+    ("names", "beside"),
+    [
+        ("cart", ()),
+        ("load-generator|frontend-proxy", ()),
+        ("otel-collector", ("otel-collector",)),
+        ("load-generator", ()),  # this one reports spans
+        ("frontend-web", ()),  # no component: a browser
+        ("", ()),
+    ],
+)
+def test_who_is_never_asked_shows_nothing(app, names, beside):
+    object_check = Check.from_json({"object": {"ref": "Deployment/cart", "path": "spec.replicas", "equals": 0}})
+    assert unseen([object_check, asks(names)], app) == beside
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "names", "beside"),
+    [
+        ("otel-demo", "cart", "cart|frontend|checkout", ()),
+        ("otel-demo", "flagd", "flagd|ad|cart", ("flagd", "ad", "cart")),  # its callers report nothing of it
+        ("otel-demo", "image-provider", "image-provider|frontend-proxy", ("image-provider", "frontend-proxy")),
+        ("otel-demo", "load-generator", "frontend-proxy", ()),  # it makes the requests
+        ("otel-demo", "accounting", "accounting", ()),  # works on what the queue brings
+        ("otel-demo", "kafka", "checkout|accounting|fraud-detection", ()),
+        ("hotel-reservation", "memcached-rate", "memcached-rate|rate", ()),
+        ("hotel-reservation", "mongodb-reservation", "mongodb-reservation|reservation", ()),  # bookings
+        ("hotel-reservation", "mongodb-rate", "mongodb-rate|rate", ("mongodb-rate", "rate")),  # a warm cache
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo", ("mongodb-geo", "geo")),  # asked at a start
+        ("hotel-reservation", "consul", "consul|frontend|geo", ("consul", "frontend", "geo")),
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo|frontend", ()),
+    ],
+)
+def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, beside):
+    assert idle([asks(names)], apps[name], component) == beside
+
+
+def test_who_is_restarted_asks_for_what_it_needs_to_start(apps):
+    assert idle([asks("mongodb-geo|geo")], apps["hotel-reservation"], "mongodb-geo", reconnected=True) == ()
+
+
+def test_of_an_app_without_a_twin_nobody_knows(app):
+    bare = msgspec.structs.replace(app, twin=None)
+    assert traffic(bare) is None
+    assert idle([asks("flagd")], bare, "flagd") == ()
+
+
+def test_requests_are_followed_through_the_operations(app):
+    known = traffic(app)
+    assert {"load-generator", "frontend-proxy", "postgresql", "fraud-detection", "llm"} <= known.parts
+    assert ("frontend", "checkout") in known.calls
+    assert ("fraud-detection", "kafka") in known.calls
+    assert ("frontend", "currency") not in known.calls  # only browsers ask for other currencies
+
+
+def test_new_offers_no_fault_that_nobody_notices(apps):
+    hotel, catalog = apps["hotel-reservation"], Catalog()
+    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    fault_type = catalog.fault("deployment-scaled-to-zero")
+    assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
+    with pytest.raises(AuthoringError, match="requests of users do not pass mongodb-rate"):
+        offer(fault_type, hotel, objects, "Deployment/mongodb-rate")

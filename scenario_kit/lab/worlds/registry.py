@@ -146,10 +146,14 @@ class Worlds:
         """Drive the wall worlds, every tick, until ``stop``. A thread's main function."""
         t = grid_after(time.time())
         while not stop.wait(max(t - time.time(), 0.0)):
-            for world in self.all():
-                if isinstance(world, WallWorld):
-                    world.tick(t)
+            self.tick_walls(t)
             t = grid_after(max(t, time.time()))
+
+    def tick_walls(self, t: float) -> None:
+        """Let the tick that ends at ``t`` pass in the wall worlds. Afterwards nothing here holds on to a world."""
+        for world in self.all():
+            if isinstance(world, WallWorld):
+                world.tick(t)
 
     def run_nodes(self, stop: threading.Event) -> None:
         """Be the kubelet of everything on the wall clock, until ``stop``. A thread's main function.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,17 @@ def test_a_wall_world_says_what_its_last_tick_said(lab: LittleLab) -> None:
     assert lab.twin.steps == [(1500.0, 15)]
     lab.worlds.close("t1")
     assert TICKS not in lab.worlds.exposed()
+
+
+@pytest.mark.parametrize("mode", ["Wall", "Virtual"])
+def test_of_a_world_that_has_ended_nothing_is_left(mode: str, lab: LittleLab) -> None:
+    lab.worlds.open(spec(mode=mode)).wait(EPOCH + 60, stride=None, seconds=0.1, go_on=lambda: True)
+    lab.worlds.tick_walls(1500.0)
+    world = weakref.ref(lab.worlds.all()[0])
+    lab.worlds.exposed()
+    lab.worlds.close("t1")
+    gc.collect()
+    assert world() is None
 
 
 def test_virtual_worlds_are_not_exposed(lab: LittleLab) -> None:

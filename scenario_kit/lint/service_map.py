@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from scenario_kit.lint.case import FAULT_NODE, Case
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Component, Reference, Severity
+from scenario_kit.render.traffic import traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
 _DEPOTS = ("Queue", "Store", "Flags")
@@ -64,9 +65,12 @@ def _follows_traffic(case: Case, caller: Component, callee: Component) -> bool:
     """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence."""
     if caller.role == "Load" or callee.role in _DEPOTS or _flooded(case):
         return True
+    known = traffic(case.app) if case.app else None
+    if known is not None and (caller.name, callee.name) not in known.calls:
+        return False  # no requests of users go that way, so none stay away
     for alert in case.scenario.spec.expect.alerts:
-        known = (case.alerts or {}).get(alert.name)
-        if known is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(known.expr):
+        defined = (case.alerts or {}).get(alert.name)
+        if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
             continue
         if not alert.on or Reference.parse(alert.on) == Reference.parse(callee.workload):
             return True

@@ -109,7 +109,8 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
     if component is None:
         return
     again = rendered.rollout is not None and rendered.rollout.reconnect == "Callers"
-    if names := idle(rendered.effect, app, component.name, reconnected=again):
+    service = obj is not None and obj["kind"] == "Service"
+    if names := idle(rendered.effect, app, component.name, service=service, reconnected=again):
         raise mistake(
             "SK304",
             f"{rendered.type} at {rendered.target}: requests of users do not pass {component.name}",

@@ -22,21 +22,27 @@ def unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
     return next((names for names in _asked(checks) if mute.issuperset(names)), ())
 
 
-def idle(checks: Iterable[Check], app: App, component: str, *, reconnected: bool = False) -> tuple[str, ...]:
+def idle(
+    checks: Iterable[Check], app: App, component: str, *, service: bool = False, reconnected: bool = False
+) -> tuple[str, ...]:
     """As ``unseen``, for a fault at a component that is alone: who asks it too seldom cannot answer either.
 
     Args:
         checks: the effect checks of the fault.
         app: the app; of one without a twin nobody knows who asks whom when.
         component: where the fault is.
-        reconnected: whether those who talk to it are restarted, and so ask for what they need to start.
+        service: whether the fault is at its Service, so that the component itself goes on asking others.
+        reconnected: whether those who talk to it are restarted, and so need what they need to start.
     """
     known = traffic(app)
     if known is None:
         return ()
-    around = () if reconnected else app.dependants(component)
-    # Whom the component itself asks, shows what becomes of it.
-    rarely = (n for n in around if known.calls.isdisjoint([(n, component), (component, n)]))
+    asked = known.calls | known.starts if reconnected else known.calls
+    # Whom a broken program asks, shows what becomes of it.
+    heard = {callee for caller, callee in known.calls if caller == component and not service}
+    rarely = {name for name in app.dependants(component) if (name, component) not in asked} - heard
+    if service and all(callee != component for _, callee in known.calls):
+        rarely.add(component)
     lazy = _mute(app).union(rarely, (c.name for c in app.components if c.name not in known.parts))
     return next((names for names in _asked(checks) if lazy.issuperset(names)), ())
 

@@ -14,10 +14,12 @@ class Traffic:
     """``parts`` are components that work for users, ``calls`` are caller and callee of what they ask for meanwhile.
 
     What a program asks for only when it starts, when a cache is cold or when browsers come is not among them.
+    ``starts`` are those who do not work unless they have reached somebody since they started, and whom.
     """
 
     parts: set[str] = field(default_factory=set)
     calls: set[tuple[str, str]] = field(default_factory=set)
+    starts: set[tuple[str, str]] = field(default_factory=set)
 
 
 def traffic(app: App) -> Traffic | None:
@@ -31,6 +33,7 @@ class _Walk:
     def __init__(self, twin: Mapping[str, Any]) -> None:
         self._load: Mapping[str, Any] = twin["load"]
         self._components: Mapping[str, Mapping[str, Any]] = twin["components"]
+        self._flags: str = twin.get("flags", {}).get("component", "")
         self._seen: set[tuple[str, str, str]] = set()
         self._found = Traffic()
 
@@ -40,6 +43,10 @@ class _Walk:
         for route in self._load["routes"]:
             self._call(source, self._load["entry"], route)
         for name, component in self._components.items():
+            needs = component.get("start", {}).get("needs", ())
+            self._found.starts.update((name, need["callee"]) for need in needs)
+            if any(operation.get("needsFlags") for operation in component.get("operations", {}).values()):
+                self._found.starts.add((name, self._flags))
             for source in component.get("consumes", ()):
                 if source["queue"] in self._found.parts:
                     self._found.calls.add((name, source["queue"]))

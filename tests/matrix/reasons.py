@@ -55,6 +55,8 @@ def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
 
 def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
     """What the fault type and the call graph say about a silence; empty where they would expect an alert."""
+    if fault_type.persistence in ("OneShot", "Expires", "SelfHeals"):
+        return "it passes by itself, sooner than any rule fires"
     if not fault_type.symptoms:
         return "this type of fault promises no alert: no rule of the pack looks at what it changes"
     if hit is None:

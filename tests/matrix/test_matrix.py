@@ -163,6 +163,10 @@ def test_records_survive(tmp_path: Path) -> None:
     ("pair", "reason"),
     [
         (PAIR, ""),
+        (
+            PAIR._replace(fault="pod-kill", family="Chaos", target="Deployment/cart"),
+            "it passes by itself, sooner than any rule fires",
+        ),
         (PAIR._replace(target="Service/load-generator"), "load-generator makes the requests: rules leave it out"),
     ],
 )

@@ -65,8 +65,20 @@ def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, bes
     assert idle([asks(names)], apps[name], component) == beside
 
 
-def test_who_is_restarted_asks_for_what_it_needs_to_start(apps):
-    assert idle([asks("mongodb-geo|geo")], apps["hotel-reservation"], "mongodb-geo", reconnected=True) == ()
+@pytest.mark.parametrize(
+    ("name", "component", "names", "seen"),
+    [
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo", True),
+        ("hotel-reservation", "consul", "consul|geo", True),
+        ("otel-demo", "flagd", "flagd|payment", True),  # no charge before it has reached its flags
+        ("otel-demo", "flagd", "flagd|ad", False),
+        ("otel-demo", "load-generator", "load-generator|frontend-proxy", False),  # its own page, which nobody opens
+        ("otel-demo", "cart", "cart|frontend", True),
+    ],
+)
+def test_who_is_restarted_asks_for_what_it_needs_to_start(apps, name, component, names, seen):
+    found = idle([asks(names)], apps[name], component, service=True, reconnected=True)
+    assert found == (() if seen else tuple(names.split("|")))
 
 
 def test_of_an_app_without_a_twin_nobody_knows(app):
@@ -81,6 +93,7 @@ def test_requests_are_followed_through_the_operations(app):
     assert ("frontend", "checkout") in known.calls
     assert ("fraud-detection", "kafka") in known.calls
     assert ("frontend", "currency") not in known.calls  # only browsers ask for other currencies
+    assert known.starts == {("cart", "valkey-cart"), ("product-catalog", "postgresql"), ("payment", "flagd")}
 
 
 def test_new_offers_no_fault_that_nobody_notices(apps):

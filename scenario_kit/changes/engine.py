@@ -140,12 +140,16 @@ class Engine:
 
         A chaos object that somebody else removed stays removed: that is how an operator fixes it.
         """
-        groups, replaced = set(persistent), 0
-        for receipt in self.done():
-            if receipt.group not in groups or receipt.change.chaos is None or not chaos.lasting(receipt.change.chaos):
-                continue
-            replaced += self._rebind(receipt)
-        return replaced
+        return sum(self._rebind(receipt) for receipt in self._bound(persistent))
+
+    def binds(self, persistent: Iterable[str]) -> bool:
+        """Whether chaos of these fault groups is bound to pods, so that ``maintain`` must look after it."""
+        return bool(self._bound(persistent))
+
+    def _bound(self, persistent: Iterable[str]) -> list[Receipt]:
+        groups = set(persistent)
+        found = self.done() if groups else []
+        return [r for r in found if r.group in groups and r.change.chaos and chaos.lasting(r.change.chaos)]
 
     def _rebind(self, receipt: Receipt) -> int:
         assert receipt.change.chaos is not None

@@ -111,7 +111,12 @@ class Context:
             if problems := self.health():
                 raise InfrastructureError("; ".join(problems))
             self.engine.maintain(self.persistent())
-            now = self.clock.wait(min(until, noise.play(self)))
+            look = min(until, noise.play(self))
+            if self.virtual and self.engine.binds(
+                self.persistent()
+            ):  # new processes are free of it until somebody looks
+                look = min(look, self.clock.now() + TICK)
+            now = self.clock.wait(look)
             if now >= until:
                 return now
 

@@ -78,7 +78,10 @@ def test_both_sides_are_bound(engine, cluster):
 
 @pytest.mark.parametrize("app", ["web", "cart"])
 def test_new_pods_of_either_side_are_covered(engine, cluster, app):
+    assert not engine.binds(["Fault/main"])
     do(engine, partition())
+    assert engine.binds(["Fault/main"])
+    assert not engine.binds([])
     assert engine.maintain(["Fault/main"]) == 0
     run(cluster, f"{app}-2", app)
     assert engine.maintain(["Fault/main"]) == 1
@@ -109,6 +112,7 @@ def test_a_schedule_selects_for_itself(engine, cluster):
     live = cluster.get(SCHEDULE)
     assert live["spec"]["networkChaos"]["selector"] == {"namespaces": [NS], "labelSelectors": {"app": "web"}}
     assert receipt.covered == ()
+    assert not engine.binds(["Fault/main"])
     assert Engine.chaos_state(live) == (True, "")
     run(cluster, "web-2", "web")
     assert engine.maintain(["Fault/main"]) == 0

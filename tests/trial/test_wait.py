@@ -1,0 +1,51 @@
+"""How a trial lets time pass while chaos is bound to pods that may be replaced."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from scenario_kit.model import TrialSpec
+from scenario_kit.trial.context import TICK, Context
+
+
+class Bound:
+    """An engine that counts how often somebody looks after its chaos."""
+
+    def __init__(self, bound):
+        self.bound, self.looks = bound, 0
+
+    def maintain(self, groups):
+        assert groups == ["Fault/main"]
+        self.looks += 1
+        return 0
+
+    def binds(self, groups):
+        return self.bound
+
+
+class Passing:
+    """A clock whose waits are as long as they are asked to be."""
+
+    def __init__(self):
+        self.at, self.waits = 1000.0, 0
+
+    def now(self):
+        return self.at
+
+    def wait(self, until):
+        self.at, self.waits = max(self.at, until), self.waits + 1
+        return self.at
+
+
+@pytest.mark.parametrize(("bound", "waits"), [(True, 4), (False, 1)])
+def test_bound_chaos_is_looked_after_at_every_tick_of_virtual_time(bound, waits):
+    engine, clock = Bound(bound), Passing()
+    fault = SimpleNamespace(name="main", persistence="Workload")
+    context = Context(
+        name="t", spec=TrialSpec(scenario="s", digest="d", namespace="shop", steps=(), resolved=""),
+        runbook=SimpleNamespace(faults=(fault,), noise=()), cluster=None, solver=None, metrics=None, clock=clock,
+        engine=engine, evaluator=None, management="kit", health=list, stopping=lambda: False, idle=lambda _: None,
+        tell=lambda *_: None,
+    )  # fmt: skip
+    assert context.wait(1000 + 4 * TICK) == 1060
+    assert (clock.waits, engine.looks) == (waits, waits)

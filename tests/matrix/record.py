@@ -93,6 +93,10 @@ def read(path: Path) -> list[Row]:
 
 
 def left(known: Iterable[Pair], rows: Iterable[Row]) -> list[Pair]:
-    """The pairs that nobody has judged yet: a lab may have today what it lacked, and be well where it was not."""
-    done = {row.pair.key for row in rows if row.outcome in ("Ran", "NoEffect")}
-    return [pair for pair in known if pair.key not in done]
+    """The pairs that nobody has judged yet: first those without a record.
+
+    A lab may have today what it lacked, and be well where it was not.
+    """
+    outcomes = {row.pair.key: row.outcome for row in rows}
+    open_ = [pair for pair in known if outcomes.get(pair.key) not in ("Ran", "NoEffect")]
+    return sorted(open_, key=lambda pair: pair.key in outcomes)

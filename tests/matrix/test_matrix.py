@@ -154,6 +154,7 @@ def test_records_survive(tmp_path: Path) -> None:
         out.write(b'{"app": "ot')  # the last line of somebody who was killed
     assert Counter(r.outcome for r in record.read(path)) == {"Ran": 2}
     assert record.left([other], [row(other, "Lacking")]) == [other]  # a lab may have it today
+    assert record.left([other, PAIR], [row(other, "Lacking")]) == [PAIR, other]
     record.append(path, row(other, "NoEffect"))
     assert Counter(r.outcome for r in record.read(path)) == {"Ran": 1, "NoEffect": 1}
     assert record.left([PAIR, PAIR._replace(change=2)], record.read(path)) == [PAIR._replace(change=2)]

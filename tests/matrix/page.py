@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from tests.matrix.pairs import Pair
 from tests.matrix.record import Row
 
 _MOST = 4
@@ -22,10 +23,17 @@ users were served as before, after no more than the removal, and nothing was lef
 """
 
 
-def page(rows: Sequence[Row], total: int, aimless: Mapping[str, str], why: Callable[[Row], str]) -> str:
+def page(
+    rows: Sequence[Row],
+    total: int,
+    aimless: Mapping[str, str],
+    why: Callable[[Row], str],
+    *,
+    untried: Sequence[Pair] = (),
+) -> str:
     """The page; ``total`` is how many pairs there are, ``aimless`` are fault types without any, and the reasons.
 
-    ``why`` tells why a row has no alert.
+    ``why`` tells why a row has no alert; of ``untried`` there is no row of that type of fault in that app.
     """
     judged = [row for row in rows if row.outcome != "Infra"]
     parts = [_HEAD, summary(judged, total, why)]
@@ -39,6 +47,10 @@ def page(rows: Sequence[Row], total: int, aimless: Mapping[str, str], why: Calla
             *(line(row, why(row)) for row in mine),
         ]
         parts.append("\n".join(lines) + "\n")
+    if untried:
+        apps = {app: sorted({p.fault for p in untried if p.app == app}) for app in sorted({p.app for p in untried})}
+        lines = [f"* {app}: {', '.join(faults)}" for app, faults in apps.items()]
+        parts.append("\n".join(["## Types of fault that nobody has tried yet", "", *lines]) + "\n")
     if aimless:
         lines = [f"* {fault}: {reason}" for fault, reason in sorted(aimless.items())]
         parts.append("\n".join(["## Types of fault without a target", "", *lines]) + "\n")

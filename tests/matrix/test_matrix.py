@@ -202,7 +202,9 @@ def test_the_page() -> None:
         4302,
         {"etcd-slow": "no Pod in any app"},
         lambda r: "not tried: no disks" if r.outcome == "Lacking" else "",
+        untried=[PAIR._replace(fault="pod-kill"), PAIR._replace(fault="cpu-stress")],
     )
+    assert "* otel-demo: cpu-stress, pod-kill" in text
     assert "3 of 4,302 pairs so far (fault types: 1). 2 ran (1 with alerts, 1 without)" in text
     assert "A0 (60 s); A1 on Deployment/x (61 s)" in text
     assert "and 2 more | 60 s | yes |" in text

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from scenario_kit.errors import Unreachable
 from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
+from scenario_kit.lab.worlds.heap import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
 from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, World, WorldSpec, grid_after
@@ -131,6 +132,8 @@ class Worlds:
                     self._offsets[namespace] = world.now - time.time()
                     self._by_namespace.pop(namespace, None)
             _LOG.info("world %s closed", trial)
+        del world  # before memory is given back, not after
+        give_back()
         return True
 
     def exposed(self) -> dict[SeriesId, float]:

@@ -208,7 +208,7 @@ def _repeated(repeats: Sequence[TrialResult]) -> list[str]:
     steps = {s.step for r in repeats for s in r.steps}
     if "expectAlerts" not in steps and "hold" in steps:
         return ["nothing is broken and nothing fires" + times]
-    return ["it reproduces" + times, "it passes by itself" if "expectCleared" in steps else ""]
+    return ["it reproduces" + times, "no alert of it lasts" if "expectCleared" in steps else ""]
 
 
 def _counted(number: int, one: str, many: str) -> str:

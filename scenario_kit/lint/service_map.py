@@ -65,15 +65,13 @@ def _follows_traffic(case: Case, caller: Component, callee: Component) -> bool:
     """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence."""
     if caller.role == "Load" or callee.role in _DEPOTS or _flooded(case):
         return True
-    known = traffic(case.app) if case.app else None
-    if known is not None and (caller.name, callee.name) not in known.calls:
-        return False  # no requests of users go that way, so none stay away
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
             continue
         if not alert.on or Reference.parse(alert.on) == Reference.parse(callee.workload):
-            return True
+            known = traffic(case.app) if case.app else None  # where no requests of users go, none stay away
+            return known is None or (caller.name, callee.name) in known.calls
     return False
 
 

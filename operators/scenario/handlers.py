@@ -45,7 +45,9 @@ def configure(settings: kopf.OperatorSettings) -> None:
     settings.networking.request_timeout = 30
     settings.posting.enabled = False
     settings.peering.standalone = True
-    settings.background.cancellation_polling = 1.0
+    # A trial is often deleted the moment it has ended: its thread is then about to exit.
+    settings.background.instant_exit_timeout = 0.3
+    settings.background.cancellation_polling = 0.5
 
 
 def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
@@ -83,7 +85,7 @@ def register(registry: kopf.OperatorRegistry, environment: Environment) -> None:
         if not _temporary(lambda: validations.release(name)):
             raise kopf.TemporaryError("its trials are being undone", delay=1.0)
 
-    @kopf.daemon(*_GROUP, "trials", id="run", registry=registry, cancellation_backoff=30, cancellation_polling=1)
+    @kopf.daemon(*_GROUP, "trials", id="run", registry=registry)
     def trial(name: str, stopped: kopf.DaemonStopped, **_: Any) -> None:
         _temporary(TrialRun(environment, name, lambda: bool(stopped)).execute)
 

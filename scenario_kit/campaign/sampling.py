@@ -6,7 +6,9 @@ it is settled, or more are run. Everything that is said about a plan is computed
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
+from math import comb, exp, log
 from typing import Final, NamedTuple
 
 import msgspec
@@ -37,6 +39,8 @@ REPRODUCIBLE: Final = (
 #: p > .9, with an error of 5 % over all its looks.
 STABLE: Final = (Look(n=35, accept=0, reject=3), Look(n=53, accept=1, reject=3), Look(n=70, accept=2, reject=3))
 ONCE: Final = (Look(n=1, accept=0, reject=1),)
+#: How finely a chance is searched for.
+_STEPS: Final = 1_000_000_000
 
 
 class Decision(NamedTuple):
@@ -95,16 +99,13 @@ def characteristics(looks: Sequence[Look], p: float) -> Characteristics:
 
 
 def _binomial(n: int, q: float) -> list[float]:
-    from math import comb
-
     return [comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
 
 
 def refuted(looks: Sequence[Look], error: float = 0.05) -> float:
     """The largest ``p`` that a pass rules out at that error: what a pass claims, and nothing more."""
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda p: characteristics(looks, p).passes - error, 0.0, 1.0))
+    steps = range(_STEPS)  # the better a scenario, the likelier its pass
+    return bisect(steps, error, key=lambda step: characteristics(looks, step / _STEPS).passes) / _STEPS
 
 
 def check_reachable(name: str, looks: Sequence[Look], repeats: int | None = None) -> None:
@@ -143,9 +144,9 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
     _check(n, broken)
     if broken == n:
         return 0.0
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # an import that only the end of a campaign should pay
 
-    return float(beta.ppf(1 - confidence, n - broken, broken + 1))
+    return float(betaincinv(n - broken, broken + 1, 1 - confidence))
 
 
 def wilson(n: int, broken: int, z: float = 1.96) -> tuple[float, float]:
@@ -176,8 +177,6 @@ def evidence(held: int, broken: int, p: float) -> float:
 
     The Bayes factor of a uniform mixture over (p, 1) (validation.md §6.3); may be looked at as often as one likes.
     """
-    from math import exp, log
-
     from scipy.special import betainc, betaln
 
     above = 1 - float(betainc(held + 1, broken + 1, p))

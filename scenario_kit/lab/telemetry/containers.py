@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.telemetry.series import Sample, block, series_id
+from scenario_kit.lab.telemetry.series import Labels, Sample, block, label_set, series_id
 from scenario_kit.model import Object
 from scenario_kit.model.process import SeriesId, Usage
 from scenario_kit.model.quantity import number
@@ -47,7 +47,7 @@ class ContainerMetrics:
                 used = usage.get((pod["metadata"]["uid"], container["name"]))
                 if used is not None:
                     labels = _labels(pod, container, container_id)
-                    result.update(_gauges(labels, container, used))
+                    result.update(_gauges(label_set(labels), container, used))
                     increments.update(_cpu(labels, container, used, dt))
             moved = (traffic or {}).get(pod["metadata"]["uid"])
             if moved is not None:
@@ -79,7 +79,7 @@ def _pod_labels(pod: Object) -> dict[str, str]:
     return {"namespace": meta["namespace"], "pod": meta["name"], "node": node, "instance": node}
 
 
-def _gauges(labels: Mapping[str, str], container: Object, used: Usage) -> Iterator[Sample]:
+def _gauges(labels: Labels, container: Object, used: Usage) -> Iterator[Sample]:
     limits, requests = (block(container, "resources").get(what) or {} for what in ("limits", "requests"))
     cores = number(limits.get("cpu", 0))
     shares = max(2.0, number(requests.get("cpu", limits.get("cpu", 0))) * 1024)
@@ -96,7 +96,7 @@ def _gauges(labels: Mapping[str, str], container: Object, used: Usage) -> Iterat
     if cores:
         values["container_spec_cpu_quota"] = cores * _PERIOD_MICROSECONDS
     for name, value in values.items():
-        yield series_id(name, labels), float(value)
+        yield (name, labels), float(value)
 
 
 def _cpu(labels: Mapping[str, str], container: Object, used: Usage, dt: float) -> Iterator[Sample]:

@@ -8,12 +8,18 @@ from typing import Any
 from scenario_kit.model import Object
 from scenario_kit.model.process import SeriesId
 
+Labels = tuple[tuple[str, str], ...]
 Sample = tuple[SeriesId, float]
 
 
+def label_set(labels: Mapping[str, str]) -> Labels:
+    """Labels as identities have them: sorted. To Prometheus an empty label is no label, so empty ones are left out."""
+    return tuple(sorted((key, value) for key, value in labels.items() if value))
+
+
 def series_id(name: str, labels: Mapping[str, str]) -> SeriesId:
-    """The identity of a series. To Prometheus an empty label is no label, so empty ones are left out."""
-    return name, tuple(sorted((key, value) for key, value in labels.items() if value))
+    """The identity of a series."""
+    return name, label_set(labels)
 
 
 class Family:

@@ -316,6 +316,8 @@ class Physics(Value, frozen=True, kw_only=True):
     first_dial_seconds: float = 20.0
     connection_death_seconds: float = 900.0
     retransmit_seconds: float = 0.2
+    retransmit_limit_seconds: float = 120.0
+    retransmissions: int = 15
     message_bytes: float = 2048.0
 
 

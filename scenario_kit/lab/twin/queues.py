@@ -57,15 +57,14 @@ class Queues:
         self._brokers: dict[ProcessKey, _Broker] = {}
         self._seen: dict[tuple[ProcessKey, str], float] = {}
         self._closed: dict[ProcessKey, float] = {}
+        self._late: dict[Place, Floats] = {}
 
     def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
         """Take in what was published during the tick, and let the consumers work."""
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
         }
-        arrivals: dict[tuple[ProcessKey, str], Floats] = {}
-        for place, times in flow.published.items():
-            arrivals[place] = np.sort(np.concatenate(times))
+        arrivals = self._arrived(flow.published, end)
         for model in self._models:
             for process in census.of(model.component):
                 broker = self._brokers[process.key]
@@ -77,6 +76,17 @@ class Queues:
                     if node.model.queue == model.component:
                         new = arrivals.get((process.key, node.model.topic), np.zeros(0))
                         self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
+
+    def _arrived(self, published: Mapping[Place, list[Floats]], end: float) -> dict[Place, Floats]:
+        """The records that reach a broker by the end of the tick; what is still on its way comes later, or never."""
+        arrivals: dict[Place, Floats] = {}
+        for place in dict.fromkeys((*self._late, *published)):
+            times = np.sort(np.concatenate([self._late.pop(place, np.zeros(0)), *published.get(place, ())]))
+            come, ever = int(np.count_nonzero(times <= end)), int(np.count_nonzero(np.isfinite(times)))
+            arrivals[place] = times[:come]
+            if come < ever and place[0] in self._brokers:
+                self._late[place] = times[come:ever]
+        return arrivals
 
     def _consume(
         self,

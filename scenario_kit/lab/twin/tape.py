@@ -9,6 +9,8 @@ of those.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -91,6 +93,13 @@ class _Publish(NamedTuple):
     copies: int
 
 
+class _Sent(NamedTuple):
+    """A record that is on its way to a topic: when it arrives, and the span that published it."""
+
+    time: float
+    source: SpanRef | None
+
+
 class Tape:
     """Records the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
 
@@ -103,6 +112,7 @@ class Tape:
         self._kept = 0
         self._sources: dict[Place, dict[int, SpanRef]] = {}
         self._ends: dict[Place, int] = {}
+        self._late: dict[Place, list[_Sent]] = {}
         self._tick = 0
         self._clear()
 
@@ -172,10 +182,12 @@ class Tape:
         self.ended.extend(ended)
         self._tick += 1
         if self._rows:
-            self._keep()
+            self._keep(t)
+        else:
+            self._records(np.zeros(self._total, dtype=bool), t)
         self._clear()
 
-    def _keep(self) -> None:
+    def _keep(self, t: float) -> None:
         marks, requests, starts, durations, errors = zip(*self._rows, strict=True)
         frame = np.repeat(np.array(marks), [part.size for part in requests])
         request = np.concatenate(requests).astype(np.int64)
@@ -185,7 +197,7 @@ class Tape:
             chosen[:] = True
         else:
             choose(chosen, [(root.first, root.size) for root in self._roots], frame, request, took, failed)
-        records = self._records(chosen)
+        records = self._records(chosen, t)
         sources = self._consumed(chosen, records)
         kept = np.flatnonzero(chosen[request])
         at = np.concatenate(starts)
@@ -207,23 +219,27 @@ class Tape:
         while self._kept > TRACES and not self._everything:
             self._kept -= self.reels.popleft().requests.size
 
-    def _records(self, chosen: Flags) -> dict[Place, dict[int, SpanRef]]:
-        """Remember the spans that published records, by offset; those of requests that are dropped are not."""
-        for place, published in self._published.items():
-            times = np.concatenate([np.repeat(p.times, p.copies) for p in published])
-            requests = np.concatenate([np.repeat(p.requests, p.copies) for p in published]).astype(np.int64)
-            frames = np.concatenate([np.full(p.requests.size * p.copies, p.frame) for p in published])
-            order = np.argsort(times, kind="stable")
+    def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
+        """Remember the spans that published what arrived by ``t``, by offset; none of requests that are dropped."""
+        for place in dict.fromkeys((*self._late, *self._published)):
+            sent = [*self._late.pop(place, ()), *self._sent(place, chosen)]
+            come = sorted((s for s in sent if s.time <= t), key=lambda s: s.time)
+            if late := [s for s in sent if t < s.time < np.inf]:
+                self._late[place] = late
             first = self._ends.get(place, 0)
-            self._ends[place] = first + order.size
+            self._ends[place] = first + len(come)
             known = self._sources.setdefault(place, {})
-            for rank in np.flatnonzero(chosen[requests[order]]).tolist():
-                index = order[rank]
-                if frames[index] >= 0:
-                    known[first + rank] = self.reference(self._roots, int(requests[index]), int(frames[index]))
+            known.update((first + rank, s.source) for rank, s in enumerate(come) if s.source is not None)
             while len(known) > _RECORDS:
                 del known[next(iter(known))]
         return self._sources
+
+    def _sent(self, place: Place, chosen: Flags) -> Iterator[_Sent]:
+        for batch in self._published.get(place, ()):
+            for time, request in zip(batch.times.tolist(), batch.requests.astype(np.int64).tolist(), strict=True):
+                traced = batch.frame >= 0 and chosen[request]
+                source = self.reference(self._roots, request, batch.frame) if traced else None
+                yield from repeat(_Sent(time, source), batch.copies)
 
     def _consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
         """Choose what consumers did with known records."""

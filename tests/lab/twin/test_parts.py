@@ -189,6 +189,13 @@ def test_lossy_law() -> None:
         assert share == pytest.approx(0.2**k * 0.8, abs=0.004)
 
 
+def test_no_message_is_later_than_linux_tries() -> None:
+    """Waits double up to 120 s (TCP_RTO_MAX), and after 15 (tcp_retries2) the connection is given up."""
+    draws = np.array([[0.5, 0.5], [1.0 - 0.9**10.5, 1.0 - 1e-16]])
+    late = delays(Shape(loss=0.9), draws, Physics())
+    assert late == pytest.approx([0.2 * (2**10 - 1), 0.2 * (2**10 - 1) + 5 * 120.0])
+
+
 def test_delay_with_jitter_stays_in_its_band() -> None:
     draws = np.random.default_rng(1).random((2, 1000))
     late = delays(Shape(delay=0.1, jitter=0.02), draws, Physics())

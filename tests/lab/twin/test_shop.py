@@ -187,6 +187,16 @@ def test_consumers_lag_and_catch_up(cluster: Callable[..., Little]) -> None:
     assert not [n for n, _ in shop.samples if n.startswith("kafka_consumer_group")]
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_consumers_do_not_wait_for_records_that_are_on_their_way(cluster: Callable[..., Little], seed: int) -> None:
+    """Of the orders that a lossy net brings, some come minutes late; what comes meanwhile is consumed."""
+    shop = cluster(seed=seed)
+    shop.chaos("checkout", loss=40.0)
+    shop.run(900.0)
+    shop.calm()
+    assert shop.run(120.0).rate("accounting") > 0.5
+
+
 def test_orders_are_lost_but_not_late_without_the_database(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     shop.chaos("accounting", drop=True, direction="OUTPUT", peers=(shop.pods("postgresql")[0]["status"]["podIP"],))

@@ -101,7 +101,8 @@ class _Stage:
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
         answers, failed = dict(progress.checks), []
-        for position, check in enumerate(context.engine.placed(fault.effect)):
+        checks = context.engine.placed(fault.effect)  # what is asked of several nodes is as many checks
+        for position, check in enumerate(checks):
             deadline = progress.injected_at + check.within_seconds
             if str(position) in answers:
                 continue
@@ -113,8 +114,9 @@ class _Stage:
         if failed:
             _blame_injector(context, fault)
             return [without_effect(fault, f"{r.describe}: {r.observed}", r.expected) for r in failed]
-        if answers != progress.checks or len(answers) == len(fault.effect):
-            at = now if len(answers) == len(fault.effect) else None
+        proven = len(answers) == len(checks)
+        if answers != progress.checks or proven:
+            at = now if proven else None
             self._note(fault, msgspec.structs.replace(progress, checks=answers, effective_at=at))
         return []
 

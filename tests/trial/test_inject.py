@@ -156,6 +156,27 @@ def test_a_fault_without_effect_ends_the_step():
     assert stage.state()["b"] == "good"
 
 
+def tainted(wanted="x"):
+    everywhere = {"target": "Node/node:all", "key": "pool", "value": "x"}
+    has = {"ref": "Node/node:all", "path": "spec.taints", "contains": {"key": "pool", "value": wanted}}
+    effect = [{"object": {"ref": "ConfigMap/a", "exists": True}}, {"object": has}]
+    return msgspec.structs.replace(
+        fault("a"),
+        changes=(Change.from_json({"taint": everywhere}),),
+        effect=tuple(Check.from_json({**check, "withinSeconds": 60}) for check in effect),
+    )
+
+
+@pytest.mark.parametrize(("wanted", "codes"), [("x", []), ("y", ["SK304"] * 3)])
+def test_what_is_done_to_all_nodes_is_proven_on_each(wanted, codes):
+    stage = Stage(tainted(wanted))
+    for name in ("n1", "n2", "n3"):
+        stage.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
+    findings, checks = stage.run()
+    assert [f.code for f in findings] == codes
+    assert len(checks) == (1 if codes else 4)
+
+
 @pytest.mark.parametrize(
     ("step", "broken"),
     [({"faults": ("c",)}, {"c"}), ({"except_": ("a", "d")}, {"b", "c"}), ({"faults": ("d",)}, {"d"})],

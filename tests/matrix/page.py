@@ -29,14 +29,16 @@ def page(
     aimless: Mapping[str, str],
     why: Callable[[Row], str],
     *,
+    outlasts: Callable[[Row], str] = lambda _: "",
     untried: Sequence[Pair] = (),
 ) -> str:
     """The page; ``total`` is how many pairs there are, ``aimless`` are fault types without any, and the reasons.
 
-    ``why`` tells why a row has no alert; of ``untried`` there is no row of that type of fault in that app.
+    ``why`` tells why a row has no alert, ``outlasts`` why it did not recover; of ``untried`` there is no row of that
+    type of fault in that app.
     """
     judged = [row for row in rows if row.outcome != "Infra"]
-    parts = [_HEAD, summary(judged, total, why)]
+    parts = [_HEAD, summary(judged, total, why, outlasts)]
     for app in sorted({(row.app, row.version) for row in judged}):
         mine = sorted((r for r in judged if (r.app, r.version) == app), key=lambda r: (r.family, r.fault, r.target))
         lines = [
@@ -57,7 +59,9 @@ def page(
     return "\n".join(parts)
 
 
-def summary(rows: Sequence[Row], total: int, why: Callable[[Row], str]) -> str:
+def summary(
+    rows: Sequence[Row], total: int, why: Callable[[Row], str], outlasts: Callable[[Row], str] = lambda _: ""
+) -> str:
     """How many there are, and what is not as it should be."""
     count = Counter(row.outcome for row in rows)
     ran = [row for row in rows if row.outcome == "Ran"]
@@ -75,7 +79,7 @@ def summary(rows: Sequence[Row], total: int, why: Callable[[Row], str]) -> str:
         ("Did not recover, or not cleanly", [row for row in ran if not (row.recovered and row.clean)]),
     ):
         if found:
-            lines += ["", f"{title}:", "", *(f"* {name(row)}{_told(row)}" for row in found)]
+            lines += ["", f"{title}:", "", *(f"* {name(row)}: {outlasts(row) or row.told}" for row in found)]
     return "\n".join(lines) + "\n"
 
 
@@ -101,7 +105,3 @@ def recovery(row: Row) -> str:
 def name(row: Row) -> str:
     """A row in words."""
     return f"{row.fault} on {row.target} in {row.app}"
-
-
-def _told(row: Row) -> str:
-    return f": {row.told}" if row.told else ""

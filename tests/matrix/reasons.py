@@ -1,10 +1,11 @@
-"""Why nothing fired: facts of the catalogue first, then what somebody found out and wrote down."""
+"""Why nothing fired, or why it outlasts its fault: facts of the catalogue, and what somebody wrote down."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import yaml
@@ -23,6 +24,7 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     fault: str
     because: str
+    of: Literal["Silence", "Recovery"] = "Silence"
     target: str = "*"
     app: str = "*"
 
@@ -49,8 +51,15 @@ def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
         return f"not judged: {row.told}"
     if row.alerts:
         return ""
-    found = next((reason.because for reason in known if reason.holds(row)), "")
+    found = next((r.because for r in known if r.of == "Silence" and r.holds(row)), "")
     return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
+
+
+def outlasts(row: Row, known: Sequence[Written]) -> str:
+    """Why a row did not recover when its fault was gone; empty where it did, or where nobody knows."""
+    if row.outcome != "Ran" or row.recovered:
+        return ""
+    return next((r.because for r in known if r.of == "Recovery" and r.holds(row)), "")
 
 
 def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:

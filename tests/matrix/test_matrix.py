@@ -184,6 +184,14 @@ def test_reasons(catalog: Catalog) -> None:
     assert reasons.why(row(PAIR, "NoEffect", told="x"), catalog, some) == "no effect: x"
 
 
+def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
+    some = [Written("*", "nothing comes back", of="Recovery")]
+    lasting = row(PAIR, "Ran", recovered=False)
+    assert reasons.outlasts(lasting, some) == "nothing comes back"
+    assert reasons.outlasts(lasting, []) == reasons.outlasts(row(PAIR, "Ran", recovered=True), some) == ""
+    assert reasons.why(lasting, catalog, some) != "nothing comes back"
+
+
 def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None:
     for written in reasons.written():
         assert any(written.holds(row(pair, "Ran")) for pair in known), written

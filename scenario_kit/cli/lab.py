@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenario_kit.cli.alerts import alerts
 from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.top import top
+from scenario_kit.cli.traces import traces
 from scenario_kit.errors import LabError, UsageError
+from scenario_kit.model.quantity import MEBIBYTE
 
 if TYPE_CHECKING:
     from scenario_kit.lab.lifecycle import PartReport
@@ -18,14 +21,9 @@ if TYPE_CHECKING:
 
 Pack = Annotated[list[str], typer.Option("--alert-pack", help="Alert rules that Prometheus shows; may be repeated.")]
 
-_MEBIBYTE = 1 << 20
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    from scenario_kit.cli.alerts import alerts
-    from scenario_kit.cli.traces import traces
-
     lab = typer.Typer(
         name="lab",
         help="The embedded lab: a real control plane and Chaos Mesh manager, with simulated nodes and traffic.",
@@ -239,13 +237,13 @@ def _show_status(state: LabState, reports: list[PartReport]) -> None:
             r.name,
             str(r.pid or ""),
             "works" if not r.health else r.health,
-            f"{r.memory_bytes // _MEBIBYTE}",
+            f"{r.memory_bytes // MEBIBYTE}",
             str(r.port or ""),
         )
         for r in reports
     ]
     show_table(("PART", "PID", "STATE", "MIB", "PORT"), rows)
-    total = sum(r.memory_bytes for r in reports) // _MEBIBYTE
+    total = sum(r.memory_bytes for r in reports) // MEBIBYTE
     typer.echo(f"\n{total} MiB in all · Prometheus at {state.prometheus_url} · virtual time from {_utc(state.epoch)}")
     _show_offers()
     if not state.complete:

@@ -14,9 +14,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
 
     @app.command(rich_help_panel="Write it")
-    def rules(
-        format: Format = "text",
-    ) -> None:
+    def rules(format: Format = "text") -> None:
         """List every code that lint and runs can give.
 
         Example: scenario-kit rules

@@ -11,12 +11,12 @@ import typer
 from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.output import show_json, show_table
 from scenario_kit.errors import LabError, NotFound, UsageError
+from scenario_kit.model.quantity import MEBIBYTE
 
 if TYPE_CHECKING:
     from scenario_kit.model import Object
 
 _GROUP = "metrics.k8s.io"
-_MEBIBYTE = 1 << 20
 _SORTS = ("name", "cpu", "memory")
 
 
@@ -113,7 +113,7 @@ def _milli(row: Mapping[str, Any]) -> str:
 
 
 def _mebi(row: Mapping[str, Any]) -> str:
-    return f"{int(row['memoryBytes'] // _MEBIBYTE)}Mi"
+    return f"{int(row['memoryBytes'] // MEBIBYTE)}Mi"
 
 
 def _percent(used: float, of: float) -> str:

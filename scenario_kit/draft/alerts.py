@@ -12,7 +12,6 @@ from scenario_kit.render.objects import WORKLOADS
 
 #: Components that serve requests of users and so have request telemetry.
 _SERVING: Final = ("App", "Entry")
-#: Kinds of object that an alert about pods is about.
 
 
 def predicted(

@@ -87,16 +87,16 @@ def server(
         timeout = _PATIENCE
 
         def _handle(self) -> None:
-            told = self._answer()
+            given = self._answer()
             try:
-                self.send_response(told.status)
+                self.send_response(given.status)
                 for key, value in (headers or {}).items():
                     self.send_header(key, value)
-                self.send_header("Content-Type", told.type)
-                self.send_header("Content-Length", str(len(told.body)))
+                self.send_header("Content-Type", given.type)
+                self.send_header("Content-Length", str(len(given.body)))
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(told.body)
+                    self.wfile.write(given.body)
             except OSError:
                 self.close_connection = True  # the caller left: nobody is there to be told
 

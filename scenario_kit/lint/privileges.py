@@ -12,7 +12,8 @@ from scenario_kit.lint.spot import Found, Judged, Spot, fresh
 from scenario_kit.lint.stage import Keys, containers, mappings, pod_specs
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import FaultType, Object, Reference
-from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.reference import GROUP, real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
 
 #: Capabilities of Linux that Kubernetes' own baseline allows a container to add.
@@ -39,7 +40,7 @@ _FOREIGN: Final = (
 _READING: Final = frozenset({"get", "list", "watch"})
 _POWERS: Final = ("cluster-admin", "admin", "edit")
 #: Groups of objects that hold the answer, and the names under which a solver is known to the cluster.
-_ANSWERS: Final = ("scenariokit.io", "chaos-mesh.org")
+_ANSWERS: Final = (GROUP, CHAOS_GROUP)
 _MANAGEMENT: Final = ("scenario-kit", "chaos-mesh")
 _SOLVER: Final = ("oncall", "system:authenticated", "system:unauthenticated", "system:serviceaccounts")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
+
+MEBIBYTE: Final = 1 << 20
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)")
 _FACTORS = {
@@ -22,9 +25,9 @@ def number(value: str | int | float) -> float:
     match = _QUANTITY.fullmatch(str(value))
     if match is None:
         raise ValueError(f"{value!r} is no resource quantity, expected one like 250m or 64Mi")
-    number, exponent, suffix = match.groups()
+    digits, exponent, suffix = match.groups()
     if exponent:
-        return float(number + exponent)
+        return float(digits + exponent)
     # Through a quotient for the small units: 250 / 1000 is exactly 0.25, 3 * 1e-3 is not 0.003.
     factor = _FACTORS[suffix or ""]
-    return float(number) / round(1 / factor) if factor < 1 else float(number) * factor
+    return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor

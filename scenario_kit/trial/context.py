@@ -110,11 +110,10 @@ class Context:
                 raise Stopped
             if problems := self.health():
                 raise InfrastructureError("; ".join(problems))
-            self.engine.maintain(self.persistent())
+            lasting = self.persistent()
+            self.engine.maintain(lasting)
             look = min(until, noise.play(self))
-            if self.virtual and self.engine.binds(
-                self.persistent()
-            ):  # new processes are free of it until somebody looks
+            if self.virtual and self.engine.binds(lasting):  # new processes are free of it until somebody looks
                 look = min(look, self.clock.now() + TICK)
             now = self.clock.wait(look)
             if now >= until:

@@ -14,7 +14,8 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import guards, residue
 from scenario_kit.model import Finding, Object, Reference, Severity
-from scenario_kit.model.chaos import GROUP
+from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_checks
@@ -27,7 +28,7 @@ _GOING_SECONDS: Final = 60
 _PARALLEL: Final = 8
 #: Our own kinds and the chaos objects are judged by receipts; requests and metrics are not state.
 _NOT_STATE: Final = (
-    "scenariokit.io",
+    GROUP,
     "metrics.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
@@ -99,7 +100,7 @@ def _access_to(context: Context, namespace: str) -> list[Object]:
     ]
     if kinds := _readable_chaos(context):
         extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": namespace}
-        rule = {"apiGroups": [GROUP], "resources": kinds, "verbs": ["get", "list", "watch", "delete"]}
+        rule = {"apiGroups": [CHAOS_GROUP], "resources": kinds, "verbs": ["get", "list", "watch", "delete"]}
         ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": extra["name"]}
         objects += [
             {"apiVersion": api, "kind": "Role", "metadata": extra, "rules": [rule]},
@@ -115,7 +116,7 @@ def _readable_chaos(context: Context) -> list[str]:
     shown = {c.chaos["kind"] for f in faults if f.visibility == "Visible" for c in f.changes if c.chaos is not None}
     if not shown or not _hides(context):
         return ["*"] if shown else []
-    return sorted(k.plural for k in context.cluster.kinds() if k.group == GROUP and k.kind in shown)
+    return sorted(k.plural for k in context.cluster.kinds() if k.group == CHAOS_GROUP and k.kind in shown)
 
 
 def _hides(context: Context) -> bool:

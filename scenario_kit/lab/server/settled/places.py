@@ -112,8 +112,13 @@ def _fits(pod: Object, node: Object, used: Mapping[str, float]) -> bool:
     if any(port.get("hostPort") for c in spec.get("containers") or () for port in c.get("ports") or ()):
         return False
     room = (node.get("status") or {}).get("allocatable") or {}
-    asked = {"pods": 1.0, **pod_requests(spec)}
+    asked = _asked(spec)
     return all(used.get(name, 0.0) + asked[name] <= number(room.get(name, "0")) for name in asked)
+
+
+def _asked(spec: Object) -> dict[str, float]:
+    """What a pod takes of a node: its requests, and a place."""
+    return {"pods": 1.0, **pod_requests(spec)}
 
 
 def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
@@ -134,6 +139,6 @@ def _used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")
         if node and (pod.get("status") or {}).get("phase") not in _ENDED and not _refused(pod):
             taken = result.setdefault(node, {})
-            for name, amount in ({"pods": 1.0, **pod_requests(pod["spec"])}).items():
+            for name, amount in _asked(pod["spec"]).items():
                 taken[name] = taken.get(name, 0.0) + amount
     return result

@@ -53,7 +53,8 @@ class Engine:
             AuthoringError: the target does not exist, the operation does not apply to it, or a command failed.
             InfrastructureError: the API server refused or did not answer, or a Job came to no end.
         """
-        receipt = self._recorded(ordinal) or self._record(change, ordinal, group, causal, tuple(undo))
+        known = self._recorded(ordinal)
+        receipt = self._taken_up(known) if known else self._record(change, ordinal, group, causal, tuple(undo))
         if receipt.failure and receipt.state != "Ran":
             raise _failed(receipt)
         if receipt.state in ("Done", "Undone"):
@@ -207,6 +208,13 @@ class Engine:
                 inverse=undo,
             )
         )
+
+    def _taken_up(self, receipt: Receipt) -> Receipt:
+        """A change that was announced and never made is made now: what it brings about is due from now on."""
+        now = self._clock.now()
+        if receipt.state != "Recorded" or receipt.change.run or receipt.at == now or self._arrived(receipt):
+            return receipt
+        return self._store.save(msgspec.structs.replace(receipt, at=now))
 
     def _run(self, receipt: Receipt) -> Receipt:
         """Run a command to its end. What became of it is written down before its Job goes, which alone knows."""

@@ -163,6 +163,16 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(change):
             assert lab.state() == lab.before
 
 
+@pytest.mark.parametrize(("survive", "at"), [(1, 600.0), (2, 0.0)], ids=["before the change", "after it"])
+def test_a_change_counts_from_when_it_was_made(survive, at):
+    lab = Lab()
+    with pytest.raises(Unreachable):
+        lab.start(Dying(lab.cluster, survive)).do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f")
+    lab.clock.wait(lab.clock.now() + 600.0)
+    begin = lab.clock.now() - 600.0
+    assert lab.start().do(Change.from_json(CHANGES["scale"]), ordinal=1, group="Fault/f").at == begin + at
+
+
 def test_a_crash_between_receipt_and_undo_restores_too():
     for survive in range(4):
         lab = Lab()

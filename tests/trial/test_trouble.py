@@ -5,7 +5,7 @@ import threading
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
@@ -226,6 +226,7 @@ ERRORS = st.sampled_from([Unreachable, Conflict, LabError, MetricsError])
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, REQUESTS), st.integers(1, 12), ERRORS, st.sampled_from([0.0, 5000.0]))
+@example(64, 5, Unreachable, 5000.0)  # between the receipt of a change and the change
 def test_a_failure_of_some_requests_is_nobodys_fault(first, length, error, jump):
     """However much time passes meanwhile: the trial holds, or it was infrastructure."""
     stage = Stage(Trouble(lambda n: first <= n < first + length, error, jump)).run()

@@ -130,10 +130,10 @@ class _Watch:
             except Unreachable as problem:
                 log.debug("%s", problem)
                 self._refused = str(problem)
-            else:
-                self._answered = self._clock()
-            entry = self._open.get(planned.purpose)
-            if entry and self._clock() - entry.moved > self._patience:
+                break  # it may have taken a minute to say nothing; the others would wait as long, and in vain
+            self._answered = self._clock()
+        for entry in list(self._open.values()):
+            if self._clock() - entry.moved > self._patience:
                 self._end(
                     entry,
                     f"no progress for {self._patience:.0f} s: the operator does not run, or a part below it hangs",

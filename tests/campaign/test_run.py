@@ -226,6 +226,18 @@ def test_an_api_server_that_stays_silent_is_nobodys_scenario(cluster, first):
     assert conclude("s", "", "d", "quick", results, [], 1.0).verdict == Verdict.NOT_EVALUATED
 
 
+def test_who_is_not_answered_does_not_ask_on_for_every_trial(cluster):
+    """Each request may take a minute to fail: which part died is asked after one, not after all."""
+    gone = Broken(cluster, lambda call: call >= 30)
+    results = run(
+        PLANNED, runbook, gone, plan=QUICK, app="shop", scenario="s", digest="d", parallel=2,
+        health=lambda: ["etcd is gone"] if gone.calls >= 30 else [],
+        progress=lambda *_: None, pause=Operator(cluster, silent=True),
+    )  # fmt: skip
+    assert {(r.outcome, r.message) for r in results} == {("Infra", "etcd is gone")}
+    assert gone.calls == 31, "one look, and one try to tidy up"
+
+
 @pytest.mark.parametrize("after", range(8))
 def test_a_lab_that_dies_never_passes_what_could_not_be_seen(cluster, after):
     operator = Operator(cluster)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
+from scenario_kit.clients import clock
 from scenario_kit.errors import InfrastructureError, KitError, LabError
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
@@ -97,29 +98,23 @@ class WorldClock:
         self._server.close()
 
 
-class WallClock:
-    """The wall clock, in a world of a lab server whose end must not go unnoticed. Implements ``ports.Clock``."""
-
-    #: How long one wait may sleep before it looks after the server, in seconds.
-    STRIDE = 5.0
+class WallClock(clock.WallClock):
+    """The wall clock, in a world of a lab server whose end must not go unnoticed."""
 
     def __init__(self, server_url: str, token: str, trial: str) -> None:
+        super().__init__()
         self._server = _Server(server_url, token)
         self._path = f"/worlds/{quote(trial, safe='')}"
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return time.time()
 
     def wait(self, until: float) -> float:
         """Sleep until then, but for a few seconds at most, and see that the world is still there.
 
         Raises:
             LabError: it is not, or the server is gone.
+            InfrastructureError: the clock jumped, or nothing ran for a while.
         """
         self._server.ask("GET", self._path)
-        time.sleep(max(min(until - time.time(), self.STRIDE), 0.0))
-        return time.time()
+        return super().wait(until)
 
     def close(self) -> None:
         """Drop the connections; the world stays."""

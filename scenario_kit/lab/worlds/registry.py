@@ -148,7 +148,7 @@ class Worlds:
     def tick(self, stop: threading.Event) -> None:
         """Drive the wall worlds, every tick, until ``stop``. A thread's main function."""
         t = grid_after(time.time())
-        while not stop.wait(max(t - time.time(), 0.0)):
+        while not stop.wait(min(max(t - time.time(), 0.0), TICK_SECONDS)):  # a clock that is set back stops nothing
             self.tick_walls(t)
             t = grid_after(max(t, time.time()))
 

@@ -50,8 +50,7 @@ def telling(case: Case | FaultCase) -> Iterator[Problem]:
     known: set[str] | None = None
     for found in fresh(case, _named if isinstance(case, FaultCase) else _texts):
         name = str(found.spot.value)
-        words = [word for word in _words(name) if word in _TELLING]
-        if not found.written.stage.breaks or not words:
+        if not found.written.stage.breaks or not (words := [word for word in _words(name) if word in _TELLING]):
             continue
         known = _words_of(case) if known is None else known
         if known.issuperset(words):

@@ -114,7 +114,9 @@ def part(obj: Any, keys: Iterable[str | int]) -> Any:
 
 def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
     """Every scalar of a document, and where it stands."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):  # most are, and the other questions cost more
+        yield keys, value
+    elif isinstance(value, dict | Mapping):
         for name, item in value.items():
             yield from leaves(item, (*keys, name))
     elif isinstance(value, list | tuple):

@@ -24,7 +24,7 @@ def brief(alerts: Iterable[AlertExpectation]) -> str:
 
 
 #: What somebody says where nothing is broken, or nothing that needs anybody.
-_ASKED: Final = "A user says that the application has not felt right today. Is something wrong?"
+_ASKED: Final = "Somebody says that the application has not felt right today. Is something wrong?"
 
 
 def question() -> str:

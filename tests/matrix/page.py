@@ -59,9 +59,7 @@ def page(
     return "\n".join(parts)
 
 
-def summary(
-    rows: Sequence[Row], total: int, why: Callable[[Row], str], outlasts: Callable[[Row], str] = lambda _: ""
-) -> str:
+def summary(rows: Sequence[Row], total: int, why: Callable[[Row], str], outlasts: Callable[[Row], str]) -> str:
     """How many there are, and what is not as it should be."""
     count = Counter(row.outcome for row in rows)
     ran = [row for row in rows if row.outcome == "Ran"]
@@ -79,7 +77,7 @@ def summary(
         ("Did not recover, or not cleanly", [row for row in ran if not (row.recovered and row.clean)]),
     ):
         if found:
-            lines += ["", f"{title}:", "", *(f"* {name(row)}: {outlasts(row) or row.told}" for row in found)]
+            lines += ["", f"{title}:", "", *(f"* {name(row)}{_told(outlasts(row) or row.told)}" for row in found)]
     return "\n".join(lines) + "\n"
 
 
@@ -105,3 +103,7 @@ def recovery(row: Row) -> str:
 def name(row: Row) -> str:
     """A row in words."""
     return f"{row.fault} on {row.target} in {row.app}"
+
+
+def _told(words: str) -> str:
+    return f": {words}" if words else ""

@@ -177,17 +177,18 @@ def flag_document(scene: Scene) -> tuple[Reference, str, dict[str, Any]]:
     return ref, store.key, json.loads((found.get("data") or {}).get(store.key, "{}"))
 
 
-def write_flag(scene: Scene, flag: str, variant: str) -> None:
-    """Give one flag another variant (see ``with_variant``), and let it act."""
+def _set_flag(scene: Scene, change: Change) -> None:
+    assert change.set_flag is not None
+    flag, variant, value = change.set_flag.flag, change.set_flag.variant, change.set_flag.value
     _, _, document = flag_document(scene)
     known = document.get("flags") or {}
-    if flag not in known or variant not in (known[flag].get("variants") or {}):
+    if flag not in known or (value is None and variant not in (known[flag].get("variants") or {})):
         choices = ", ".join(known.get(flag, {}).get("variants") or known)
         raise AuthoringError(
             f"{scene.app.name} has no flag '{flag}' with a variant '{variant}'", fix=f"one of: {choices}"
         )
     try:
-        entry = with_variant(known[flag], variant)
+        entry = with_variant(known[flag], variant, value)
     except ValueError as error:
         raise AuthoringError(f"flag '{flag}' cannot be set: {error}") from error
     put_flag(scene, flag, entry)
@@ -201,11 +202,6 @@ def put_flag(scene: Scene, flag: str, entry: Object) -> None:
     assert scene.app.flags is not None
     for workload in scene.app.flags.restart:
         _restart(scene, Change.from_json({"restart": {"target": workload}}))
-
-
-def _set_flag(scene: Scene, change: Change) -> None:
-    assert change.set_flag is not None
-    write_flag(scene, change.set_flag.flag, change.set_flag.variant)
 
 
 def _chaos(scene: Scene, change: Change) -> None:

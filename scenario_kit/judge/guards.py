@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+import json
+from collections.abc import Iterable
+from typing import Any, Final
 
-from scenario_kit.model import Object, Value
+from scenario_kit.model import App, Object, Value
 from scenario_kit.model.quantity import number
 
 #: Requests and limits may grow by this factor before a repair counts as masking.
@@ -15,7 +16,11 @@ _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
 
 
 class Guarded(Value, frozen=True, kw_only=True):
-    """The baseline of one object: replicas, per container its probes and resources."""
+    """The baseline of one object: replicas, per container its probes and resources.
+
+    ``environment`` holds what sets the offered load: variables, by ``container/NAME``, and of a ConfigMap feature
+    flags, by ``key/NAME``.
+    """
 
     kind: str
     name: str
@@ -25,14 +30,36 @@ class Guarded(Value, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
-def baseline(objects: Iterable[Object], load_workloads: Iterable[str]) -> tuple[Guarded, ...]:
-    """Guards of an app at rest. Of workloads that generate load the environment counts too: it is the offered load."""
-    loads = set(load_workloads)
-    return tuple(
-        _guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads)
-        for o in sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
-        if o["kind"] in _KINDS
-    )
+def baseline(objects: Iterable[Object], app: App) -> tuple[Guarded, ...]:
+    """Guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load."""
+    loads = {c.workload for c in app.components if c.role == "Load"}
+    placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
+    guarded = [_guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads) for o in placed if o["kind"] in _KINDS]
+    return (*guarded, *(g for o in placed if (g := _flags(o, app)) is not None))
+
+
+def _flags(obj: Object, app: App) -> Guarded | None:
+    """The flags that a load generator asks for, as they are effective; None for any other object."""
+    store = app.flags
+    if store is None or (obj["kind"], obj["metadata"]["name"]) != ("ConfigMap", store.config_map):
+        return None
+    loads = {c.name for c in app.components if c.role == "Load"}
+    asked = [name for name, trait in store.effects.items() if trait.component in loads]
+    try:
+        written: dict[str, Any] = json.loads((obj.get("data") or {}).get(store.key) or "{}").get("flags") or {}
+    except ValueError:
+        written = {}
+    effective = {f"{store.key}/{name}": _effective(written[name]) for name in asked if name in written}
+    return Guarded(kind="ConfigMap", name=store.config_map, environment=effective)
+
+
+def _effective(flag: Object) -> str:
+    """What the service answers: nothing while it is disabled, else the value of its variant, or what its rule says."""
+    if flag.get("state") == "DISABLED":
+        return "disabled"
+    if flag.get("targeting"):
+        return json.dumps(flag["targeting"], sort_keys=True)
+    return json.dumps((flag.get("variants") or {}).get(flag.get("defaultVariant")), sort_keys=True)
 
 
 def _guard(obj: Object, load: bool) -> Guarded:
@@ -52,9 +79,10 @@ def _guard(obj: Object, load: bool) -> Guarded:
 
 
 def violations(
-    guards: Iterable[Guarded], live: Mapping[tuple[str, str], Object], scalers: Iterable[Object] = ()
+    guards: Iterable[Guarded], objects: Iterable[Object], app: App, scalers: Iterable[Object] = ()
 ) -> list[str]:
-    """Every guard that the live app breaks, in words; empty means the app is all there."""
+    """Every guard that the live objects of the app break, in words; empty means the app is all there."""
+    live = {(o["kind"], o["metadata"]["name"]): o for o in objects}
     minimum = {
         (s["spec"]["scaleTargetRef"]["kind"], s["spec"]["scaleTargetRef"]["name"]): s["spec"].get("minReplicas", 1)
         for s in scalers
@@ -68,9 +96,22 @@ def violations(
             continue
         if guard.kind == "Service":
             continue
+        if guard.kind == "ConfigMap":
+            problems += _flag_problems(guard, _flags(obj, app))
+            continue
         problems += _replica_problems(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
         problems += _container_problems(guard, obj)
     return problems
+
+
+def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
+    answers = now.environment if now else {}
+    return [
+        f"ConfigMap/{guard.name}: the load setting {key.partition('/')[2]} is {answers.get(key, 'gone')}, its baseline "
+        f"is {value}"
+        for key, value in guard.environment.items()
+        if answers.get(key) != value
+    ]
 
 
 def _replica_problems(guard: Guarded, obj: Object, wanted: int) -> list[str]:

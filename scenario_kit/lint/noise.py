@@ -97,8 +97,7 @@ def _writes(change: Change, target: str) -> bool:
 
 def _meddles(app: App, noise: Noise, fault: Fault) -> str:
     if not noise.target:
-        touched = any(c.role == "Load" and c.name in _touched(app, fault) for c in app.components)
-        return "both change the load" if touched else ""
+        return _swings(app, fault)
     if fault.scope == "Cluster" or Reference.parse(fault.target).kind in ("Node", "Namespace"):
         return "it reaches every workload, so none is beside it"
     created = {body["kind"] for c in fault.changes if (body := c.create or c.apply)}
@@ -107,6 +106,19 @@ def _meddles(app: App, noise: Noise, fault: Fault) -> str:
     mine = _components(app, noise.target)
     touches = mine & _touched(app, fault) or any(same(noise.target, r) for r in _references(fault))
     return f"both touch {noise.target}" if touches else ""
+
+
+def _swings(app: App, fault: Fault) -> str:
+    """Why the load must not change while the fault lasts; empty if it may."""
+    touched = _touched(app, fault)
+    if any(c.role == "Load" and c.name in touched for c in app.components):
+        return "both change the load"
+    if app.flags is None or app.load is None or not app.load.users.flag:
+        return ""
+    store = f"ConfigMap/{app.flags.config_map}"
+    service = {name for workload in app.flags.restart for name in _components(app, workload)}
+    both = touched & service or any(same(store, ref) for ref in _references(fault))
+    return f"both change the feature flags: the number of users is one of {app.name} {app.version}" if both else ""
 
 
 def _references(fault: Fault) -> set[str]:

@@ -92,9 +92,13 @@ class FlagStore(Value, frozen=True, kw_only=True):
 
 
 class LoadKnob(Value, frozen=True, kw_only=True):
-    """A number that the load generator reads from this variable when it starts."""
+    """A number that the load generator reads from this variable when it starts.
+
+    ``flag`` is the feature flag that has the last word, whose variants are numbers; empty where there is none.
+    """
 
     env: str
+    flag: str = ""
 
 
 class LoadKnobs(Value, frozen=True, kw_only=True):

@@ -46,10 +46,14 @@ class Taint(Value, frozen=True, kw_only=True):
 
 
 class SetFlag(Value, frozen=True, kw_only=True):
-    """Set one feature flag of the app to a variant, the way an operator of the app would."""
+    """Set one feature flag of the app to a variant, the way an operator of the app would.
+
+    With ``value``, the flag gets such a variant where it has none of that name.
+    """
 
     flag: str
     variant: str
+    value: float | None = None
 
 
 class Run(Value, frozen=True, kw_only=True):

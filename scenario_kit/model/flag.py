@@ -7,15 +7,21 @@ from typing import Any
 from scenario_kit.model.base import Object
 
 
-def with_variant(flag: Object, variant: str) -> Object:
-    """The entry with another variant.
+def with_variant(flag: Object, variant: str, value: float | None = None) -> Object:
+    """The entry with another variant, which is added with ``value`` where the flag has none of that name.
 
     A rule (``targeting: {if: [condition, variant, otherwise]}``) decides instead of ``defaultVariant``; there the
     variant is set for those to whom the first condition applies.
 
     Raises:
-        ValueError: the flag has a rule of another form.
+        ValueError: the flag has a rule of another form, or such a variant that is not ``value``.
     """
+    if value is not None:
+        number = int(value) if float(value).is_integer() else value
+        known = {variant: number, **(flag.get("variants") or {})}
+        if known[variant] != number:
+            raise ValueError(f"its variant '{variant}' is {known[variant]}, not {number}")
+        flag = {**flag, "variants": known}
     rule: Any = flag.get("targeting")
     if not rule:
         return {**flag, "defaultVariant": variant}

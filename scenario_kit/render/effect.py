@@ -117,7 +117,7 @@ def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: st
     if change.flag not in flags:
         raise mistake("SK120", f"setFlag: there is no flag '{change.flag}'", fix=did_you_mean(change.flag, flags))
     flag = flags[change.flag]
-    if change.variant not in flag["variants"]:
+    if change.value is None and change.variant not in flag["variants"]:
         variants = [str(v) for v in flag["variants"]]
         raise mistake(
             "SK120",
@@ -126,7 +126,7 @@ def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: st
             fix=did_you_mean(change.variant, variants),
         )
     try:
-        flags[change.flag] = with_variant(flag, change.variant)
+        flags[change.flag] = with_variant(flag, change.variant, change.value)
     except ValueError as error:
         raise mistake("SK121", f"setFlag: flag '{change.flag}' cannot be set: {error}") from error
     if flags[change.flag] == flag:

@@ -86,6 +86,8 @@ def _with_users(noise: Noise, app: App, objects: Sequence[Object], namespace: st
     workload = next((c.workload for c in app.components if c.role == "Load"), "")
     if app.load is None or not workload:
         raise _refusal(noise, f"{app.name} {app.version} does not say where its load generator reads its users")
+    if flag := app.load.users.flag:
+        return Change.from_json({"setFlag": {"flag": flag, "variant": str(users), "value": users}})
     generator = found(objects, Reference.parse(workload), namespace, f"noise '{noise.name}'", "SK136")
     variable = app.load.users.env
     containers = generator["spec"]["template"]["spec"]["containers"]

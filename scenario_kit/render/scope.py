@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.render.flags import flags
 from scenario_kit.render.jsonfields import documents, with_field
+from scenario_kit.render.knobs import knobs
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.namespaces import finder
 from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
@@ -243,7 +244,7 @@ class Scope:
                 for c in self.app.calls
             ],
             "flags": flags(self.app, self.objects, self.namespace),
-            "load": self.app.load.to_json() if self.app.load else None,
+            "load": knobs(self.app, self.objects, self.namespace),
             "images": list(self.app.images),
         }
 

@@ -60,7 +60,7 @@ def templated(schema: Schema) -> Schema:
         return result
     if schema.get("type") == "array":
         return {**schema, "items": templated(schema["items"])}
-    if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "boolean"):
+    if "enum" in schema or "pattern" in schema or schema.get("type") in ("integer", "number", "boolean"):
         described = {"description": schema["description"]} if "description" in schema else {}
         return {**described, "anyOf": [schema, _EXPRESSION]}
     return schema

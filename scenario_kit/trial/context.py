@@ -14,6 +14,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
+from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import noise
 from scenario_kit.trial.progress import Progress
 
@@ -97,6 +98,12 @@ class Context:
     def contents(self, *kinds: str) -> list[Object]:
         """The live objects of these kinds in all namespaces of the app."""
         return [o for name in self.everywhere for kind in kinds for o in self.cluster.list(kind, name)]
+
+    def guarded(self) -> list[Object]:
+        """The live objects that an honest repair leaves in place (see ``judge.guards``)."""
+        flags = self.runbook.app.flags
+        store = self.cluster.get(Reference("ConfigMap", flags.config_map, self.namespace)) if flags else None
+        return [*self.contents(*WORKLOADS, "Service"), *([store] if store else [])]
 
     def wait(self, until: float) -> float:
         """Let time pass up to ``until``, with every lasting fault bound to the pods of the moment, and noise played.

@@ -140,8 +140,7 @@ def _not_ready(waiting: list[str]) -> Finding:
 
 def _remember(context: Context) -> None:
     baseline = context.baseline() or Baseline()
-    loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
-    guarded = guards.baseline(context.contents(*WORKLOADS, "Service"), loads)
+    guarded = guards.baseline(context.guarded(), context.runbook.app)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
     context.save_baseline(
         msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)

@@ -101,13 +101,20 @@ def _swings(context: Context, start: float, end: float) -> Iterator[Event]:
 
 def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards of this moment: a swing of the load that is in force is part of what is offered."""
-    loads = [c.workload for c in context.runbook.app.components if c.role == "Load"]
-    swung = [e.after for r in _in_force(context) for e in r.entries if e.after is not None]
-    settings = {(g.kind, g.name): g.environment for g in guards.baseline(swung, loads) if g.environment}
+    swung: dict[tuple[str, str], dict[str, str]] = {}
+    for entry in (e for r in _in_force(context) for e in r.entries if e.prior and e.after):
+        before, after = (guards.baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {}))
+        # Only what the swing itself set: others may have changed other settings of the object before it.
+        for was, now in zip(before, after, strict=True):
+            settings = {k: v for k, v in now.environment.items() if was.environment.get(k) != v}
+            swung.setdefault((now.kind, now.name), {}).update(settings)
     return tuple(
-        msgspec.structs.replace(g, environment=settings.get((g.kind, g.name), g.environment)) for g in baseline
+        msgspec.structs.replace(g, environment={**g.environment, **swung[key]})
+        if (key := (g.kind, g.name)) in swung
+        else g
+        for g in baseline
     )
 
 
 def _in_force(context: Context) -> list[Receipt]:
-    return [r for r in context.engine.done(GROUP) if r.change.patch is not None] if context.runbook.noise else []
+    return [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []

@@ -10,12 +10,10 @@ from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
 
-_GUARDED: Final = (*WORKLOADS, "Service")
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
@@ -41,13 +39,14 @@ def _guards(context: Context) -> Resolution:
     baseline = _baseline(context)
     if context.identity() != baseline.namespace_uid:
         return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
-    live = {(o["kind"], o["metadata"]["name"]): o for o in context.contents(*_GUARDED)}
     scalers = [
         o
         for namespace in context.everywhere
         for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
     ]
-    problems = guards.violations(noise.guarded(context, baseline.guards), live, scalers)
+    problems = guards.violations(
+        noise.guarded(context, baseline.guards), context.guarded(), context.runbook.app, scalers
+    )
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 

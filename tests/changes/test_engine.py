@@ -112,6 +112,7 @@ CHANGES = {
     "delete": {"delete": {"target": "Service/web"}},
     "scale": {"scale": {"target": "Deployment/web", "replicas": 0}},
     "set flag": {"setFlag": {"flag": "slow", "variant": "on"}},
+    "set flag to a new variant": {"setFlag": {"flag": "slow", "variant": "7", "value": 7}},
     "secret": {"patch": {"target": "Secret/password", "type": "Merge", "patch": {"data": {"key": "d3Jvbmc="}}}},
 }
 
@@ -125,7 +126,9 @@ def test_done_and_undone(lab, change):
     if "setFlag" in change:  # the reader was restarted: its template keeps the time of that
         after["Deployment", "web"]["spec"]["template"]["metadata"].pop("annotations", None)
         lab.before["ConfigMap", "flags"]["data"].pop("flags.json")
-        assert '"defaultVariant": "off"' in after["ConfigMap", "flags"]["data"].pop("flags.json")
+        document = after["ConfigMap", "flags"]["data"].pop("flags.json")
+        assert '"defaultVariant": "off"' in document
+        assert '"7"' not in document
     assert after == lab.before
     assert lab.engine.undo_all() == [], "undoing twice is the same as once"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import Change, Fault, Object, Reference
+from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.observe.rules import CLUSTER_METRICS, scope
@@ -89,9 +90,9 @@ def rendered(objects: tuple[Object, ...], name: str, target: str, **parameters: 
     return fault(CATALOG.fault(name), use, APP, objects, NAMESPACE, "scenario")
 
 
-def made(objects: tuple[Object, ...], changes: tuple[Change, ...]) -> tuple[Object, ...]:
+def made(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App = APP) -> tuple[Object, ...]:
     for change in changes:
-        objects = after(objects, change, APP, NAMESPACE)
+        objects = after(objects, change, app, NAMESPACE)
     return objects
 
 
@@ -294,6 +295,21 @@ def test_an_open_load_surges_by_its_rate():
     before = {e["name"]: e["value"] for e in _env(objects)}
     after_ = {e["name"]: e["value"] for e in _env(made(objects, changes))}
     assert int(after_["REQUESTS_PER_SECOND"]) == 4 * int(before["REQUESTS_PER_SECOND"])
+
+
+def test_where_a_flag_sets_the_users_a_surge_gives_the_flag_another_variant_and_names_its_store():
+    app = CATALOG.app("otel-demo", "3.0.0")
+    objects = app_objects(app, {}, 50, NAMESPACE)
+    use = FaultUse(name="main", type="traffic-surge", target="Deployment/load-generator", parameters={"factor": 4})
+    surge = fault(CATALOG.fault("traffic-surge"), use, app, objects, NAMESPACE, "scenario")
+    (change,) = surge.changes
+    (cause,) = surge.causes
+    assert change.to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "200", "value": 200.0}}
+    assert (cause.ref, cause.field) == ("ConfigMap/flagd-config", "data")
+    assert [s.name for s in surge.solutions] == ["end-surge"]
+    usual = made(made(objects, surge.changes, app), cause.fix, app)
+    document = next(o for o in usual if o["metadata"]["name"] == "flagd-config")["data"]["demo.flagd.json"]
+    assert json.loads(document)["flags"]["loadGeneratorVUs"]["defaultVariant"] == "50"
 
 
 def _env(objects):

@@ -1,10 +1,12 @@
 """Resolved is tri-state: it needs evidence of health, and missing data is no evidence."""
 
+import json
+
 import pytest
 
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.resolved import Resolution, Served
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
 from scenario_kit.model.scenario import Expect
 
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"),))
@@ -62,6 +64,24 @@ def test_false_beats_unknown_beats_true():
     assert resolved.combine([true]).answer == "True"
 
 
+def app():
+    components = [
+        {"name": "cart", "workload": "Deployment/cart", "role": "Load"},
+        {"name": "mail", "workload": "Deployment/mail"},
+    ]
+    effects = {"users": {"component": "cart", "effect": "Surge"}, "mail": {"component": "mail", "effect": "Errors"}}
+    store = {"configMap": "flags", "key": "flags.json", "effects": effects}
+    document = {
+        "name": "a",
+        "version": "1",
+        "namespace": "a",
+        "entry": "cart",
+        "components": components,
+        "flags": store,
+    }
+    return App.from_json(document)
+
+
 def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="cart"):
     container = {
         "name": name,
@@ -104,13 +124,46 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
     ],
 )
 def test_guards(live, problem):
-    baseline = guards.baseline([workload()], ["Deployment/cart"])
-    found = guards.violations(baseline, {("Deployment", "cart"): live} if live else {})
+    baseline = guards.baseline([workload()], app())
+    found = guards.violations(baseline, [live] if live else [], app())
     assert [p for p in found if problem and problem in p] if problem else found == []
 
 
 def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
-    baseline = guards.baseline([workload(replicas=4, ready=4)], [])
+    baseline = guards.baseline([workload(replicas=4, ready=4)], app())
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}
-    assert guards.violations(baseline, {("Deployment", "cart"): workload()}, [scaler]) == []
-    assert guards.violations(baseline, {("Deployment", "cart"): workload()}) != []
+    assert guards.violations(baseline, [workload()], app(), [scaler]) == []
+    assert guards.violations(baseline, [workload()], app()) != []
+
+
+def flags(users="50", **variants):
+    known = {"5": 5, "50": 50, **variants}
+    mail = {"state": "ENABLED", "variants": {"on": 1, "off": 0}, "defaultVariant": "off"}
+    document = {"flags": {"users": {"state": "ENABLED", "variants": known, "defaultVariant": users}, "mail": mail}}
+    return {"kind": "ConfigMap", "metadata": {"name": "flags"}, "data": {"flags.json": json.dumps(document)}}
+
+
+def disabled():
+    obj = flags()
+    obj["data"]["flags.json"] = obj["data"]["flags.json"].replace("ENABLED", "DISABLED")
+    return obj
+
+
+@pytest.mark.parametrize(
+    ("live", "problem"),
+    [
+        (flags(), None),
+        (flags("usual", usual=50), None),
+        (flags("5"), "load setting users is 5, its baseline is 50"),
+        (flags("50", **{"50": 5}), "load setting users is 5"),
+        (disabled(), "load setting users is disabled"),
+        ({**flags(), "data": {"flags.json": "{"}}, "load setting users is gone"),
+        ({**flags(), "data": {}}, "load setting users is gone"),
+        (None, "ConfigMap/flags is gone"),
+    ],
+    ids=["same", "same number", "fewer", "other meaning", "disabled", "broken", "emptied", "deleted"],
+)
+def test_flags_that_set_the_load_are_guarded(live, problem):
+    baseline = guards.baseline([flags()], app())
+    found = guards.violations(baseline, [live] if live else [], app())
+    assert (problem in found[0] and len(found) == 1) if problem else found == []

@@ -87,6 +87,22 @@ def test_faults_that_reach_further_leave_less_room(
     assert finding in message
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"type": "feature-flag-changed", "target": "ConfigMap/flagd-config", "parameters": {"flag": "cartFailure"}},
+        {"type": "container-image-not-found", "target": "Deployment/flagd"},
+    ],
+    ids=["another flag", "the flag service"],
+)
+def test_where_the_load_is_a_flag_it_does_not_change_while_flags_are_broken(
+    fault: dict[str, Any], tmp_path: Path
+) -> None:
+    (message,) = found(tmp_path, [LOAD], fault, solutions=[], app={"name": "otel-demo", "version": "3.0.0"})
+
+    assert "both change the feature flags: the number of users is one of otel-demo 3.0.0" in message
+
+
 def test_noise_may_not_set_what_a_decoy_sets(tmp_path: Path) -> None:
     decoys = [{"name": "more", "changes": [{"scale": {"target": "Deployment/ad", "replicas": 3}}]}]
 

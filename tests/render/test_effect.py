@@ -84,6 +84,7 @@ def test_what_touches_no_spec_leaves_the_objects(objects, app, document):
         patch("Strategic", {"spec": {"ports": [{"port": 8080, "targetPort": 8080}]}}),
         {"scale": {"target": "Deployment/cart", "replicas": 1}},
         {"setFlag": {"flag": "adFailure", "variant": "off"}},
+        {"setFlag": {"flag": "adFailure", "variant": "off", "value": 0}},
         {"apply": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "cart"}}},
     ],
 )
@@ -102,6 +103,12 @@ def test_changes_that_change_nothing(objects, app, document):
         (patch("Json", [{"op": "test", "path": "/spec/type", "value": "x"}]), "SK121", "does not apply"),
         ({"setFlag": {"flag": "adFailur", "variant": "on"}}, "SK120", "did you mean adFailure"),
         ({"setFlag": {"flag": "paymentFailure", "variant": "on"}}, "SK120", "off | 10%"),
+        ({"setFlag": {"flag": "paymentFailure", "variant": "50%", "value": 0.6}}, "SK121", "is 0.5, not 0.6"),
+        (
+            {"setFlag": {"flag": "paymentFailur", "variant": "60%", "value": 0.6}},
+            "SK120",
+            "did you mean paymentFailure",
+        ),
     ],
 )
 def test_changes_that_cannot_be_made(objects, app, document, code, part):

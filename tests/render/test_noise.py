@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.noise import Noise, Source
 from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.effect import after
 from scenario_kit.render.noise import GRID, Event, events, latest, occurrence, sources
 
 CATALOG = Catalog()
@@ -61,6 +63,19 @@ def test_sizes_are_drawn() -> None:
 
     assert set(replicas) == {2, 3, 4}
     assert set(users) == {60, 62, 64, 66, 68, 70}
+
+
+def test_where_a_flag_has_the_last_word_a_swing_sets_the_flag() -> None:
+    app = CATALOG.app("otel-demo", "3.0.0")
+    objects = app_objects(app, options_of(app, {}, "steady"), 50, "shop", templates=CATALOG.templates(app.name))
+    load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40}})
+    (source,) = sources([load], app, objects, "shop", 50)
+
+    assert source.changes[0].to_json() == {"setFlag": {"flag": "loadGeneratorVUs", "variant": "60", "value": 60.0}}
+    after_ = after(objects, source.changes[0], app, "shop")
+    (flags,) = (o["data"]["demo.flagd.json"] for o in after_ if o["metadata"]["name"] == "flagd-config")
+    users = json.loads(flags)["flags"]["loadGeneratorVUs"]
+    assert (users["defaultVariant"], users["variants"]["60"]) == ("60", 60)
 
 
 def test_a_swing_of_few_users_is_one_user_at_least() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -61,20 +62,20 @@ LOAD = of(load={"percent": 40, "forSeconds": 240})
 class Stage:
     """A trial that waits with noise; ``context`` is made afresh, as by an operator that was started again."""
 
-    def __init__(self, *played: Source) -> None:
-        self.cluster = FakeCluster(OBJECTS)
+    def __init__(self, *played: Source, app: App = APP, objects: tuple[Any, ...] = OBJECTS) -> None:
+        self.cluster = FakeCluster(objects)
         self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
         self.clock = FakeClock(START)
         self.runbook = Runbook(
-            scenario="s", digest="d", app=APP, namespace="shop", users=50, objects=OBJECTS, rules=(), windows=WINDOWS,
+            scenario="s", digest="d", app=app, namespace="shop", users=50, objects=objects, rules=(), windows=WINDOWS,
             faults=(), expect=Expect(), ground_truth=GroundTruth(), noise=played,
         )  # fmt: skip
-        self.guarded = guards.baseline(OBJECTS, ["Deployment/load"])
+        self.guarded = guards.baseline(objects, app)
         self.context().save_baseline(Baseline(guards=self.guarded, ready_at=START))
 
     def context(self) -> Context:
         spec = TrialSpec(scenario="s", digest="d", seed=4, namespace="shop", steps=(), resolved="")
-        scene = Scene(cluster=self.cluster, namespace="shop", app=APP, now=self.clock.now)
+        scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
         return Context(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: []),
@@ -192,14 +193,63 @@ def test_a_swing_of_the_load_is_no_broken_guard() -> None:
     context = stage.context()
     event = events([LOAD], 4, START, START + 6000)[0]
     context.wait(event.at + 15)
-    live = {("Deployment", n): stage.get(n) for n in ("web", "load")}
-    for obj in live.values():
+    live = [stage.get(n) for n in ("web", "load")]
+    for obj in live:
         obj["status"] = {"readyReplicas": 1}
 
-    assert "load setting USERS" in str(guards.violations(stage.guarded, live))
-    assert guards.violations(noise.guarded(context, stage.guarded), live) == []
-    live["Deployment", "load"]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
-    assert "load setting USERS is '1'" in str(guards.violations(noise.guarded(context, stage.guarded), live))
+    assert "load setting USERS" in str(guards.violations(stage.guarded, live, APP))
+    assert guards.violations(noise.guarded(context, stage.guarded), live, APP) == []
+    live[1]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
+    assert "load setting USERS is '1'" in str(guards.violations(noise.guarded(context, stage.guarded), live, APP))
+
+
+FLAGGED = App.from_json(
+    {**APP.to_json(), "load": {"users": {"env": "USERS", "flag": "users"}},
+     "flags": {"configMap": "flags", "key": "f.json", "restart": ["Deployment/web"],
+               "effects": {"users": {"component": "load", "effect": "Surge"},
+                           "traffic": {"component": "load", "effect": "NoTraffic"}}}}
+)  # fmt: skip
+
+
+def written(**flags: tuple[str, dict[str, int]]) -> dict[str, Any]:
+    known = {n: {"state": "ENABLED", "variants": v, "defaultVariant": d} for n, (d, v) in flags.items()}
+    metadata = {"name": "flags", "namespace": "shop"}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "data": {"f.json": json.dumps({"flags": known})},
+    }
+
+
+def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_allowed_by_it() -> None:
+    flags = written(users=("50", {"50": 50}), traffic=("on", {"on": 1, "off": 0}))
+    objects = (*OBJECTS, flags)
+    load = Noise.from_json({"name": "n", "everySeconds": 600, "load": {"percent": 40, "forSeconds": 240}})
+    (source,) = sources([load], FLAGGED, objects, "shop", 50)
+    stage = Stage(source, app=FLAGGED, objects=objects)
+    context = stage.context()
+    first, second = events([source], 4, START, START + 6000)[:2]
+
+    def there() -> list[dict[str, Any]]:
+        found = stage.cluster.get(Reference("ConfigMap", "flags", "shop"))
+        assert found is not None
+        return [found, *({**stage.get(n), "status": {"readyReplicas": 1}} for n in ("web", "load"))]
+
+    def broken() -> str:
+        return str(guards.violations(noise.guarded(context, stage.guarded), there(), FLAGGED))
+
+    context.wait(first.at + 15)
+    assert json.loads(there()[0]["data"]["f.json"])["flags"]["users"]["defaultVariant"] == str(first.users)
+    assert broken() == "[]"
+    context.wait((first.until or 0) + 15)
+    assert json.loads(there()[0]["data"]["f.json"]) == json.loads(flags["data"]["f.json"])
+    # Somebody ends the traffic; the next swing finds it so, and does not make that its own.
+    switched = written(users=("50", {"50": 50}), traffic=("off", {"on": 1, "off": 0}))
+    stage.cluster.patch(Reference("ConfigMap", "flags", "shop"), {"data": switched["data"]})
+    context.wait(second.at + 15)
+    assert "load setting traffic is 0, its baseline is 1" in broken()
+    assert "users" not in broken()
 
 
 def test_the_offered_load_counts_its_swings() -> None:

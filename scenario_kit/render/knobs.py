@@ -1,0 +1,58 @@
+"""How much load is offered, and where that is set, as templates see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.app import LoadKnob
+from scenario_kit.render.objects import position
+
+
+def knobs(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
+    """The knobs of the app's load generator for templates; None where the app names none.
+
+    ``users``, and ``spawnRate`` (None where the app has no such knob), each hold ``env``, the ``flag`` that has the
+    last word (empty for none), its ``variant`` now, and ``present``: the number as it is, None where no object tells.
+    """
+    if app.load is None:
+        return None
+    known = {"users": app.load.users, "spawnRate": app.load.spawn_rate}
+    return {name: _knob(knob, app, objects, namespace) if knob else None for name, knob in known.items()}
+
+
+def _knob(knob: LoadKnob, app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]:
+    variant, value = _flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
+    if not knob.flag:
+        value = next((v for c in _containers(app, objects, namespace) for v in _values(c, knob.env)), None)
+    return {"env": knob.env, "flag": knob.flag, "variant": variant, "present": _number(value)}
+
+
+def _flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tuple[str, Any]:
+    index = position(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
+    if index is None or app.flags is None:
+        return "", None
+    document = json.loads((objects[index].get("data") or {}).get(app.flags.key) or "{}")
+    entry = (document.get("flags") or {}).get(flag) or {}
+    variant = str(entry.get("defaultVariant", ""))
+    return variant, (entry.get("variants") or {}).get(variant)
+
+
+def _containers(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
+    for component in app.components:
+        if component.role == "Load":
+            index = position(objects, Reference.parse(component.workload), namespace)
+            yield from objects[index]["spec"]["template"]["spec"]["containers"] if index is not None else []
+
+
+def _values(container: Object, variable: str) -> Iterator[Any]:
+    return (e["value"] for e in container.get("env") or [] if e["name"] == variable and "value" in e)
+
+
+def _number(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None

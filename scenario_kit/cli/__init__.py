@@ -1,4 +1,4 @@
-"""The command line. Every module named in ``COMMANDS`` registers its commands; heavy imports wait until one runs.
+"""The command line. The modules named in ``COMMANDS`` register their commands; heavy imports wait until one runs.
 
 A user's mistake ends in one clear message and the exit code of design §8. Only our own bugs have a traceback, and
 that goes to a file.
@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -21,21 +21,21 @@ from scenario_kit import __version__
 from scenario_kit.cli.output import show_error
 from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError
 
-#: Modules of this package that have ``register(app)``, in the order of ``--help``.
-COMMANDS = (
-    "demo",
-    "new",
-    "lint",
-    "rules",
-    "render",
-    "catalog",
-    "validate",
-    "validate_pr",
-    "report",
-    "lab",
-    "operator",
-    "doctor",
-)
+#: Modules of this package that have ``register(app)``, each with the commands that it adds.
+COMMANDS: Final = {
+    "demo": ("demo",),
+    "new": ("new",),
+    "lint": ("lint",),
+    "rules": ("rules", "explain"),
+    "render": ("render",),
+    "catalog": ("catalog",),
+    "validate": ("try", "verify"),
+    "validate_pr": ("validate-pr",),
+    "report": ("report",),
+    "lab": ("lab",),
+    "operator": ("operator",),
+    "doctor": ("doctor",),
+}
 
 #: Errors of a machine that has too little of something.
 _SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -43,8 +43,8 @@ USAGE = 3
 INTERRUPTED = 130
 
 
-def build() -> typer.Typer:
-    """The command line with all its commands."""
+def build(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command line with all its commands; where the first argument is one of them, with what its module adds."""
     app = typer.Typer(
         name="scenario-kit",
         help="Write an incident as one YAML file, make it happen, prove that it does.",
@@ -62,7 +62,9 @@ def build() -> typer.Typer:
     ) -> None:
         pass
 
-    for name in COMMANDS:
+    # Reading the signatures of all commands takes as long as linting a file.
+    asked = [name for name, commands in COMMANDS.items() if arguments and arguments[0] in commands]
+    for name in asked or COMMANDS:
         import_module(f"scenario_kit.cli.{name}").register(app)
     return app
 
@@ -76,9 +78,8 @@ def _show_version(wanted: bool) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; nothing is raised."""
     try:
-        result = build()(
-            list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False, prog_name="scenario-kit"
-        )
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        result = build(words)(words, standalone_mode=False, prog_name="scenario-kit")
         if result == INTERRUPTED:  # what typer makes of Ctrl-C
             typer.echo("interrupted", err=True)
         return result if isinstance(result, int) else 0

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from jinja2 import Template, Undefined, nodes
+from jinja2.environment import TemplateExpression
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.render.meter import MAX_OUTPUT, metered, room
@@ -27,7 +28,7 @@ MAX_SOURCE: Final = 100_000
 #: Loops inside loops.
 _MAX_LOOPS: Final = 2
 _FORBIDDEN: Final = (nodes.Macro, nodes.CallBlock, nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
-_ONE: Final = re.compile(r"\s*\{\{-?(.*?)-?\}\}\s*", re.DOTALL)
+_ONE: Final = re.compile(r"\s*\{\{.*?\}\}\s*", re.DOTALL)
 
 Variables = Mapping[str, Any]
 
@@ -105,13 +106,15 @@ def _compiled(text: str) -> Callable[[Variables], Any]:
         raise ValueError("include, import, extends and macro are not available here")
     if _depth(tree) > _MAX_LOOPS:
         raise ValueError(f"loops are nested more than {_MAX_LOOPS} deep")
-    one = _ONE.fullmatch(text)
-    if one and len(tree.body) == 1 and isinstance(tree.body[0], nodes.Output):
+    if _ONE.fullmatch(text) and len(tree.body) == 1 and isinstance(tree.body[0], nodes.Output):
         inside = [n for n in tree.body[0].nodes if not _blank(n)]
         if len(inside) == 1 and not isinstance(inside[0], nodes.TemplateData):
-            expression = environment.compile_expression(one[1], undefined_to_none=False)
+            # As Environment.compile_expression does, which would parse it once more.
+            kept = nodes.Assign(nodes.Name("result", "store"), inside[0], lineno=1)
+            evaluated = environment.from_string(nodes.Template([kept], lineno=1))
+            expression = TemplateExpression(evaluated, undefined_to_none=False)
             return lambda variables: expression(**variables)
-    template: Template = environment.from_string(text)
+    template: Template = environment.from_string(tree)
     return lambda variables: _bounded(template, variables)
 
 

@@ -13,7 +13,7 @@ import typer
 from scenario_kit import __version__
 from scenario_kit import cli as command_line
 from scenario_kit.catalog import data_root
-from scenario_kit.cli import COMMANDS, output, run
+from scenario_kit.cli import COMMANDS, build, output, run
 from scenario_kit.cli.lint import annotation, sarif, summary
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, UsageError
 from scenario_kit.model import Finding, Position, Severity
@@ -133,7 +133,7 @@ def test_the_summary_counts() -> None:
 def test_errors_end_in_their_exit_code(
     error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command_line, "build", lambda: _raising(error))
+    monkeypatch.setattr(command_line, "build", lambda _: _raising(error))
 
     assert run(["x"]) == code
     captured = capsys.readouterr()
@@ -145,7 +145,7 @@ def test_errors_end_in_their_exit_code(
 def test_a_bug_saves_its_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(command_line, "build", lambda: _raising(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(command_line, "build", lambda _: _raising(ZeroDivisionError("by zero")))
     monkeypatch.setattr(command_line.tempfile, "tempdir", str(tmp_path))
 
     assert run(["x"]) == 3
@@ -160,7 +160,7 @@ def test_a_bug_saves_its_traceback(
 def test_what_the_machine_lacks_is_no_bug_of_ours(
     number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(command_line, "build", lambda: _raising(OSError(number, os.strerror(number), "/full/file")))
+    monkeypatch.setattr(command_line, "build", lambda _: _raising(OSError(number, os.strerror(number), "/full/file")))
     monkeypatch.setattr(command_line.tempfile, "tempdir", str(tmp_path))
 
     assert run(["x"]) == code
@@ -182,9 +182,15 @@ def _raising(error: BaseException) -> typer.Typer:
     return app
 
 
-def test_every_module_of_commands_registers() -> None:
-    for name in COMMANDS:
-        assert callable(__import__(f"scenario_kit.cli.{name}", fromlist=["register"]).register)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_module_of_commands_registers_the_commands_that_it_is_said_to(name: str) -> None:
+    whole = typer.main.get_command(build())
+    (first, *_) = COMMANDS[name]
+    part = typer.main.get_command(build([first]))
+
+    assert tuple(part.commands) == COMMANDS[name]  # type: ignore[attr-defined]
+    assert part.commands.keys() <= whole.commands.keys()  # type: ignore[attr-defined]
+    assert sorted(c for commands in COMMANDS.values() for c in commands) == sorted(whole.commands)  # type: ignore[attr-defined]
 
 
 def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.CaptureFixture[str]) -> None:

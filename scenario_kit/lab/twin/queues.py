@@ -16,7 +16,7 @@ from scenario_kit.lab.twin.flow import Flow
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook
-from scenario_kit.lab.twin.tape import Place
+from scenario_kit.lab.twin.transit import Place, Sent, Transit
 from scenario_kit.lab.twin.tree import ConsumerNode
 from scenario_kit.model.process import SeriesId
 
@@ -57,7 +57,7 @@ class Queues:
         self._brokers: dict[ProcessKey, _Broker] = {}
         self._seen: dict[tuple[ProcessKey, str], float] = {}
         self._closed: dict[ProcessKey, float] = {}
-        self._late: dict[Place, Floats] = {}
+        self._transit: Transit[None] = Transit()
 
     def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
         """Take in what was published during the tick, and let the consumers work."""
@@ -78,15 +78,10 @@ class Queues:
                         self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
 
     def _arrived(self, published: Mapping[Place, list[Floats]], end: float) -> dict[Place, Floats]:
-        """The records that reach a broker by the end of the tick; what is still on its way comes later, or never."""
-        arrivals: dict[Place, Floats] = {}
-        for place in dict.fromkeys((*self._late, *published)):
-            times = np.sort(np.concatenate([self._late.pop(place, np.zeros(0)), *published.get(place, ())]))
-            come, ever = int(np.count_nonzero(times <= end)), int(np.count_nonzero(np.isfinite(times)))
-            arrivals[place] = times[:come]
-            if come < ever and place[0] in self._brokers:
-                self._late[place] = times[come:ever]
-        return arrivals
+        """The times at which records reach a broker, of those that do by the end of the tick."""
+        sent = {place: [Sent(t, None) for t in np.concatenate(times).tolist()] for place, times in published.items()}
+        come = self._transit.arrived(sent, end)
+        return {place: np.array([record.time for record in records]) for place, records in come.items()}
 
     def _consume(
         self,

@@ -19,10 +19,11 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import REQUEST, Draws
 from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.hangs import Ended
-from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.sampling import choose
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.lab.twin.streams import mix
+from scenario_kit.lab.twin.transit import Place, Sent, Transit
 from scenario_kit.lab.twin.tree import CallNode, ConsumerNode, LoopNode, OperationNode
 from scenario_kit.model.trace import SpanRef
 
@@ -32,9 +33,6 @@ TRACES = 2000
 _RECORDS = 4096
 #: Ticks of which it is remembered whether somebody collected spans.
 _TICKS = 4096
-
-#: A broker and a topic.
-Place = tuple[ProcessKey, str]
 
 
 class Frame(NamedTuple):
@@ -93,13 +91,6 @@ class _Publish(NamedTuple):
     copies: int
 
 
-class _Sent(NamedTuple):
-    """A record that is on its way to a topic: when it arrives, and the span that published it."""
-
-    time: float
-    source: SpanRef | None
-
-
 class Tape:
     """Records the spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
 
@@ -112,7 +103,7 @@ class Tape:
         self._kept = 0
         self._sources: dict[Place, dict[int, SpanRef]] = {}
         self._ends: dict[Place, int] = {}
-        self._late: dict[Place, list[_Sent]] = {}
+        self._transit: Transit[SpanRef | None] = Transit()
         self._tick = 0
         self._clear()
 
@@ -221,25 +212,22 @@ class Tape:
 
     def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
         """Remember the spans that published what arrived by ``t``, by offset; none of requests that are dropped."""
-        for place in dict.fromkeys((*self._late, *self._published)):
-            sent = [*self._late.pop(place, ()), *self._sent(place, chosen)]
-            come = sorted((s for s in sent if s.time <= t), key=lambda s: s.time)
-            if late := [s for s in sent if t < s.time < np.inf]:
-                self._late[place] = late
+        sent = {place: self._sent(place, chosen) for place in self._published}
+        for place, come in self._transit.arrived(sent, t).items():
             first = self._ends.get(place, 0)
             self._ends[place] = first + len(come)
             known = self._sources.setdefault(place, {})
-            known.update((first + rank, s.source) for rank, s in enumerate(come) if s.source is not None)
+            known.update((first + rank, record.what) for rank, record in enumerate(come) if record.what is not None)
             while len(known) > _RECORDS:
                 del known[next(iter(known))]
         return self._sources
 
-    def _sent(self, place: Place, chosen: Flags) -> Iterator[_Sent]:
+    def _sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
         for batch in self._published.get(place, ()):
             for time, request in zip(batch.times.tolist(), batch.requests.astype(np.int64).tolist(), strict=True):
                 traced = batch.frame >= 0 and chosen[request]
                 source = self.reference(self._roots, request, batch.frame) if traced else None
-                yield from repeat(_Sent(time, source), batch.copies)
+                yield from repeat(Sent(time, source), batch.copies)
 
     def _consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
         """Choose what consumers did with known records."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
+
+from msgspec import structs
 
 from scenario_kit.model import App, Object, Value
 from scenario_kit.model.quantity import number
@@ -19,7 +21,7 @@ class Guarded(Value, frozen=True, kw_only=True):
     """The baseline of one object: replicas, per container its probes and resources.
 
     ``environment`` holds what sets the offered load: variables, by ``container/NAME``, and of a ConfigMap feature
-    flags, by ``key/NAME``.
+    flags, by ``key/NAME``. ``usual`` are other values that are as good: those of the scenario's own load.
     """
 
     kind: str
@@ -28,14 +30,24 @@ class Guarded(Value, frozen=True, kw_only=True):
     probes: dict[str, list[str]] = {}
     resources: dict[str, dict[str, str]] = {}
     environment: dict[str, str] = {}
+    usual: dict[str, str] = {}
 
 
-def baseline(objects: Iterable[Object], app: App) -> tuple[Guarded, ...]:
-    """Guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load."""
+def baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
+    """Guards of an app at rest. Of what generates load, environment and feature flags count too: the offered load.
+
+    ``usual`` is how the scenario's own load is set, by variable or flag. Repeats offer more or less, and a repair that
+    its author wrote down brings it back to what the author knows.
+    """
     loads = {c.workload for c in app.components if c.role == "Load"}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     guarded = [_guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads) for o in placed if o["kind"] in _KINDS]
-    return (*guarded, *(g for o in placed if (g := _flags(o, app)) is not None))
+    guarded += [g for o in placed if (g := _flags(o, app)) is not None]
+    return tuple(structs.replace(g, usual=_among(g.environment, usual or {})) if g.environment else g for g in guarded)
+
+
+def _among(environment: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
+    return {key: usual[name] for key in environment if (name := key.partition("/")[2]) in usual}
 
 
 def _flags(obj: Object, app: App) -> Guarded | None:
@@ -110,7 +122,7 @@ def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
         f"ConfigMap/{guard.name}: the load setting {key.partition('/')[2]} is {answers.get(key, 'gone')}, its baseline "
         f"is {value}"
         for key, value in guard.environment.items()
-        if answers.get(key) != value
+        if answers.get(key) not in (value, guard.usual.get(key, value))
     ]
 
 
@@ -142,7 +154,7 @@ def _container_problems(guard: Guarded, obj: Object) -> list[str]:
         problems += [
             f"{where}: the load setting {key.partition('/')[2]} is '{now.get(key, '')}', its baseline is '{value}'"
             for key, value in guard.environment.items()
-            if key.startswith(f"{name}/") and now.get(key, "") != value
+            if key.startswith(f"{name}/") and now.get(key, "") not in (value, guard.usual.get(key, value))
         ]
     return problems
 

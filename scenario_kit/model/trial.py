@@ -72,6 +72,7 @@ class Runbook(Value, frozen=True, kw_only=True):
 
     ``namespace`` is where the app is; ``namespaces`` are the real names of further ones that it uses, by the symbolic
     ones that references spell. ``requires`` are capabilities that options of the app need, by what asks for them.
+    ``usual`` is how the load is set where it is the scenario's own, by variable or feature flag.
     """
 
     scenario: str
@@ -89,6 +90,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     ground_truth: GroundTruth
     procedures: tuple[Procedure, ...] = ()
     noise: tuple[Source, ...] = ()
+    usual: dict[str, str] = {}
 
     def packed(self) -> str:
         """This runbook as a Trial carries it; the same runbook gives the same text."""

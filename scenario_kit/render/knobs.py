@@ -23,6 +23,12 @@ def knobs(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]
     return {name: _knob(knob, app, objects, namespace) if knob else None for name, knob in known.items()}
 
 
+def settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, str]:
+    """How the load is set: values of feature flags, and of variables where no flag has the last word."""
+    known = (knobs(app, objects, namespace) or {}).values()
+    return {k["flag"] or k["env"]: str(k["present"]) for k in known if k and k["present"] is not None}
+
+
 def _knob(knob: LoadKnob, app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]:
     variant, value = _flag(knob.flag, app, objects, namespace) if knob.flag else ("", None)
     if not knob.flag:

@@ -15,6 +15,7 @@ from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundT
 from scenario_kit.render.app import app_objects, needs_of, options_of
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
+from scenario_kit.render.knobs import settings
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
 from scenario_kit.render.namespaces import located, used
 from scenario_kit.render.noise import sources
@@ -60,9 +61,10 @@ def resolve(
     rules = tuple(r for pack in spec.app.alert_packs for r in catalog.alert_pack(pack))
     app = located(app, objects, namespace)
     faults = _faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
+    written = as_written(spec, app, templates)
     return Runbook(
         scenario=scenario.name,
-        digest=incident_digest(spec, faults, rules, app, as_written(spec, app, templates)),
+        digest=incident_digest(spec, faults, rules, app, written),
         app=app,
         namespace=namespace,
         namespaces=used(app, objects, namespace),
@@ -75,6 +77,7 @@ def resolve(
         expect=spec.expect,
         ground_truth=_ground_truth(spec.ground_truth, faults),
         noise=sources(spec.noise, app, objects, namespace, offered),
+        usual=settings(app, written, app.namespace),
         procedures=(*_solutions(spec, faults), *_decoys(spec, faults), *_fixes(faults)),
     )
 

@@ -140,7 +140,7 @@ def _not_ready(waiting: list[str]) -> Finding:
 
 def _remember(context: Context) -> None:
     baseline = context.baseline() or Baseline()
-    guarded = guards.baseline(context.guarded(), context.runbook.app)
+    guarded = guards.baseline(context.guarded(), context.runbook.app, context.runbook.usual)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
     context.save_baseline(
         msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)

@@ -129,6 +129,18 @@ def test_guards(live, problem):
     assert [p for p in found if problem and problem in p] if problem else found == []
 
 
+@pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])
+def test_a_repair_may_bring_back_the_load_of_this_trial_or_of_the_scenario(users, fine):
+    baseline = guards.baseline([workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50"))
+    live = [workload(users=users), flags(users, **{"60": 60, "40": 40})]
+    found = guards.violations(baseline, live, app())
+    assert (found == []) if fine else ["load setting" in problem for problem in found] == [True, True]
+
+
+def usual(users):
+    return {"LOCUST_USERS": users, "users": users}
+
+
 def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
     baseline = guards.baseline([workload(replicas=4, ready=4)], app())
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}

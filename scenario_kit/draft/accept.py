@@ -81,7 +81,11 @@ def edges_to(
 
 
 def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation]) -> list[AlertExpectation]:
-    """The author's own entries where they hold, in their order; then what is new."""
+    """The author's own entries where they hold, in their order; then what is new.
+
+    What only may fire stays so, though it lasted, unless nothing would be left that must.
+    """
+    lasting = {(a.name, a.on): a for a in seen if a.alert_class == "MustFire"}
     fired = {(a.name, a.on): a for a in seen}
     chronic = {(b.name, b.on) for b in spec.expect.background}
     kept = []
@@ -97,7 +101,10 @@ def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation]) -> list[AlertE
             kept.append(alert)
         elif was is not None:
             kept.append(was)
-    return kept + [a for key, a in fired.items() if key not in chronic and (key[0], "") not in chronic]
+    found = kept + [a for key, a in fired.items() if key not in chronic and (key[0], "") not in chronic]
+    if any(a.alert_class == "MustFire" for a in found):
+        return found
+    return [lasting.get((a.name, a.on), a) if a.alert_class == "MayFire" else a for a in found]
 
 
 def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:

@@ -89,3 +89,17 @@ def test_what_did_not_fire_goes_and_what_did_comes():
 def test_a_class_that_was_too_bold_is_lowered():
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
     assert ("HighRequestErrorRate", "Deployment/shipping", "MayFire") in alerts(accepted(TEXT, SPEC, seen, ()))
+
+
+@pytest.mark.parametrize(
+    ("seen", "frontend"),
+    [
+        ([expect("HighRequestErrorRate", "Deployment/frontend")], "MustFire"),
+        ([expect("HighRequestErrorRate", "Deployment/frontend", "MayFire")], "MayFire"),
+        ([expect("HighRequestErrorRate", f"Deployment/{n}") for n in ("shipping", "frontend")], "MayFire"),
+    ],
+    ids=["nothing else lasts", "it does not last either", "something else lasts"],
+)
+def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, frontend):
+    told = alerts(accepted(TEXT, SPEC, seen, ()))
+    assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in told

@@ -29,6 +29,8 @@ _CONTROLLER_ANNOTATIONS: Final = (
     "pv.kubernetes.io/",
 )
 _ABSENT: Final = object()
+#: What a restart writes into a pod template, here as by kubectl.
+RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def wanted(obj: Object | None) -> Object:
@@ -45,6 +47,20 @@ def wanted(obj: Object | None) -> Object:
     metadata.pop("annotations", None)
     if annotations:
         metadata["annotations"] = annotations
+    return result
+
+
+def alike(obj: Object, other: Object) -> bool:
+    """Whether two objects ask for the same, whenever their pods were last restarted."""
+    return _unrestarted(obj) == _unrestarted(other)
+
+
+def _unrestarted(obj: Object) -> Object:
+    result = wanted(obj)
+    metadata = ((result.get("spec") or {}).get("template") or {}).get("metadata") or {}
+    annotations = metadata.pop("annotations", None) or {}
+    if left := {k: v for k, v in annotations.items() if k != RESTARTED}:
+        metadata["annotations"] = left
     return result
 
 

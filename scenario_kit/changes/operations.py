@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
+from scenario_kit.changes.fields import RESTARTED
 from scenario_kit.changes.workloads import ROLLING, SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
@@ -133,14 +134,14 @@ def _restart(scene: Scene, change: Change) -> None:
         return
     if ref.kind not in ROLLING:
         raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(ROLLING)}")
-    annotations = {_RESTARTED: _later(live, scene.now())}
+    annotations = {RESTARTED: _later(live, scene.now())}
     scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 
 
 def _later(workload: Object, now: float) -> str:
     """The time of a restart; never that of the last one, which would change nothing: virtual time may stand still."""
     at = datetime.fromtimestamp(now, UTC)
-    last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(_RESTARTED)
+    last = ((workload["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(RESTARTED)
     with suppress(ValueError, TypeError):  # somebody else may have written anything there
         since = (datetime.fromisoformat(str(last)) - at).total_seconds()
         at += timedelta(microseconds=round(since * 1e6) + 1) if 0 <= since < 1 else timedelta()
@@ -148,7 +149,6 @@ def _later(workload: Object, now: float) -> str:
 
 
 _REVISION: Final = "deployment.kubernetes.io/revision"
-_RESTARTED: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 def _undo_rollout(scene: Scene, change: Change) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Final, NamedTuple
 
 from scenario_kit.changes import chaos, jobs, nodes, operations
-from scenario_kit.changes.fields import restored, wanted
+from scenario_kit.changes.fields import alike, restored, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
@@ -83,7 +83,7 @@ def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, c
     ref = Reference.parse(entry.ref)
     if live is not None:
         # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
-        ours = live["metadata"].get("uid") == entry.uid or wanted(live) == entry.after
+        ours = live["metadata"].get("uid") == entry.uid or alike(live, entry.after or {})
         if entry.uid and not ours and receipt.change.chaos is None:
             return  # somebody else's object by the same name
         scene.cluster.delete(ref)

@@ -140,6 +140,18 @@ def test_what_a_solution_deleted_and_its_undo_made_anew_goes_with_the_fault(lab)
     assert lab.state() == lab.before
 
 
+def test_what_was_restarted_before_a_solution_deleted_it_goes_with_the_fault_too(lab):
+    made = copy.deepcopy(lab.get("Deployment/web"))
+    made["metadata"] = {"name": "batch", "namespace": NS}
+    lab.engine.do(Change.from_json({"create": made}), ordinal=1, group="Fault/f")
+    restart = Change.from_json({"restart": {"target": "Deployment/batch"}})
+    lab.engine.do(restart, ordinal=2, group="Decoy/d")
+    assert lab.engine.undo_group("Decoy/d") == []
+    lab.engine.do(Change.from_json({"delete": {"target": "Deployment/batch"}}), ordinal=3, group="Solution/s")
+    assert lab.engine.undo_all() == []
+    assert lab.state() == lab.before
+
+
 def test_what_somebody_else_created_by_the_same_name_stays(lab):
     lab.engine.do(Change.from_json({"create": POLICY}), ordinal=1, group="Fault/f")
     lab.cluster.delete(Reference("NetworkPolicy", "p", NS))

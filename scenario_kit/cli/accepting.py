@@ -47,7 +47,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     hit = {f.name: component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
     text = file.read_text(encoding="utf-8")
     try:
-        new = accepted(text, scenario.spec, seen, edges_to(seen, runbook.faults, app, hit))
+        new = accepted(text, scenario.spec, seen, edges_to(seen, runbook.faults, app, hit), held=_held(trial))
     except Unfit as error:
         raise AuthoringError(
             f"{file} cannot be edited: {error}", fix="write the alerts above into spec.expect.alerts by hand"
@@ -59,6 +59,11 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     changed = difflib.unified_diff(text.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=1)
     typer.echo("\n".join(changed))
     typer.echo(f"accepted into {file}; one trial proves little: scenario-kit verify {file.parent}")
+
+
+def _held(trial: TrialResult) -> bool:
+    """Whether the trial got through the hold with every promised alert still firing."""
+    return any(step.step == "hold" and step.outcome == "Held" for step in trial.steps)
 
 
 def _judged_at(trial: TrialResult) -> float | None:

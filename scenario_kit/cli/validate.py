@@ -147,8 +147,11 @@ def _campaign(
     from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
-    from scenario_kit.lab.lifecycle import up
+    from scenario_kit.lab.lifecycle import occupied, up
     from scenario_kit.render import resolve
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
 
     started = time.monotonic()
 
@@ -159,11 +162,11 @@ def _campaign(
     if lacks := _missing(sample, catalog):
         found = [*static, *lacks]
         return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
-    lab = up(name, say=lambda text: typer.echo(text, err=True))
+    lab = up(name, say=say)
     planned = trials(plan, sample, seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
-        with Timeline(title, planned) as timeline:
+        with occupied(name, say, alone=at_once(sample, 2) == 1), Timeline(title, planned) as timeline:
             results = run(
                 planned,
                 resolved,

@@ -50,7 +50,9 @@ def _fired(timeline: AlertTimeline, start: float, end: float) -> float:
     return sum(max(0.0, last - first) for first, last in spans)
 
 
-def accepted(text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], edges: Iterable[Edge]) -> str:
+def accepted(
+    text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], edges: Iterable[Edge], *, held: bool = False
+) -> str:
     """The file with the observed alerts and the edges that lead to them.
 
     Args:
@@ -58,16 +60,20 @@ def accepted(text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], ed
         spec: what it says.
         seen: what fired.
         edges: how the trouble could have reached the alerting objects.
+        held: the trial held what the file promises, so promises stay, though a decoy may have interrupted an alert.
 
     Raises:
         Unfit: the file is laid out in a way that cannot be edited without touching something else.
     """
-    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in _alerts(spec, seen)])
+    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in _alerts(spec, seen, held)])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
     ends = {a.on for a in seen} | {e.from_ for e in new}
     kept = [e for e in spec.ground_truth.propagation if e.to in ends or _leads_on(e, spec, ends)]
-    if (new or kept) and (new or len(kept) < len(known)):
+    causes = {cause.entity for cause in spec.ground_truth.root_causes}
+    if known and not (new or kept) and seen and all(a.on in causes for a in seen):
+        edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
+    elif (new or kept) and (new or len(kept) < len(known)):
         edits += _list(_EDGES, [_edge(e) for e in spec.ground_truth.propagation], [_edge(e) for e in (*kept, *new)])
     return edited(text, edits)
 
@@ -80,7 +86,7 @@ def edges_to(
     return tuple(dict.fromkeys(found))
 
 
-def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation]) -> list[AlertExpectation]:
+def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) -> list[AlertExpectation]:
     """The author's own entries where they hold, in their order; then what is new.
 
     What only may fire stays so, though it lasted, unless nothing would be left that must.
@@ -97,7 +103,7 @@ def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation]) -> list[AlertE
                 kept.append(alert)
             elif was is not None:
                 fired[(alert.name, alert.on)] = was
-        elif anywhere and (was is None or was.alert_class == alert.alert_class or alert.alert_class == "MayFire"):
+        elif anywhere and (held or was is None or alert.alert_class in (was.alert_class, "MayFire")):
             kept.append(alert)
         elif was is not None:
             kept.append(was)

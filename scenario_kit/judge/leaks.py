@@ -19,6 +19,11 @@ from scenario_kit.model.reference import GROUP
 
 #: A sentence is given away by its words; a word or two may stand anywhere.
 _SENTENCE: Final = 4
+#: Maps whose keys are an author's own words.
+_FREE: Final = frozenset(
+    ("labels", "annotations", "data", "stringData", "binaryData", "matchLabels", "nodeSelector", "parameters")
+)
+_FIELD: Final = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]*)+")
 #: Places that a finding names; the rest is counted.
 _NAMED: Final = 3
 
@@ -49,9 +54,29 @@ def tokens(runbook: Runbook) -> tuple[Token, ...]:
     """What must not be readable, without what the app says itself, and what an experiment says that is to be seen."""
     seen = [c.chaos for f in runbook.faults if f.visibility != "Hidden" for c in f.changes if c.chaos is not None]
     known = "\n".join(text for obj in (*runbook.objects, *seen) for text in texts(obj).values())
-    known += "\n".join(c.name for c in runbook.app.components)
+    known += "\n".join((*(c.name for c in runbook.app.components), *sorted(_fields_written(runbook))))
     unique = {token.text.lower(): token for token in reversed(list(_tokens(runbook)))}
     return tuple(t for t in reversed(unique.values()) if not re.search(t.pattern, known, re.IGNORECASE))
+
+
+def _fields_written(runbook: Runbook) -> set[str]:
+    """Fields of the API that the faults write (``podAntiAffinity``): to see them there is to find the cause."""
+    written = [c for f in runbook.faults for c in f.changes]
+    bodies = [c.create or c.apply or (c.patch.patch if c.patch else {}) for c in written]
+    return {name for body in bodies for name in _fields(body)}
+
+
+def _fields(value: Any) -> Iterator[str]:
+    """Names that belong to the API: keys of maps that somebody fills freely are none."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _fields(item)
+    elif isinstance(value, dict):
+        for key, inside in value.items():
+            if _FIELD.fullmatch(key):
+                yield key
+            if key not in _FREE:
+                yield from _fields(inside)
 
 
 def _tokens(runbook: Runbook) -> Iterator[Token]:

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -274,16 +274,30 @@ def _clear(name: str) -> None:
         shutil.rmtree(folder)
 
 
-@contextmanager
-def _exclusive(name: str, say: Callable[[str], None]) -> Iterator[None]:
+def _exclusive(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
     """One command at a time may start or end a lab."""
+    return _held(name, name, fcntl.LOCK_EX, f"another command is starting or ending lab {name!r}", say)
+
+
+def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
+    """While trials of this command run in a lab; those that reach beyond their app run alone.
+
+    Commands share a lab as trials of one command do (``campaign.sharing``): a trial would find the cluster changed by
+    what belongs to another command's trial, and blame the scenario.
+    """
+    because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"
+    return _held(name, f"{name}.trials", fcntl.LOCK_EX if alone else fcntl.LOCK_SH, because, say)
+
+
+@contextmanager
+def _held(name: str, file_name: str, how: int, because: str, say: Callable[[str], None]) -> Iterator[None]:
     lab_folder(name)  # refuses names that are none
     locks = home() / "locks"
     locks.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (locks / name).open("w") as file:
+    with (locks / file_name).open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, how | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"another command is starting or ending lab {name!r}; waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
+            say(f"{because}; waiting for it")
+            fcntl.flock(file, how)
         yield

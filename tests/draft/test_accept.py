@@ -103,3 +103,18 @@ def test_a_class_that_was_too_bold_is_lowered():
 def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, frontend):
     told = alerts(accepted(TEXT, SPEC, seen, ()))
     assert ("HighRequestErrorRate", "Deployment/frontend", frontend) in told
+
+
+def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
+    (cause,) = SPEC.ground_truth.root_causes
+    truth = document(accepted(TEXT, SPEC, [expect("KubePodNotReady", cause.entity)], ()))["spec"]["groundTruth"]
+    assert "propagation" not in truth
+    elsewhere = accepted(TEXT, SPEC, [expect("KubePodNotReady", "Deployment/cart")], ())
+    assert "propagation" in document(elsewhere)["spec"]["groundTruth"], "the author has to say how it got there"
+
+
+@pytest.mark.parametrize(("held", "promised"), [(True, "MustFire"), (False, "MayFire")])
+def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
+    seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
+    told = alerts(accepted(TEXT, SPEC, seen, (), held=held))
+    assert ("HighRequestErrorRate", "Deployment/shipping", promised) in told

@@ -3,11 +3,13 @@
 import base64
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.judge.leaks import Readable, Token, leaks, readable, texts, tokens
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Change
 from scenario_kit.render import resolve
 
 CATALOG = Catalog()
@@ -60,6 +62,23 @@ def test_the_healthy_app_says_nothing_in_any_scenario_of_the_catalogue():
 
 def test_a_word_of_the_trade_is_no_token(wrong_port):
     assert all("-" in t.text or " " in t.text or t.injector for t in tokens(wrong_port))
+
+
+def test_a_field_of_the_api_that_the_fault_writes_is_no_token():
+    quote = runbook("product-catalog-wrong-target-port")
+    (fault,) = quote.faults
+    rule = {"podAntiAffinity": {"requiredDuringScheduling": []}}
+    change = Change.from_json({"patch": {"target": "Deployment/quote", "type": "Strategic", "patch": {"spec": rule}}})
+    label = {"metadata": {"annotations": {"wrongPort": "x"}}}
+    telling = Change.from_json({"patch": {"target": "Deployment/quote", "type": "Strategic", "patch": label}})
+
+    def sought(name, *changes):
+        renamed = msgspec.structs.replace(fault, name=name, changes=changes)
+        return {t.text for t in tokens(msgspec.structs.replace(quote, faults=(renamed,)))}
+
+    assert "pod-anti-affinity" in sought("pod-anti-affinity")
+    assert "pod-anti-affinity" not in sought("pod-anti-affinity", change)
+    assert "wrong-port" in sought("wrong-port", telling), "a key of an annotation is the author's own word"
 
 
 def test_traces_of_the_machinery_have_a_code_of_their_own(wrong_port):

@@ -90,7 +90,7 @@ class Flow:
         n, physics = at.size, self._physics
         mark = self.tape.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
-        took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow)
+        took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         effects = self.moment.effects.get(process.key, ())
         ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self._logs)

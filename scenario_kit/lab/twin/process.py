@@ -66,6 +66,7 @@ class Process:
     calls: float = 0.0
     operations: dict[str, list[float]] = field(default_factory=dict)
     slow: float = 1.0
+    queued: float = 0.0
     busy_cores: float = 0.0
     leak: float = 0.0
     cpu_seconds: float = 0.0

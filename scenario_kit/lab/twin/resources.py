@@ -16,6 +16,9 @@ _MIB = 2.0**20
 _IDLE_MILLICORES = 2.0
 _IDLE_MIB = 15.0
 _WORST = 50.0
+#: A queue for the CPU grows or shrinks in one step by about this many seconds and half its length; the longest one.
+_SETTLING = 1.0
+_LONGEST = 60.0
 
 
 class Stress:
@@ -56,6 +59,17 @@ def factor(load: float) -> float:
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
 
 
+def queued(waiting: float, load: float, dt: float) -> float:
+    """Seconds for which a request waits for the CPU after ``dt`` more seconds at this share of it.
+
+    Beyond ρ = 1 work is left over, and who comes next waits for it: a fluid queue, which grows by ρ - 1 a second. It is
+    damped, since those who wait ask for nothing meanwhile, which shows only ticks later: undamped it would swing for
+    ever. Whoever would wait longer than a minute has gone.
+    """
+    gain = dt / (1.0 + dt / (_SETTLING + waiting / 2.0))
+    return min(max(waiting + (load - 1.0) * gain, 0.0), _LONGEST)
+
+
 class Resources:
     """Accounts for what processes use."""
 
@@ -91,13 +105,17 @@ class Resources:
         model = process.model
         idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
         wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
-        demand = (idle + process.cpu_seconds / dt) * wobble + sum(e.busy_cores for e in effects)
+        asked = (idle + process.cpu_seconds / dt) * wobble
+        busy = sum(e.busy_cores for e in effects)
+        demand = asked + busy
         limit = process.limit("cpu")
         ceiling = limit if limit is not None else self._physics.node_cores
         # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
         share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
         load = demand / share
         process.slow = factor(load)
+        # Threads that are busy for ever take their share as stressors do; none of their work is left over.
+        process.queued = queued(process.queued, asked / max(share - busy, share / (1.0 + busy)), dt)
         throttled = min(max((demand + taken.cores) / ceiling - 0.6, 0.0) / 0.4, 1.0) if limit is not None else 0.0
         return min(demand + taken.cores, ceiling), throttled
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.lab.twin.resources import queued
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import TICK, Little
@@ -43,6 +44,36 @@ def test_a_tight_cpu_limit_slows_and_throttles() -> None:
     assert after.quantile(0.95, "api") > 2 * before
     assert cluster.last is not None
     assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").throttled_ratio > 0.3
+
+
+def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
+    cluster = _cluster()
+    usual = cluster.run(300.0)
+    needed = next(u.cpu_cores for (_, name), u in cluster.last.usage.items() if name == "api") if cluster.last else 0.0
+    _limit(cluster, "api", cpu=f"{needed * 500:.0f}m")  # half of what they need
+    cluster.run(300.0)
+    starved = cluster.run(300.0)
+    assert 0.3 < starved.rate("gate", kind="SERVER") / usual.rate("gate", kind="SERVER") < 0.7
+    assert starved.quantile(0.95, "api") > 1000 > 10 * usual.quantile(0.95, "api")
+    _limit(cluster, "api", cpu="1")
+    cluster.run(300.0)
+    again = cluster.run(300.0)
+    assert again.rate("gate", kind="SERVER") == pytest.approx(usual.rate("gate", kind="SERVER"), rel=0.05)
+
+
+@pytest.mark.parametrize("dt", [1.0, 15.0])
+def test_a_queue_for_the_cpu_grows_with_what_is_left_over_and_drains(dt: float) -> None:
+    waiting, grown = 0.0, []
+    for _ in range(40):
+        waiting = queued(waiting, 1.5, dt)
+        grown.append(waiting)
+    assert grown == sorted(grown)
+    assert grown[0] <= 0.5 * dt
+    assert queued(59.0, 30.0, dt) == 60.0, "whoever would wait longer has gone"
+    for _ in range(200):
+        waiting = queued(waiting, 0.5, dt)
+    assert waiting == 0.0
+    assert queued(0.0, 0.99, dt) == 0.0
 
 
 def test_stress_takes_cpu_from_the_process() -> None:

@@ -1,0 +1,47 @@
+"""Commands share a lab, but for those whose trials reach beyond their app."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.lab.lifecycle import occupied
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
+
+
+def test_those_that_keep_to_their_app_run_side_by_side() -> None:
+    said: list[str] = []
+    with occupied("a", said.append, alone=False), occupied("a", said.append, alone=False):
+        pass
+    with occupied("a", said.append, alone=True), occupied("b", said.append, alone=True):
+        pass
+    assert said == []
+
+
+@pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
+def test_what_reaches_further_waits_and_says_so(first: bool, second: bool) -> None:
+    waits, inside = threading.Event(), threading.Event()
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        waits.set()
+
+    def other() -> None:
+        with occupied("a", say, alone=second):
+            inside.set()
+
+    thread = threading.Thread(target=other)
+    with occupied("a", say, alone=first):
+        thread.start()
+        assert waits.wait(10)
+        assert not inside.is_set()
+    thread.join(10)
+    assert inside.is_set()
+    assert said == ["another command runs trials in lab 'a', and one of the two reaches beyond its app; waiting for it"]

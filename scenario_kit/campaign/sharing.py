@@ -15,10 +15,15 @@ from scenario_kit.render.app import CLUSTER_KINDS
 
 def at_once(runbook: Runbook, parallel: int) -> int:
     """Of ``parallel`` trials, how many may run beside each other: one, where any of them reaches beyond its app."""
+    return 1 if alone(runbook) else parallel
+
+
+def alone(runbook: Runbook) -> bool:
+    """Whether a trial reaches beyond its app, so that nothing may run beside it."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
-        return 1
+        return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
-    return 1 if any(_beyond(change, own) for change in _changes(runbook)) else parallel
+    return any(_beyond(change, own) for change in _changes(runbook))
 
 
 def _changes(runbook: Runbook) -> Iterator[Change]:

@@ -143,15 +143,12 @@ def _campaign(
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
     from scenario_kit.campaign.plans import users
-    from scenario_kit.campaign.sharing import at_once
+    from scenario_kit.campaign.sharing import alone, at_once
     from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.lab.lifecycle import occupied, up
     from scenario_kit.render import resolve
-
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
 
     started = time.monotonic()
 
@@ -162,11 +159,11 @@ def _campaign(
     if lacks := _missing(sample, catalog):
         found = [*static, *lacks]
         return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
-    lab = up(name, say=say)
+    lab = up(name, say=_say)
     planned = trials(plan, sample, seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
     try:
-        with occupied(name, say, alone=at_once(sample, 2) == 1), Timeline(title, planned) as timeline:
+        with occupied(name, _say, alone=alone(sample)), Timeline(title, planned) as timeline:
             results = run(
                 planned,
                 resolved,
@@ -187,6 +184,10 @@ def _campaign(
     return conclude(
         scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library
     )
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
@@ -217,7 +218,7 @@ def not_well(lab: LabState) -> list[str]:
 
     dead = type(lab).load(lab.name).dead_parts()
     if [p.name for p in dead] == ["operator"]:
-        up(lab.name, say=lambda text: typer.echo(text, err=True))
+        up(lab.name, say=_say)
         return []
     return [str(p) for p in dead]
 

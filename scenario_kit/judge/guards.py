@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
 from scenario_kit.model import App, Object, Value
+from scenario_kit.model.flag import flags_in
 from scenario_kit.model.quantity import number
 
 #: Requests and limits may grow by this factor before a repair counts as masking.
@@ -58,7 +59,7 @@ def _flags(obj: Object, app: App) -> Guarded | None:
     loads = {c.name for c in app.components if c.role == "Load"}
     asked = [name for name, trait in store.effects.items() if trait.component in loads]
     try:
-        written: dict[str, Any] = json.loads((obj.get("data") or {}).get(store.key) or "{}").get("flags") or {}
+        written = flags_in(obj, store.key)
     except ValueError:
         written = {}
     effective = {f"{store.key}/{name}": _effective(written[name]) for name in asked if name in written}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -30,6 +29,7 @@ from scenario_kit.lab import (
 from scenario_kit.lab.addresses import host_address
 from scenario_kit.lab.api import Api
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.locks import held
 from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
 from scenario_kit.model.base import Object, Value
 
@@ -276,7 +276,7 @@ def _clear(name: str) -> None:
 
 def _exclusive(name: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
     """One command at a time may start or end a lab."""
-    return _held(name, name, fcntl.LOCK_EX, f"another command is starting or ending lab {name!r}", say)
+    return held(_lock(name), f"another command is starting or ending lab {name!r}", say)
 
 
 def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
@@ -286,18 +286,11 @@ def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractC
     what belongs to another command's trial, and blame the scenario.
     """
     because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"
-    return _held(name, f"{name}.trials", fcntl.LOCK_EX if alone else fcntl.LOCK_SH, because, say)
+    return held(_lock(name, ".trials"), because, say, shared=not alone)
 
 
-@contextmanager
-def _held(name: str, file_name: str, how: int, because: str, say: Callable[[str], None]) -> Iterator[None]:
+def _lock(name: str, what: str = "") -> Path:
     lab_folder(name)  # refuses names that are none
     locks = home() / "locks"
     locks.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (locks / file_name).open("w") as file:
-        try:
-            fcntl.flock(file, how | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"{because}; waiting for it")
-            fcntl.flock(file, how)
-        yield
+    return locks / f"{name}{what}"

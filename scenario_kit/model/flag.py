@@ -1,10 +1,21 @@
-"""What setting a feature flag does to its entry in a flagd document."""
+"""A flagd document: its entries, and what setting a flag does to one."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from scenario_kit.model.base import Object
+
+
+def flags_in(config_map: Object, key: str) -> dict[str, Any]:
+    """The entries of the flagd document in a ConfigMap, by flag; none where it has no such key.
+
+    Raises:
+        ValueError: the document is no JSON.
+    """
+    found: dict[str, Any] = json.loads((config_map.get("data") or {}).get(key) or "{}").get("flags") or {}
+    return found
 
 
 def with_variant(flag: Object, variant: str, value: float | None = None) -> Object:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.flag import flags_in
 from scenario_kit.render.objects import position
 
 
@@ -20,8 +20,7 @@ def flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any]
     if store is None:
         return None
     index = position(objects, Reference("ConfigMap", store.config_map), namespace)
-    data = objects[index].get("data") or {} if index is not None else {}
-    written: dict[str, Any] = json.loads(data.get(store.key) or "{}").get("flags") or {}
+    written = flags_in(objects[index], store.key) if index is not None else {}
     order = [*(f for f in store.effects if f in written), *(f for f in written if f not in store.effects)]
     known = {
         name: {

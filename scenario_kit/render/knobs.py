@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.app import LoadKnob
+from scenario_kit.model.flag import flags_in
 from scenario_kit.render.objects import position
 
 
@@ -40,8 +40,7 @@ def _flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tup
     index = position(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
     if index is None or app.flags is None:
         return "", None
-    document = json.loads((objects[index].get("data") or {}).get(app.flags.key) or "{}")
-    entry = (document.get("flags") or {}).get(flag) or {}
+    entry = flags_in(objects[index], app.flags.key).get(flag) or {}
     variant = str(entry.get("defaultVariant", ""))
     return variant, (entry.get("variants") or {}).get(variant)
 

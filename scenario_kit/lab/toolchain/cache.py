@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scenario_kit.lab.locks import held
 from scenario_kit.lab.toolchain.parts import Part
 
 
@@ -59,11 +59,6 @@ def exclusive(on_wait: Callable[[str], None]) -> Iterator[None]:
     What an interrupted process left in the scratch folder is removed first: its lock died with it.
     """
     root().mkdir(parents=True, exist_ok=True)
-    with (root() / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            on_wait("another process is installing the toolchain; waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
+    with held(root() / ".lock", "another process is installing the toolchain", on_wait):
         shutil.rmtree(scratch(), ignore_errors=True)
         yield

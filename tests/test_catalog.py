@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, UnknownEntry, data_root, longest_range
-from scenario_kit.errors import AuthoringError
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.lab.monitoring import packs
 
 APP = {
     "name": "shop",
@@ -92,6 +93,26 @@ def test_earlier_roots_win(root, tmp_path_factory):
     assert catalog.fault("gone").version == 2
     assert catalog.app("shop", "1.0").name == "shop"
     assert [p.is_relative_to(own) for p in catalog.scenarios()] == [True, False]
+
+
+def test_collections_of_ones_own_are_named_by_a_variable(root, tmp_path_factory, monkeypatch):
+    own = tmp_path_factory.mktemp("own")
+    put(own, "catalog/faults/gone/fault.yaml", {**FAULT, "version": 2})
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", f"{own}:{root}")
+    catalog = Catalog()
+    assert catalog.roots == (own, root, data_root())
+    assert catalog.fault("gone").version == 2
+    assert {"shop", "otel-demo"} <= set(catalog.apps())
+    assert "plain" in packs()
+    assert catalog.templates("shop") == root / "templates" / "apps" / "shop"
+    monkeypatch.delenv("SCENARIO_KIT_CATALOG")
+    assert Catalog().roots == (data_root(),)
+
+
+def test_a_variable_that_names_no_collection_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match=r"SCENARIO_KIT_CATALOG names .*nowhere, which holds no folder `catalog`"):
+        Catalog()
 
 
 def test_a_scenario_may_bring_faults(root, tmp_path_factory):

@@ -1,7 +1,7 @@
 """The entries of some roots.
 
 A *root* is a folder that holds ``catalog/`` and ``templates/``: this repository, the data of the installed package, or
-a collection of one's own. Earlier roots win.
+a collection of one's own, which ``SCENARIO_KIT_CATALOG`` names. Earlier roots win.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from scenario_kit.catalog.alerts import rules_of
 from scenario_kit.catalog.lock import locks
-from scenario_kit.catalog.reading import UnknownEntry, data_root, folders, of_version, read, value
+from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, of_version, read, value
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Mistaken, load_app, load_fault
 from scenario_kit.load.kept import kept
@@ -25,7 +25,7 @@ class Catalog:
     """Read access to all entries of some roots. Entries are read once and kept."""
 
     def __init__(self, roots: Sequence[Path] | None = None) -> None:
-        self.roots = tuple(roots) if roots is not None else (data_root(),)
+        self.roots = tuple(roots) if roots is not None else collections()
         self._kept: dict[tuple[str, ...], Any] = {}
 
     def apps(self) -> tuple[str, ...]:

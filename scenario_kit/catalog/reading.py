@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from scenario_kit.errors import AuthoringError
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.model.base import convert
 
 _T = TypeVar("_T")
+#: Names folders with collections of one's own, each with ``catalog/`` and, for apps, ``templates/``.
+VARIABLE: Final = "SCENARIO_KIT_CATALOG"
 
 
 class UnknownEntry(AuthoringError, LookupError):
@@ -38,6 +41,22 @@ def data_root() -> Path:
         if (candidate / "catalog").is_dir() and (candidate / "templates").is_dir():
             return candidate
     raise LookupError(f"no catalog and templates beside {package} nor in {package / '_data'}; reinstall scenario-kit")
+
+
+def collections() -> tuple[Path, ...]:
+    """The collections that ``SCENARIO_KIT_CATALOG`` names, in its order, and last what comes with the kit.
+
+    Raises:
+        UsageError: it names a folder that holds no ``catalog/``.
+    """
+    own = [Path(name).absolute() for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    for folder in own:
+        if not (folder / "catalog").is_dir():
+            raise UsageError(
+                f"{VARIABLE} names {folder}, which holds no folder `catalog`",
+                fix="name the folder that holds catalog/ and templates/; several are separated by colons",
+            )
+    return (*own, data_root())
 
 
 def folders(parent: Path, file: str) -> set[str]:

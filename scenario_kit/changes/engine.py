@@ -194,6 +194,8 @@ class Engine:
                 raise AuthoringError(
                     f"{ref} does not exist in namespace {ref.namespace}", fix="name an object of the app"
                 )
+            if live is None:
+                self._expect_namespace(ref)
             entries.append(Entry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
         return self._store.save(
             Receipt(
@@ -208,6 +210,17 @@ class Engine:
                 inverse=undo,
             )
         )
+
+    def _expect_namespace(self, ref: Reference) -> None:
+        """Whoever names a namespace that is not the app's has to name one that exists; the app's own is ours."""
+        scene = self._scene
+        if ref.namespace in (scene.namespace, *scene.everywhere):
+            return
+        if scene.cluster.get(Reference("Namespace", ref.namespace)) is None:
+            raise AuthoringError(
+                f"there is no namespace '{ref.namespace}' for {ref.kind}/{ref.name}",
+                fix="leave the namespace out, which means the app's own, or name one that exists",
+            )
 
     def _taken_up(self, receipt: Receipt) -> Receipt:
         """A change that was announced and never made is made now: what it brings about is due from now on."""

@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit lint catalog/scenarios
         """
         from scenario_kit.catalog import Catalog
+        from scenario_kit.cli.twins import of_files
         from scenario_kit.lint import lint_files, lintable
         from scenario_kit.model import Severity
 
@@ -47,7 +48,7 @@ def register(app: typer.Typer) -> None:
         files, catalog = lintable(paths), Catalog()
         if fix or diff:
             return _fixed(files, catalog, format, write=fix)
-        findings = lint_files(files, catalog)
+        findings = [*lint_files(files, catalog), *of_files(files, catalog)]
         _show(findings, files, format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding, Runbook, Scenario
 
 RUNS = Path("runs")
-Seed = Annotated[int, typer.Option(help="Seed of everything that varies: load, placement, chance.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn: load, chance, noise; not where pods are placed.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 
@@ -121,12 +121,13 @@ def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: C
 
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Scenario, list[Finding]]:
+    from scenario_kit.cli.twins import of_app
     from scenario_kit.lint import lint_file
     from scenario_kit.load import load_scenario
 
     findings = list(lint_file(file, catalog))
-    loaded = load_scenario(file)
-    return loaded.scenario, findings
+    scenario = load_scenario(file).scenario
+    return scenario, [*findings, *of_app(scenario.spec.app.name, scenario.spec.app.version, catalog)]
 
 
 def _campaign(

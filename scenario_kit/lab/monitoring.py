@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from scenario_kit.catalog import data_root
+from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import write_private
@@ -88,7 +88,7 @@ def write(state: LabState) -> None:
 
 def packs() -> Sequence[str]:
     """The alert packs that there are."""
-    return sorted(path.stem for path in (data_root() / "catalog" / "alerts").glob("*.yaml"))
+    return Catalog().alert_packs()
 
 
 def storage_flags(look_seconds: int = LOOK_SECONDS) -> list[str]:
@@ -125,8 +125,9 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
 
 
 def _pack(name: str) -> Object:
-    path = data_root() / "catalog" / "alerts" / f"{name}.yaml"
-    if not path.exists():
+    places = (root / "catalog" / "alerts" / f"{name}.yaml" for root in Catalog().roots)
+    path = next((place for place in places if place.exists()), None)
+    if path is None:
         raise UsageError(f"there is no alert pack {name!r}", fix=f"one of: {', '.join(packs())}")
     document: Any = yaml.safe_load(path.read_text())
     return dict(document)

@@ -1,4 +1,4 @@
-"""SK124: a label that another cause, or a victim, would answer to as well."""
+"""SK124: a label that another cause, a victim, or a bystander would answer to as well."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case, same
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import components, touches
 from scenario_kit.load.edit import Drop, Edit
 
 
@@ -18,11 +19,11 @@ from scenario_kit.load.edit import Drop, Edit
     repair="drops the alias",
 )
 def joined(case: Case) -> Iterator[Problem]:
-    """An alias joins a cause with another one, or with a victim."""
+    """An alias joins a cause with another one, with a victim, or with a bystander."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, cause in enumerate(causes):
         for j, alias in enumerate(cause.aliases):
-            message = _elsewhere(case, i, alias) or _suffers(case, cause.fault, alias)
+            message = _elsewhere(case, i, alias) or _suffers(case, cause.fault, alias) or _beside(case, i, alias)
             if message:
                 place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
                 drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
@@ -52,3 +53,15 @@ def _suffers(case: Case, fault: str, alias: str) -> str:
     if any(same(alias, victim) for victim in case.entities(fault, "Victim")):
         return f"'{alias}' is a victim of fault '{fault}'"
     return ""
+
+
+def _beside(case: Case, own: int, alias: str) -> str:
+    """Whether the alias is another component than the cause and all that its fault touches."""
+    cause = case.scenario.spec.ground_truth.root_causes[own]
+    fault = case.faults.get(cause.fault)
+    if case.app is None or case.objects is None or fault is None or touches(fault, case.objects, case.app, alias):
+        return ""
+    touched = (fault.target, cause.entity, *(c.target for c in fault.changes), *(e.ref for e in fault.entities))
+    mine = {name for text in touched if text for name in components(case.app, text)}
+    other = components(case.app, alias)
+    return f"'{alias}' is another component, which fault '{cause.fault}' does not touch" if other - mine else ""

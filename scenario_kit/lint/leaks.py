@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
@@ -21,7 +22,18 @@ _MECHANISM = {
     "WorkloadSpec": ("image", "tag", "pull", "replica", "replicas", "scaled", "probe", "rollout"),
     "Configuration": ("environment variable", "env", "config", "configuration", "address", "secret"),
     "Chaos": ("delay", "latency injected", "packet", "packets", "partition", "network", "pod failure", "killed"),
+    "DataStores": ("privilege", "privileges", "grant", "grants", "revoked", "password", "login", "locked", "evicted"),
+    "Resources": ("limit", "limits", "quota", "file descriptors", "oom", "out of memory"),
+    "Storage": ("volume", "volumes", "claim", "storage class", "pvc"),
+    "Scheduling": ("node", "nodes", "taint", "toleration", "affinity", "anti-affinity", "cordoned", "unschedulable"),
+    "ControlPlane": ("webhook", "admission", "rbac", "role", "role binding", "service account"),
+    "InitContainers": ("init container", "init"),
+    "Autoscaling": ("autoscaler", "hpa", "limit", "limits"),
+    "FeatureFlags": ("flag", "feature flag"),
+    "Mesh": ("mtls", "sidecar", "mesh", "authorization policy"),
 }
+#: Of a fault that does not say how it breaks things, any of these would tell.
+_ALL = tuple(dict.fromkeys(word for words in _MECHANISM.values() for word in words))
 #: How a title goes on after the symptom.
 _REASON = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
 #: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
@@ -37,14 +49,15 @@ _FEW, _MANY = 4, 6
 )
 def brief(case: Case) -> Iterator[Problem]:
     """The brief gives the answer away."""
-    text = case.scenario.spec.brief
+    text = _plain(case.scenario.spec.brief)
     found = [word for word in _TRADE if _says(text, word)]
     found += [use.type for use in case.scenario.spec.faults if _says(text, use.type.replace("-", " "))]
     for use in case.scenario.spec.faults:
         names = {Reference.parse(use.target).name, *(Reference.parse(e).name for e in case.entities(use.name, "Cause"))}
         family = case.types[use.type].family if use.type in case.types else ""
-        mechanism = [word for word in _MECHANISM.get(family, ()) if _says(text, word)]
-        broken = [name for name in sorted(names) if _says(text, name) or _says(text, name.replace("-", " "))]
+        words = _MECHANISM.get(family, () if family else _ALL)
+        mechanism = [word for word in words if _says(text, word)]
+        broken = [n for n in sorted(names) if any(_says(text, n.replace("-", joint)) for joint in ("-", " ", ""))]
         if broken and mechanism:
             found += [f"{broken[0]} and {mechanism[0]}"]
         kinds = {Reference.parse(use.target).kind, *(Reference.parse(e).kind for e in case.entities(use.name, "Cause"))}
@@ -66,6 +79,12 @@ def _quoted(case: Case, text: str) -> Iterator[str]:
     told += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
     told += [(solution.description, _FEW) for solution in spec.solutions]
     yield from dict.fromkeys(words for source, least in told if (words := repeated(text, source, least)))
+
+
+def _plain(text: str) -> str:
+    """The text as somebody reads it: without what has no width, and every letter and hyphen in its usual shape."""
+    usual = unicodedata.normalize("NFKC", text).replace("\u2010", "-")
+    return "".join(c for c in usual if unicodedata.category(c) != "Cf")
 
 
 def _says(text: str, word: str) -> bool:

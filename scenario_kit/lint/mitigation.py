@@ -9,7 +9,7 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.writes import elsewhere
 from scenario_kit.load.edit import Drop, Edit, Put
-from scenario_kit.model import App, Change, Fault, Object, Reference, Severity
+from scenario_kit.model import App, Change, Entity, Fault, Object, Reference, Severity
 from scenario_kit.model.scenario import LABELLED
 
 
@@ -119,21 +119,35 @@ def contradicted(case: Case) -> Iterator[Problem]:
 
 
 def _unprovable(case: Case) -> Iterator[Problem]:
-    """Causes that no trial repairs alone: without a `fix` the whole fault is taken back, and it changes more."""
+    """Causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names none."""
+    if case.scenario.spec.ground_truth.outcome != "Incident":
+        return
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
-        if fault is None or use.role not in LABELLED or fault.mitigation == "None":
+        if fault is None or fault.visibility == "Hidden":  # then the workload stands for the experiment
+            continue
+        place = ("spec", "faults", i, "type")
+        if not fault.causes:
+            message = f"fault type '{fault.type}' names no object as its cause, so no trial repairs it alone"
+            fix = "give what it breaks the role Cause under `entities` of the type, with its `fix`"
+            yield Problem(place, message, expected="an entity of role Cause", fix=fix)
+        if use.role not in LABELLED:
             continue
         for cause in fault.causes:
             ref = Reference.parse(cause.ref)
             touched = {_object(change, fault) for change in fault.changes if not change.restart}
             others = sorted(f"{kind}/{name}" for kind, name in touched if (kind, name) != (ref.kind, ref.name))
-            if others and not cause.fix:
+            if others and not _alone(cause):
                 message = (
                     f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
                 )
                 fix = "add `fix`, the changes that remove exactly this cause, to that entity of the type"
-                yield Problem(("spec", "faults", i, "type"), message, expected="`fix` of the cause", fix=fix)
+                yield Problem(place, message, expected="`fix` of the cause", fix=fix)
+
+
+def _alone(cause: Entity) -> bool:
+    """Whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
+    return bool(cause.fix) and not any(change.remove_fault for change in cause.fix)
 
 
 def _object(change: Change, fault: Fault) -> tuple[str, str]:

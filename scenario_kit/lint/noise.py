@@ -8,6 +8,7 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, same
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import components
 from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.noise import Noise
 from scenario_kit.render.noise import GRID, sources
@@ -103,7 +104,7 @@ def _meddles(app: App, noise: Noise, fault: Fault) -> str:
     created = {body["kind"] for c in fault.changes if (body := c.create or c.apply)}
     if created & set(_ALL_PODS):
         return "what it creates applies to every new pod, also to those of the noise"
-    mine = _components(app, noise.target)
+    mine = components(app, noise.target)
     touches = mine & _touched(app, fault) or any(same(noise.target, r) for r in _references(fault))
     return f"both touch {noise.target}" if touches else ""
 
@@ -116,7 +117,7 @@ def _swings(app: App, fault: Fault) -> str:
     if app.flags is None or app.load is None or not app.load.users.flag:
         return ""
     store = f"ConfigMap/{app.flags.config_map}"
-    service = {name for workload in app.flags.restart for name in _components(app, workload)}
+    service = {name for workload in app.flags.restart for name in components(app, workload)}
     both = touched & service or any(same(store, ref) for ref in _references(fault))
     return f"both change the feature flags: the number of users is one of {app.name} {app.version}" if both else ""
 
@@ -129,15 +130,4 @@ def _references(fault: Fault) -> set[str]:
 
 
 def _touched(app: App, fault: Fault) -> set[str]:
-    return {name for text in _references(fault) for name in _components(app, text)}
-
-
-def _components(app: App, text: str) -> set[str]:
-    """The component of a workload or a Service; one of neither belongs to none."""
-    ref = Reference.parse(text.partition(",")[0])
-    return {
-        c.name
-        for c in app.components
-        if same(c.workload, str(Reference(ref.kind, ref.name, ref.namespace)))
-        or (ref.kind == "Service" and c.service == ref.name)
-    }
+    return {name for text in _references(fault) for name in components(app, text)}

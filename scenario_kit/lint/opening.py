@@ -66,6 +66,14 @@ def _below(folder: Path) -> list[Path]:
     return below(folder, wanted, "scenario.yaml")
 
 
+def with_own_root(path: Path, catalog: Catalog) -> Catalog:
+    """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
+    root = next((p.parent for p in path.absolute().parents if p.name == "catalog"), None)
+    if root is None or root in [known.absolute() for known in catalog.roots] or not (root / "templates").is_dir():
+        return catalog
+    return Catalog((root, *catalog.roots))
+
+
 def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
     """The case of one file, or of ``text`` as if the file held it.
 
@@ -77,17 +85,9 @@ def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
     if kind == "Scenario":
         return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
     document = read_document(path) if text is None else parse(text, str(path))
-    catalog = _with_own_root(path, catalog)
+    catalog = with_own_root(path, catalog)
     makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {"Fault": _fault, "App": _app, "Pack": _pack}
     return makers[kind](path, document, catalog)
-
-
-def _with_own_root(path: Path, catalog: Catalog) -> Catalog:
-    """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
-    root = next((p.parent for p in path.absolute().parents if p.name == "catalog"), None)
-    if root is None or root in [known.absolute() for known in catalog.roots] or not (root / "templates").is_dir():
-        return catalog
-    return Catalog((root, *catalog.roots))
 
 
 def _fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:

@@ -1,4 +1,4 @@
-"""SK003, SK121, SK123, SK304 of faults and apps: their templates yield changes that can be made, and objects."""
+"""SK003, SK121, SK123, SK138, SK304 of faults and apps: their templates yield changes that can be made, and objects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Place
 from scenario_kit.lint.entry import AppCase, FaultCase, Rendering
-from scenario_kit.lint.rule import Problem, also
+from scenario_kit.lint.rule import Problem, Rule, add, also
 from scenario_kit.load.edit import Put
+from scenario_kit.model import Severity
 from scenario_kit.render import NoChange, after
 from scenario_kit.render.engine import unsound
 
@@ -19,6 +20,19 @@ _REFUSALS: Final = frozenset({"SK304", "SK120", "SK110"})
 _PARTS: Final = "changes|undo|effect|undone|entities|solutions|decoys"
 #: How messages spell a place: ``changes[0].patch.target``.
 _SPELLED: Final = re.compile(rf"\b({_PARTS})((?:\[\d+\]|\.[A-Za-z_]+)*)")
+
+add(
+    Rule(
+        "SK138",
+        "The parameters of an app's twin do not fit together",
+        Severity.ERROR,
+        "the lab could not simulate the app: a trial would wait for it until it gives up",
+        "edges: [{caller: web, callee: store, protocol: grpcs, address: {env: STORE_ADDR}}]",
+        "edges: [{caller: web, callee: store, protocol: grpc, address: {env: STORE_ADDR}}]",
+        "correct twin.yaml beside the app; docs/twin-reference.md has every field",
+        by="lint",
+    )
+)
 
 
 @also("SK003", "Fault", "App")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scenario_kit.lint.case import same
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Fault, Object, Reference
 
@@ -17,4 +18,15 @@ def touches(fault: Fault, objects: Sequence[Object], app: App, entity: str) -> b
     names |= {(other.kind, other.name) for other in aimed}
     return (ref.kind, ref.name) in names or (ref.kind, ref.name) in {
         (field.of.kind, field.of.name) for field in written(fault.changes, objects, app)
+    }
+
+
+def components(app: App, text: str) -> set[str]:
+    """The component of a workload or a Service; one of neither belongs to none."""
+    ref = Reference.parse(text.partition(",")[0])
+    return {
+        c.name
+        for c in app.components
+        if same(c.workload, str(Reference(ref.kind, ref.name, ref.namespace)))
+        or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -48,12 +48,26 @@ class Stop(NamedTuple):
     code: int = 143
 
 
+class Lag(NamedTuple):
+    """How long a probe waits: for its connection to stand, and in all for the answer. Infinite: it never comes."""
+
+    connects: float = 0.0
+    answers: float = 0.0
+
+
 class Usage(NamedTuple):
     """Resources of one container over a tick; ``throttled_ratio`` is the share of CPU periods it was throttled."""
 
     cpu_cores: float
     memory_bytes: float
     throttled_ratio: float = 0.0
+
+
+class NetworkUsage(NamedTuple):
+    """What went over the network interface of one pod over a tick, in bytes per second."""
+
+    received: float
+    sent: float
 
 
 class LogRecord(NamedTuple):

@@ -1,6 +1,6 @@
 """Verb *render*: values of the catalogue and of a scenario to Kubernetes objects, changes and windows. Pure."""
 
-from scenario_kit.render.app import app_objects, options_of
+from scenario_kit.render.app import app_objects, asked_options, options_of
 from scenario_kit.render.effect import NoChange, after
 from scenario_kit.render.fault import fault
 from scenario_kit.render.preview import Preview, Stage, preview
@@ -13,6 +13,7 @@ __all__ = [
     "Stage",
     "after",
     "app_objects",
+    "asked_options",
     "entity_by_fault",
     "fault",
     "options_of",

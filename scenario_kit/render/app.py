@@ -15,6 +15,7 @@ Namespaced objects get the namespace here, not in the templates; ``metadata.name
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.kept import kept_bytes
 from scenario_kit.load.nodes import BoundedLoader
-from scenario_kit.model import App, Object
+from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.reference import real_name
 from scenario_kit.render.folder import Folder
 from scenario_kit.render.meter import metered, weigh
@@ -63,6 +64,12 @@ def options_of(app: App, chosen: Mapping[str, Any], profile: str = "") -> Object
     if problem := joined(_violations(app, options)):
         raise problem
     return options
+
+
+def asked_options(app: App, fault_type: FaultType) -> Object:
+    """Values of the app's options that a fault asks for, as far as the app has such an option with such a value."""
+    properties = app.options.get("properties", {})
+    return {k: v for k, v in fault_type.app_options.items() if k in properties and not _violations(app, {k: v})}
 
 
 def needs_of(app: App, options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -142,7 +149,7 @@ def _documents(folder: Path, version: str, variables: str) -> bytes:
 
 def _rendered(folder: Path, version: str, variables: str) -> bytes:
     known = json.loads(variables)
-    options, data = known["options"], f"{version}/data.yaml"
+    options, data, text = known["options"], f"{version}/data.yaml", ""
     try:
         with metered():
             environment = _environment(folder)
@@ -156,8 +163,21 @@ def _rendered(folder: Path, version: str, variables: str) -> bytes:
             return msgspec.json.encode(weigh([d for d in documents if d is not None]))
     except (*FAILURES, yaml.YAMLError, OSError) as error:
         raise AuthoringError(
-            f"the templates in {folder} do not yield objects for version {version}: {type(error).__name__}: {error}"
+            f"the templates in {folder} do not yield objects for version {version}: {_where(error, folder, text)}"
+            f"{type(error).__name__}: {error}"
         ) from error
+
+
+def _where(error: BaseException, folder: Path, text: str) -> str:
+    """The line of a template at which rendering failed, or the line of what was rendered that is no YAML."""
+    mark = getattr(error, "problem_mark", None)
+    if text and mark is not None:
+        line = (text.splitlines()[mark.line : mark.line + 1] or [""])[0].strip()
+        return f"line {mark.line + 1} of what they yield, `{line:.120}`: "
+    places = [(getattr(error, "filename", None), getattr(error, "lineno", None))]
+    places += [(frame.filename, frame.lineno) for frame in reversed(traceback.extract_tb(error.__traceback__))]
+    inside = ((Path(file), line) for file, line in places if file and line)
+    return next((f"{p.relative_to(folder)}:{line}: " for p, line in inside if p.is_relative_to(folder)), "")
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, FaultType, Object
-from scenario_kit.render.app import app_objects, options_of
+from scenario_kit.render.app import app_objects, asked_options, options_of
 from scenario_kit.render.offers import Offer, fits, offers
 
 
@@ -33,6 +33,5 @@ def first_offer(fault_type: FaultType, app: App, catalog: Catalog) -> Offer | No
 
 def objects_for(fault_type: FaultType, app: App, catalog: Catalog) -> tuple[Object, ...]:
     """The app's objects under the options that the fault asks for, as far as the app has them."""
-    known = app.options.get("properties", {})
-    chosen = {k: v for k, v in fault_type.app_options.items() if k in known}
-    return app_objects(app, options_of(app, chosen), 50, app.namespace, templates=catalog.templates(app.name))
+    chosen = options_of(app, asked_options(app, fault_type))
+    return app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))

@@ -46,16 +46,19 @@ def finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
         if o["kind"] not in CLUSTER_KINDS
     }
 
-    def find(text: str) -> str:
-        try:
-            ref = Reference.parse(text)
-        except ValueError:  # a stand-in, or a text that somebody else will refuse
-            return text
-        if ref.namespace != APP_NAMESPACE:
-            return text
-        return str(msgspec.structs.replace(ref, namespace=places.get((ref.kind, ref.name), APP_NAMESPACE)))
+    def home(ref: Reference) -> str:
+        return places.get((ref.kind, ref.name), APP_NAMESPACE) if ref.namespace == APP_NAMESPACE else ref.namespace
 
-    return find
+    return lambda text: _respelled(text, home)
+
+
+def _respelled(text: str, home: Callable[[Reference], str]) -> str:
+    """A reference with another namespace; what is none stays: a stand-in, or a text that somebody else will refuse."""
+    try:
+        ref = Reference.parse(text)
+    except ValueError:
+        return text
+    return str(msgspec.structs.replace(ref, namespace=home(ref)))
 
 
 def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
@@ -104,6 +107,40 @@ def renamed(change: Change, find: Callable[[str], str]) -> Change:
     if change.until is not None:
         document["until"] = {**document["until"], "check": _asked(change.until.check, find).to_json()}
     return Change.from_json(document)
+
+
+def as_written(change: Change, app: App) -> Change:
+    """The change with the app's namespaces as an author spells them: its own not at all, others by their symbols.
+
+    Whoever copies an object out of the app as it runs copies the names that its namespaces have by convention.
+    """
+
+    def spelled(namespace: str) -> str:
+        symbol = symbolic_name(namespace, app.namespace)
+        return symbol if symbol == APP_NAMESPACE or symbol in app.namespaces else namespace
+
+    return _made(renamed(change, lambda text: _respelled(text, lambda ref: spelled(ref.namespace))), spelled)
+
+
+def settled(change: Change, app: App, namespace: str) -> Change:
+    """A change that an author wrote, with objects in the namespaces that the app has where it is in ``namespace``.
+
+    References keep their symbols: whoever carries the change out knows what they stand for.
+    """
+    return _made(as_written(change, app), lambda n: real_name(namespace, n) if n in app.namespaces else n)
+
+
+def _made(change: Change, spelled: Callable[[str], str]) -> Change:
+    """The change with the namespace of what it makes; the app's own is left out, as that is where things go anyway."""
+    for field in ("create", "apply", "chaos"):
+        manifest = getattr(change, field)
+        if manifest is None or "namespace" not in (manifest.get("metadata") or {}):
+            continue
+        metadata = {**manifest["metadata"], "namespace": spelled(str(manifest["metadata"]["namespace"]))}
+        if metadata["namespace"] == APP_NAMESPACE:
+            del metadata["namespace"]
+        change = msgspec.structs.replace(change, **{field: {**manifest, "metadata": metadata}})
+    return change
 
 
 def named(check: Check) -> str:

@@ -109,8 +109,7 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
     if component is None:
         return
     again = rendered.rollout is not None and rendered.rollout.reconnect == "Callers"
-    service = obj is not None and obj["kind"] == "Service"
-    if names := idle(rendered.effect, app, component.name, service=service, reconnected=again):
+    if names := idle(rendered.effect, app, component.name, inbound=_inbound(rendered, obj), reconnected=again):
         raise mistake(
             "SK304",
             f"{rendered.type} at {rendered.target}: requests of users do not pass {component.name}",
@@ -119,6 +118,16 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
             why="who is asked only at a start, when a cache is cold or by browsers can be broken and nobody notices",
             fix="aim it at another object, or write a scenario with a second fault that makes somebody ask",
         )
+
+
+def _inbound(rendered: Fault, obj: Object | None) -> bool:
+    """Whether the fault only keeps others from reaching its target, which goes on asking them."""
+    made = [change.create or change.chaos or {} for change in rendered.changes]
+    return (obj is not None and obj["kind"] == "Service") or all(
+        m.get("kind") == "HTTPChaos"
+        or (m.get("kind") == "NetworkPolicy" and m["spec"].get("policyTypes") == ["Ingress"])
+        for m in made
+    )
 
 
 def _choices(fault_type: FaultType, variables: Mapping[str, Any]) -> dict[str, list[Any]]:

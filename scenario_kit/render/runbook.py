@@ -17,7 +17,7 @@ from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
 from scenario_kit.render.knobs import settings
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
-from scenario_kit.render.namespaces import located, used
+from scenario_kit.render.namespaces import located, settled, used
 from scenario_kit.render.noise import sources
 from scenario_kit.render.windows import windows
 
@@ -78,7 +78,10 @@ def resolve(
         ground_truth=_ground_truth(spec.ground_truth, faults),
         noise=sources(spec.noise, app, objects, namespace, offered),
         usual=settings(app, written, app.namespace),
-        procedures=(*_solutions(spec, faults), *_decoys(spec, faults), *_fixes(faults)),
+        procedures=(
+            *(_placed(p, app, namespace) for p in (*_solutions(spec, faults), *_decoys(spec, faults))),
+            *_fixes(faults),
+        ),
     )
 
 
@@ -205,6 +208,11 @@ def _decoys(spec: ScenarioSpec, faults: Sequence[Fault]) -> tuple[Procedure, ...
         )
         for d in decoys
     )
+
+
+def _placed(procedure: Procedure, app: App, namespace: str) -> Procedure:
+    changes = tuple(settled(c, app, namespace) for c in procedure.solution.changes)
+    return msgspec.structs.replace(procedure, solution=msgspec.structs.replace(procedure.solution, changes=changes))
 
 
 def _own_names(inherited: Iterable[tuple[str, _P]]) -> tuple[_P, ...]:

@@ -15,6 +15,7 @@ from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.namespaces import finder
 from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
 from scenario_kit.render.readers import readers
+from scenario_kit.render.seen import mute
 from scenario_kit.render.target import Target
 
 #: Letters and digits that spell no words.
@@ -131,9 +132,16 @@ class Scope:
         return list(self.app.callers(component))
 
     def dependants(self, component: str) -> list[str]:
-        """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers."""
+        """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers.
+
+        Behind one that reports no spans stand those who talk to it in turn: they are the next who could show anything.
+        """
         self._known(component)
-        return list(self.app.dependants(component))
+        found, silent = [component], mute(self.app)
+        for name in found:  # it grows meanwhile
+            if name == component or name in silent:
+                found += [caller for caller in self.app.dependants(name) if caller not in found]
+        return found[1:]
 
     def _known(self, component: str) -> None:
         if self.app.component(component) is None:

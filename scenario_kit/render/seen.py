@@ -18,12 +18,12 @@ def unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
 
     Something that is no component, like a browser, is taken to answer.
     """
-    mute = _mute(app)
-    return next((names for names in _asked(checks) if mute.issuperset(names)), ())
+    silent = mute(app)
+    return next((names for names in _asked(checks) if silent.issuperset(names)), ())
 
 
 def idle(
-    checks: Iterable[Check], app: App, component: str, *, service: bool = False, reconnected: bool = False
+    checks: Iterable[Check], app: App, component: str, *, inbound: bool = False, reconnected: bool = False
 ) -> tuple[str, ...]:
     """As ``unseen``, for a fault at a component that is alone: who asks it too seldom cannot answer either.
 
@@ -31,7 +31,7 @@ def idle(
         checks: the effect checks of the fault.
         app: the app; of one without a twin nobody knows who asks whom when.
         component: where the fault is.
-        service: whether the fault is at its Service, so that the component itself goes on asking others.
+        inbound: whether the fault only keeps others from reaching it, so that the component itself goes on asking them.
         reconnected: whether those who talk to it are restarted, and so need what they need to start.
     """
     known = traffic(app)
@@ -39,12 +39,20 @@ def idle(
         return ()
     asked = known.calls | known.starts if reconnected else known.calls
     # Whom a broken program asks, shows what becomes of it.
-    heard = {callee for caller, callee in known.calls if caller == component and not service}
+    heard = {callee for caller, callee in known.calls if caller == component and not inbound}
     rarely = {name for name in app.dependants(component) if (name, component) not in asked} - heard
-    if service and all(callee != component for _, callee in known.calls):
+    if inbound and all(callee != component for _, callee in known.calls):
         rarely.add(component)
-    lazy = _mute(app).union(rarely, (c.name for c in app.components if c.name not in known.parts))
+    lazy = mute(app).union(rarely, (c.name for c in app.components if c.name not in known.parts))
     return next((names for names in _asked(checks) if lazy.issuperset(names)), ())
+
+
+def mute(app: App) -> frozenset[str]:
+    """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
+    twin = (app.twin or {}).get("components", {})
+    return frozenset(
+        c.name for c in app.components if c.role == "Platform" or (c.name in twin and "telemetry" not in twin[c.name])
+    )
 
 
 def _asked(checks: Iterable[Check]) -> Iterable[tuple[str, ...]]:
@@ -55,11 +63,3 @@ def _asked(checks: Iterable[Check]) -> Iterable[tuple[str, ...]]:
         names = tuple(dict.fromkeys(name for matcher in found for name in matcher.split("|") if name))
         if names:
             yield names
-
-
-def _mute(app: App) -> frozenset[str]:
-    """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
-    twin = (app.twin or {}).get("components", {})
-    return frozenset(
-        c.name for c in app.components if c.role == "Platform" or (c.name in twin and "telemetry" not in twin[c.name])
-    )

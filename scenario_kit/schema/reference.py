@@ -46,8 +46,8 @@ def _reachable(roots: tuple[str, ...]) -> list[str]:
 
 def _references(schema: Schema) -> Iterator[str]:
     for part in schema.get("properties", {}).values():
-        for inner in (part, part.get("items", {})):
-            if "$ref" in inner:
+        for inner in (part, part.get("items", {}), part.get("additionalProperties", {})):
+            if isinstance(inner, dict) and "$ref" in inner:
                 yield inner["$ref"]
                 if definitions()[inner["$ref"]].get("items", {}).get("$ref"):
                     yield definitions()[inner["$ref"]]["items"]["$ref"]
@@ -82,4 +82,7 @@ def _type(part: Schema) -> str:
         )
     if part.get("type") == "array":
         return f"list of {_type(part['items'])}"
+    entries = part.get("additionalProperties")
+    if isinstance(entries, dict) and "properties" in definitions().get(entries.get("$ref", ""), {}):
+        return f"map of {_type(entries)}"
     return str(part.get("type", "any"))

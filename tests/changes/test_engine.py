@@ -285,6 +285,11 @@ def test_changes_are_undone_in_reverse(lab):
             AuthoringError,
             "exists already",
         ),
+        (
+            {"create": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "nowhere"}}},
+            AuthoringError,
+            "there is no namespace 'nowhere'",
+        ),
     ],
 )
 def test_changes_that_cannot_be(lab, change, error, text):

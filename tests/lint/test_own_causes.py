@@ -22,6 +22,10 @@ def blaming(entity: dict[str, Any], *changes: dict[str, Any]) -> dict[str, Any]:
     return fault
 
 
+BACK: dict[str, Any] = {"removeFault": {"fault": "catalog-port"}}
+NONE: dict[str, Any] = {"mitigation": "None", "solutions": []}
+
+
 @pytest.mark.parametrize(
     ("fault", "codes"),
     [
@@ -29,6 +33,10 @@ def blaming(entity: dict[str, Any], *changes: dict[str, Any]) -> dict[str, Any]:
         pytest.param(blaming({"ref": "Deployment/ad", "fix": [DROP]}), {"SK405"}, id="what it does not touch"),
         pytest.param(blaming({"ref": "Deployment/ad", "fix": [DROP]}, NOTE), set(), id="what it touches"),
         pytest.param(blaming({"ref": "Deployment/ad"}, NOTE), {"SK414"}, id="which is not repaired alone"),
+        pytest.param(blaming({"ref": "Deployment/ad", "fix": [BACK]}, NOTE), {"SK414"}, id="but with all the rest"),
+        pytest.param({**blaming({"ref": "Deployment/ad"}, NOTE), **NONE}, {"SK414"}, id="nor by anybody"),
+        pytest.param({**own_fault(), **NONE}, set(), id="what nobody can repair"),
+        pytest.param(blaming({"ref": "Deployment/ad", "role": "Artefact"}, NOTE), {"SK414"}, id="no cause at all"),
     ],
 )
 def test_what_a_fault_says_of_its_cause_can_be_true(fault: dict[str, Any], codes: set[str], tmp_path: Path) -> None:

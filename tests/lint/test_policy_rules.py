@@ -125,8 +125,9 @@ def test_every_rule_has_a_violation_for_every_kind_of_file_that_it_judges() -> N
 
 def test_every_rule_without_a_check_says_where_it_is_judged() -> None:
     for code, rule in RULES.items():
-        by_loader = code in {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}
-        assert rule.checks or rule.unjudged or by_loader or not rule.static, code
+        # By the loader, or where the lab is known: tests/lab/twin/test_fit.py.
+        above = code in {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
+        assert rule.checks or rule.unjudged or above or not rule.static, code
         assert not (rule.checks and rule.unjudged), code
         assert not rule.unjudged or len(rule.unjudged.split()) > 5, code
 

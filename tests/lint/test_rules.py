@@ -142,7 +142,8 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     **truth_violations.VIOLATIONS,
     **policy_violations.VIOLATIONS,
 }
-LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106"}  # tests/load
+#: Applied while a file is read (tests/load), or above the rules, by the lab itself (tests/lab/twin/test_fit.py).
+LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
 
 
 @pytest.mark.parametrize("code", sorted(VIOLATIONS))
@@ -204,6 +205,11 @@ def test_the_catalogue_has_no_findings(path: Path) -> None:
             id="unknown code",
         ),
         pytest.param(lambda s: s.update(brief="Somebody injected a fault."), {"SK211"}, id="words of the trade"),
+        pytest.param(
+            lambda s: s.update(brief="The prod\u200buct\u2011catalog answers on another po\u00adrt."),
+            {"SK211"},
+            id="letters without width between them",
+        ),
     ],
 )
 def test_further_violations(change: Callable[[Spec], Any], codes: set[str], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import app_objects, asked_options, options_of
 from scenario_kit.render.offers import offer, targets
 
 
@@ -76,8 +76,7 @@ def bites(catalog: Catalog, pair: Pair) -> bool:
 
 def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
     """The app's objects, with the options that the fault type wants."""
-    known = app.options.get("properties", {})
-    wanted = {key: value for key, value in catalog.fault(fault).app_options.items() if key in known}
+    wanted = asked_options(app, catalog.fault(fault))
     return _objects(catalog, app.name, app.version, json.dumps(wanted, sort_keys=True))
 
 

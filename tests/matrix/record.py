@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from scenario_kit.model import AlertHistory
+from tests import records
 from tests.matrix.pairs import Pair
 
 #: *Ran*: injected, proven, observed, removed. *NoEffect*: an effect check failed, or the cluster refused the change.
@@ -76,20 +77,13 @@ def still(history: AlertHistory, injected: float, at: float) -> list[str]:
 
 
 def append(path: Path, row: Row) -> None:
-    """Add a line to a file of records; one that somebody left half written is ended first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torn = path.is_file() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
-    with path.open("ab") as out:
-        out.write(b"\n" * torn + msgspec.json.encode(row) + b"\n")
+    """Add a line to a file of records."""
+    records.append(path, row)
 
 
 def read(path: Path) -> list[Row]:
-    """The records of a file, the last one for each pair; none where there is no file. Half a line is no record."""
-    if not path.is_file():
-        return []
-    whole = [line for line in path.read_bytes().splitlines() if line.endswith(b"}")]
-    rows = [msgspec.json.decode(line, type=Row) for line in whole]
-    return list({row.pair.key: row for row in rows}.values())
+    """The records of a file, the last one for each pair."""
+    return records.read(path, Row, lambda row: row.pair.key)
 
 
 def left(known: Iterable[Pair], rows: Iterable[Row]) -> list[Pair]:

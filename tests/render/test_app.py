@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, LoadProfile
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import app_objects, asked_options, options_of
 from scenario_kit.render.app import needs_of
 
 APP = App(
@@ -52,6 +53,26 @@ def test_templates_see_the_choice(rendered):
     )
     data = "x: 5\nwhen: {size: L}\n"
     assert rendered(text, {"replicas": 2}, data)[0]["data"] == {"all": "shop 1.0 web shop shop-abcd 2 7 5 False"}
+
+
+def test_options_that_a_fault_asks_for_are_those_that_the_app_has():
+    fault_type = Catalog().fault("traffic-surge")
+    asks = msgspec.structs.replace(fault_type, app_options={"browsers": True, "size": "Tight", "autoscaling": True})
+    assert asked_options(APP, asks) == {"browsers": True}
+
+
+@pytest.mark.parametrize(
+    ("template", "place"),
+    [
+        ("a: 1\nb: {{ data.nope }}\n", r"version 1\.0: 1\.0/manifests\.yaml\.j2:2: UndefinedError: "),
+        ("a: 1\n\n{% iff %}\n", r"1\.0/manifests\.yaml\.j2:3: TemplateSyntaxError: "),
+        ("{% include 'one.j2' %}", r"version 1\.0: one\.j2:2: UndefinedError: "),
+        ("{# not shown #}a: 1\n  b: 2\n", r"version 1\.0: line 2 of what they yield, `b: 2`: ScannerError: "),
+    ],
+)
+def test_a_template_that_fails_is_told_with_its_line(rendered, template, place):
+    with pytest.raises(AuthoringError, match=place):
+        rendered(template, one="a: 1\nb: {{ nope }}\n")
 
 
 def test_templates_may_include_files_of_their_app(rendered):

@@ -6,11 +6,11 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Object, Reference
+from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.reference import real_name, symbolic_name
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, fault
-from scenario_kit.render.namespaces import finder, located, used
+from scenario_kit.render.namespaces import as_written, finder, located, settled, used
 
 CATALOG = Catalog()
 HOME, STORES = "shop-ab12", "shop-ab12-stores"
@@ -146,3 +146,43 @@ def test_the_digest_of_a_fault_is_the_same_in_every_trial() -> None:
         digests.add(made.digest)
 
     assert len(digests) == 1
+
+
+def _in(namespace: str | None) -> Change:
+    metadata = {"name": "cart"} | ({"namespace": namespace} if namespace else {})
+    return Change.from_json({"create": {"apiVersion": "v1", "kind": "Service", "metadata": metadata}})
+
+
+@pytest.mark.parametrize(
+    ("copied", "written", "real"),
+    [
+        (None, None, None),
+        ("app", None, None),
+        ("otel-demo", None, None),  # as the app's namespace is called by convention
+        ("stores", "stores", STORES),
+        ("otel-demo-stores", "stores", STORES),
+        ("otel-demo-other", "otel-demo-other", "otel-demo-other"),
+        ("kube-system", "kube-system", "kube-system"),
+    ],
+)
+def test_an_object_that_an_author_copies_belongs_to_the_app_wherever_it_runs(
+    copied: str | None, written: str | None, real: str | None
+) -> None:
+    app, _ = apart("otel-demo", "2.2.0")
+    assert as_written(_in(copied), app) == _in(written)
+    assert settled(_in(copied), app, HOME) == _in(real)
+
+
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [
+        ("otel-demo/Deployment/cart", "Deployment/cart"),
+        ("otel-demo-stores/Deployment/valkey-cart", "stores/Deployment/valkey-cart"),
+        ("kube-system/Deployment/coredns", "kube-system/Deployment/coredns"),
+        ("Deployment/cart", "Deployment/cart"),
+    ],
+)
+def test_so_does_one_that_is_only_named(target: str, written: str) -> None:
+    app, _ = apart("otel-demo", "2.2.0")
+    change = Change.from_json({"scale": {"target": target, "replicas": 1}})
+    assert as_written(change, app).target == settled(change, app, HOME).target == written

@@ -77,7 +77,7 @@ def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, bes
     ],
 )
 def test_who_is_restarted_asks_for_what_it_needs_to_start(apps, name, component, names, seen):
-    found = idle([asks(names)], apps[name], component, service=True, reconnected=True)
+    found = idle([asks(names)], apps[name], component, inbound=True, reconnected=True)
     assert found == (() if seen else tuple(names.split("|")))
 
 
@@ -103,3 +103,22 @@ def test_new_offers_no_fault_that_nobody_notices(apps):
     assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
     with pytest.raises(AuthoringError, match="requests of users do not pass mongodb-rate"):
         offer(fault_type, hotel, objects, "Deployment/mongodb-rate")
+
+
+def test_who_only_asks_others_is_not_cut_off_from_them(app):
+    objects, catalog = app_objects(app, {}, 50, app.namespace), Catalog()
+    wall = catalog.fault("network-policy-deny-ingress")
+    assert offer(wall, app, objects, "Deployment/cart").fault.effect
+    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+        offer(wall, app, objects, "Deployment/load-generator")
+    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+        offer(catalog.fault("http-delay"), app, objects, "Deployment/load-generator")
+    assert offer(catalog.fault("network-policy-deny-egress"), app, objects, "Deployment/load-generator").fault.effect
+
+
+def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_come_late(apps):
+    hotel, catalog = apps["hotel-reservation"], Catalog()
+    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
+    with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/frontend"):
+        offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")

@@ -17,6 +17,7 @@ from scenario_kit.schema import Schema, authoring, definitions, expand
 from scenario_kit.schema.crd import KINDS, crd
 from scenario_kit.schema.editor import editor_schema
 from scenario_kit.schema.install import access, deployment
+from scenario_kit.schema.reference import reference_page
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -44,6 +45,20 @@ def test_every_field_is_described_and_bounded(name: str) -> None:
             assert "maxLength" in part or "pattern" in part, path
         if part.get("type") == "object" and "properties" in part:
             assert part["additionalProperties"] is False, path
+
+
+@pytest.mark.parametrize("name", sorted(definitions()))
+def test_every_keyword_has_a_value(name: str) -> None:
+    """A comma in a plain text of a flow mapping would end the text and begin a keyword."""
+    for path, part in (("", definitions()[name]), *fields(definitions()[name], name)):
+        assert None not in part.values(), path
+
+
+def test_a_page_has_every_definition_that_its_roots_reach() -> None:
+    page = reference_page("Catalogue", "…", ("App",))
+    for name in ("LoadProfile", "AppVersion", "Component", "CallEdge", "LoadKnob", "FlagTrait", "StoreEffect"):
+        assert f"\n## {name}\n" in page
+    assert "| `versions` | map of [AppVersion](#appversion) | required |" in page
 
 
 @pytest.mark.parametrize("name", sorted(definitions()))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import images
-from scenario_kit.lab.kubelet.processes import START_ERROR, Processes, Stopping
+from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, InitState, Start, Stop
+from scenario_kit.model.process import Exit, InitState, Lag, Start, Stop
 
 
 class WithPause:
@@ -55,6 +55,10 @@ class WithPause:
         if images.is_pause(_container(pod, container)["image"]):
             return False
         return self._others.answers(pod, container, port, path, now)
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """As the others say, if they do: whoever asks the pause process has no answer to wait for."""
+        return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
 
 def _container(pod: Object, name: str) -> Object:

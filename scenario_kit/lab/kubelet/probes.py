@@ -11,6 +11,7 @@ from scenario_kit.lab.kubelet import containers, times
 from scenario_kit.lab.kubelet.context import Context
 from scenario_kit.lab.kubelet.memory import ProbeMemory
 from scenario_kit.model.base import Object
+from scenario_kit.model.process import Lag
 
 _KINDS = (("Startup", "startupProbe"), ("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"))
 
@@ -67,11 +68,16 @@ def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -
 
 def _judge(ctx: Context, container: Object, kind: str, spec: Object, probe: ProbeMemory, now: float) -> None:
     port, path, target = _question(ctx, container, spec)
-    good = ctx.processes.answers(ctx.current(), container["name"], port, path, now)
+    pod, name = ctx.current(), container["name"]
+    good = ctx.processes.answers(pod, name, port, path, now)
+    failure = ""
     if not good:
-        open_port = port > 0 and ctx.processes.answers(ctx.current(), container["name"], port, None, now)
+        open_port = port > 0 and ctx.processes.answers(pod, name, port, None, now)
         failure = _failure(spec, target, open_port)
-        ctx.tell(now, "Unhealthy", f"{kind} probe failed: {failure}", container["name"], warning=True)
+    elif failure := _timeout(spec, target, ctx.processes.lag(pod, name, path, now)):
+        good = False
+    if failure or not good:
+        ctx.tell(now, "Unhealthy", f"{kind} probe failed: {failure}", name, warning=True)
     probe.run = probe.run + 1 if probe.last is good else 1
     probe.last = good
     threshold = spec.get("successThreshold", 1) if good else spec.get("failureThreshold", 3)
@@ -108,6 +114,25 @@ def _failure(spec: Object, target: str, open_port: bool) -> str:
         cause = f'connection error: desc = "transport: Error while dialing: {refused}"'
         return f'error: failed to connect service at "{address}": {cause}'
     return refused if "tcpSocket" in spec else _complaint((spec.get("exec") or {}).get("command") or ())
+
+
+def _timeout(spec: Object, target: str, lag: Lag) -> str:
+    """What the kubelet says of a probe whose answer comes too late; empty where it comes in time."""
+    patience = spec.get("timeoutSeconds", 1)
+    if lag.answers <= patience:
+        return ""
+    address, connected = target.split("://")[-1].split("/")[0], lag.connects <= patience
+    if "httpGet" in spec:
+        cause = "context deadline exceeded" if connected else f"dial tcp {address}: i/o timeout"
+        return f'Get "{target}": {cause} (Client.Timeout exceeded while awaiting headers)'
+    if "grpc" in spec:
+        if connected:
+            return f"timeout: health rpc did not complete within {patience}s"
+        return f'timeout: failed to connect service "{address}" within {patience}s: context deadline exceeded'
+    if "tcpSocket" in spec:
+        return f"dial tcp {address}: i/o timeout"
+    command = " ".join((spec.get("exec") or {}).get("command") or ())
+    return f'command timed out: "{command}" timed out after {patience}s'
 
 
 def _complaint(command: Sequence[str]) -> str:

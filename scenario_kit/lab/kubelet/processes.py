@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Start, Stop
+from scenario_kit.model.process import InitState, Lag, Start, Stop
 
 #: ``Exit.reason`` of a container whose command could not be executed at all (exit code 128): the kubelet then reports
 #: ``RunContainerError`` with ``Exit.text`` as the runtime's message.
@@ -50,6 +50,14 @@ class Stopping(Protocol):
 
     def stop(self, pod: Object, container: str, now: float) -> Stop:
         """How the process ends that is asked to at ``now``. What outlives its grace period is killed (137)."""
+
+
+@runtime_checkable
+class Lagging(Protocol):
+    """Processes that also say how long a probe waits for them; those of others answer at once."""
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """How long a probe waits that begins at ``now`` and that ``answers`` lets succeed; ``path`` is that of it."""
 
 
 class PlainProcesses:

@@ -7,9 +7,9 @@ from functools import partial
 
 from scenario_kit.lab.kubelet import files, images, scripts
 from scenario_kit.lab.kubelet.context import Lookup
-from scenario_kit.lab.kubelet.processes import START_ERROR, Processes, Stopping
+from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, InitState, Start, Stop
+from scenario_kit.model.process import Exit, InitState, Lag, Start, Stop
 from scenario_kit.model.quantity import number
 
 #: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
@@ -71,6 +71,10 @@ class WithRuntime:
     def stop(self, pod: Object, container: str, now: float) -> Stop:
         """As the others say, if they do."""
         return self._others.stop(pod, container, now) if isinstance(self._others, Stopping) else Stop()
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """As the others say, if they do."""
+        return self._others.lag(pod, container, path, now) if isinstance(self._others, Lagging) else Lag()
 
     @staticmethod
     def _taken(pod: Object, spec: Object) -> int:

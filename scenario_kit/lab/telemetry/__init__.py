@@ -4,10 +4,10 @@ A producer returns, per tick, the complete current set of series as ``dict[Serie
 ended.
 """
 
-from scenario_kit.lab.telemetry.containers import ContainerMetrics, Traffic
+from scenario_kit.lab.telemetry.containers import ContainerMetrics
 from scenario_kit.lab.telemetry.exposition import CONTENT_TYPE, exposition
 from scenario_kit.lab.telemetry.kube_state import KubeState, kube_state
 from scenario_kit.lab.telemetry.remote_write import Writer
 from scenario_kit.lab.telemetry.resource_metrics import Measured
 
-__all__ = ["CONTENT_TYPE", "ContainerMetrics", "KubeState", "Measured", "Traffic", "Writer", "exposition", "kube_state"]
+__all__ = ["CONTENT_TYPE", "ContainerMetrics", "KubeState", "Measured", "Writer", "exposition", "kube_state"]

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from scenario_kit.lab.telemetry.series import Labels, Sample, block, label_set, series_id
 from scenario_kit.model import Object
-from scenario_kit.model.process import SeriesId, Usage
+from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.model.quantity import number
 
 #: Length of an enforcement period of the CPU quota: the kubelet's default, 100 ms.
 PERIODS_PER_SECOND = 10
 _PERIOD_MICROSECONDS = 100_000
-
-
-class Traffic(NamedTuple):
-    """Network traffic of one pod, in bytes per second."""
-
-    received: float
-    sent: float
+#: Bytes that a packet carries at most: Ethernet's 1,500 less the headers of IP and TCP, with timestamps.
+_SEGMENT_BYTES = 1448
 
 
 class ContainerMetrics:
@@ -33,7 +27,7 @@ class ContainerMetrics:
         pods: Iterable[Object],
         usage: Mapping[tuple[str, str], Usage],
         dt: float,
-        traffic: Mapping[str, Traffic] | None = None,
+        traffic: Mapping[str, NetworkUsage] | None = None,
     ) -> dict[SeriesId, float]:
         """The complete set of series after ``dt`` seconds of this usage.
 
@@ -107,7 +101,17 @@ def _cpu(labels: Mapping[str, str], container: Object, used: Usage, dt: float) -
         yield series_id("container_cpu_cfs_throttled_periods_total", labels), periods * used.throttled_ratio
 
 
-def _network(pod: Object, moved: Traffic, dt: float) -> Iterator[Sample]:
+def _network(pod: Object, moved: NetworkUsage, dt: float) -> Iterator[Sample]:
+    """One interface for the pod, as long as it has one of its own; every second packet is acknowledged (RFC 1122)."""
+    if block(pod, "spec").get("hostNetwork"):
+        return
     labels = {**_pod_labels(pod), "interface": "eth0"}
-    yield series_id("container_network_receive_bytes_total", labels), moved.received * dt
-    yield series_id("container_network_transmit_bytes_total", labels), moved.sent * dt
+    came, went = moved.received / _SEGMENT_BYTES, moved.sent / _SEGMENT_BYTES
+    values = {
+        "container_network_receive_bytes_total": moved.received,
+        "container_network_transmit_bytes_total": moved.sent,
+        "container_network_receive_packets_total": came + went / 2,
+        "container_network_transmit_packets_total": went + came / 2,
+    }
+    for name, rate in values.items():
+        yield series_id(name, labels), rate * dt

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.interception import Rule
 from scenario_kit.lab.twin.network import Destination, Network, Wire
 from scenario_kit.lab.twin.parameters import AddressSource, Edge, Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey
@@ -25,7 +26,7 @@ class Lane(NamedTuple):
 
     ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
     ``unlisted`` (the registry knows no address), ``full`` (no more connections),
-    ``barred`` (a user who may not log in).
+    ``barred`` (a user who may not log in); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
     """
 
     outcome: str
@@ -81,8 +82,12 @@ class _State:
     healthy_at: float | None = None
     cut_since: float | None = None
     dial_cut_since: float | None = None
-    pool: tuple[tuple[ProcessKey, int], ...] | None = None
+    pool: tuple[_Place, ...] | None = None
     pool_since: float | None = None
+
+
+#: Where a connection of a pool ends: process and port, and what a proxy there does to it.
+_Place = tuple[ProcessKey, int, tuple[Rule, ...]]
 
 
 class Connections:
@@ -220,14 +225,20 @@ class Connections:
     def _pool(
         self, link: Link, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float
     ) -> Link:
-        now = tuple((lane.target.key, lane.port) for lane in link.lanes if lane.target is not None)
+        now = tuple(
+            (lane.target.key, lane.port, lane.wire.rules if lane.wire is not None else ())
+            for lane in link.lanes
+            if lane.target is not None
+        )
         if state.pool is None:
             state.pool = now
         left = []
-        for peer, port in state.pool:
-            process = census.get(peer) if (peer, port) not in now else None
+        for place in state.pool:
+            peer, port, met = place
+            # A proxy does not see connections that are older than it; those through it end when it goes.
+            process = census.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
-                wire = network.wire(caller, process.pod, port)
+                wire = network.wire(caller, process.pod, port)._replace(rules=())
                 outcome = "dropped" if wire.cut else _greeting(edge, process, port)
                 left.append(Lane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from scenario_kit.lab.twin import exporters
+from scenario_kit.lab.twin import exporters, traffic
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
 from scenario_kit.lab.twin.connections import read as read_address
@@ -17,6 +17,7 @@ from scenario_kit.lab.twin.load import Load
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Edge, Parameters, read
+from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, ProcessKey, holds
 from scenario_kit.lab.twin.queues import Queues
 from scenario_kit.lab.twin.registry import Registries
@@ -32,7 +33,7 @@ from scenario_kit.lab.twin.view import Telemetry, View
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
-from scenario_kit.model.process import Exit, InitState, LogRecord, SeriesId, Start
+from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, SeriesId, Start
 from scenario_kit.model.trace import Trace
 
 _NOTHING = View("", {}, Ledger(), -1)
@@ -61,6 +62,7 @@ class Twin:
         self._flags = Flags(self._parameters.flags)
         self._sessions = Sessions(app.clients)
         self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
+        self._probes = Probes(self._parameters.physics, self._census, self._streams)
         self._resources = Resources(self._parameters.physics, self._streams)
         planter = Planter(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
@@ -119,7 +121,7 @@ class Twin:
         samples = self._collect(view, connected, t)
         self._tape.close(t, bool(self._collectors), self._hangs.ended)
         lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
-        return Telemetry(samples, lines, usage, exits)
+        return Telemetry(samples, lines, usage, exits, traffic.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
         """What the app's programs told about a sample of requests that began between two times, oldest first."""
@@ -143,7 +145,12 @@ class Twin:
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Whether a probe of a running container succeeds."""
-        return self._startup.answers(self._effects, pod, container, port, path, now)
+        return self._probes.answers(self._effects, pod, container, port, path, now)
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        """How long a probe waits that would succeed."""
+        del now
+        return self._probes.lag(self._network, pod, container, path)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
         """Every edge of every process; what flags do comes first, since they may redirect calls."""

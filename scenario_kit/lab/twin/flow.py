@@ -12,24 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scenario_kit.lab.twin import ailments, caches
+from scenario_kit.lab.twin import ailments, caches, interception, traffic
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, together, under_way
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
+from scenario_kit.lab.twin.crossing import Crossing
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.network import Shape
 from scenario_kit.lab.twin.parameters import Edge, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.recorder import Recorder
-from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
-_HOP, _LANE, _SHAPE, _STALL, _SHARE = range(0x51, 0x56)
+_LANE, _STALL, _SHARE = 0x52, 0x54, 0x55
 _MISS, _REJECT = 0x57, 0x58
 
 
@@ -51,6 +50,7 @@ class Flow:
         self._edges = parameters.edges
         self._physics = parameters.physics
         self._streams = streams
+        self._crossing = Crossing(parameters.physics, streams)
         self._recorder = Recorder(spans, hangs, logs, tape, parameters.edges)
         self.tape = tape
         self._logs = logs
@@ -316,28 +316,22 @@ class Flow:
             gone = at >= lane.target.crash_at
             if gone.any():
                 return self._split(caller, node, link, lane, salt, at, draws, gone)
-        if barred := ailments.barred(lane.target, node.operation.model.table, link.address.user):
-            return self._broken(caller, node, link, lane._replace(outcome=barred), salt, at)
-        hop = np.exp(
-            self._physics.sigma * self._streams.normal(stream(node.key + _HOP, salt), 1, at.size, caller.ordinal)[0]
-        )
-        took: Floats = hop * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
-        back: Floats | None = None
-        if lane.wire is not None and (lane.wire.out is not None or lane.wire.back is not None):
-            took += self._shaped(lane.wire.out, node, salt, 0, at.size, caller)
-            back = self._shaped(lane.wire.back, node, salt, 1, at.size, caller)
-            if not edge.shared:  # a handshake of its own: one more message each way
-                took += self._shaped(lane.wire.out, node, salt, 2, at.size, caller)
-                took += self._shaped(lane.wire.back, node, salt, 3, at.size, caller)
+        met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
+        barred = ailments.barred(lane.target, node.operation.model.table, link.address.user)
+        if outcome := barred or interception.broken_off(met, node):
+            return self._broken(caller, node, link, lane._replace(outcome=outcome), salt, at)
+        took, back = self._crossing.cross(caller, node, lane, edge, salt, at.size)
+        took += interception.held_back(met, node, answers=False)
         limit = node.step.patience_seconds or timeout(edge, caller)
         cut = at + limit if limit else None
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
-        took = took + answer.took if back is None else took + answer.took + back
-        failed = answer.failed
+        traffic.exchange(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
+        took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
+        took, failed, falsified = interception.answered(met, node, took, failed)
         if node.operation.model.topic:
             self._publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
-        if node.log and failed.any():
-            self._recorder.complain(caller, node, link, "failure", (at + took)[failed])
+        if (node.log or falsified) and failed.any():
+            self._recorder.complain(caller, node, link, falsified or "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
 
     def _split(
@@ -365,8 +359,7 @@ class Flow:
             took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
             failed = np.isfinite(took)
             return self._give_up(caller, node, link, edge, at, took, failed)
-        noise = self._streams.normal(stream(node.key + _HOP, salt), 1, n, caller.ordinal)[0]
-        took = np.exp(self._physics.sigma * noise) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        took = self._crossing.noise(caller, node, salt, n) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.stall_share:
             stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share
             took = np.where(stalls, edge.stall_seconds, took)
@@ -392,9 +385,3 @@ class Flow:
         self.tape.publish((broker.key, node.operation.model.topic), draws, sent, times, 1 + int(copies))
         records = self.published.setdefault((broker.key, node.operation.model.topic), [])
         records.append(np.repeat(times, 1 + int(copies)))
-
-    def _shaped(self, shape: Shape | None, node: CallNode, salt: int, way: int, n: int, caller: Process) -> Floats:
-        if shape is None:
-            return np.zeros(n)
-        draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
-        return delays(shape, draws, self._physics)

@@ -5,16 +5,17 @@ Everything here follows from one view, so it is computed once per view and kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.interception import Rule, rules
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
-from scenario_kit.model.effect import NetworkEffect
+from scenario_kit.model.effect import ContainerEffect, NetworkEffect
 
 _DOMAIN = ("svc", "cluster", "local")
 
@@ -44,11 +45,15 @@ class Shape(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched."""
+    """The way between two pods. ``cut``: nothing gets through; shapes are None where packets pass untouched.
+
+    ``rules`` are those of a proxy for HTTP at the end of it.
+    """
 
     cut: bool
     out: Shape | None = None
     back: Shape | None = None
+    rules: tuple[Rule, ...] = ()
 
 
 class Network:
@@ -66,6 +71,10 @@ class Network:
         self._effects: dict[str, list[NetworkEffect]] = {}
         for effect in view.ledger.network:
             self._effects.setdefault(effect.pod_uid, []).append(effect)
+        self._proxies: dict[str, list[ContainerEffect]] = {}
+        for proxy in view.ledger.containers:
+            if proxy.kind == "HTTP":
+                self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
 
@@ -88,6 +97,13 @@ class Network:
         if key not in self._wires:
             self._wires[key] = self._compute(pod, target, port, protocol)
         return self._wires[key]
+
+    def from_node(self, pod: Object) -> Wire:
+        """What packets between a pod and its node meet: what chaos does to all of the pod's."""
+        effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
+        back = _shaped(e for e in effects if e.direction == "OUTPUT")
+        cut = back is _CUT or any(e.direction == "INPUT" and e.drop for e in effects)
+        return Wire(cut, None, None if back is _CUT else back)
 
     def pod_at(self, ip: str) -> Object | None:
         """The pod that has an address."""
@@ -190,31 +206,37 @@ class Network:
         out = self._shape(source, target)
         back = self._shape(target, source)
         cut = cut or out is _CUT or back is _CUT
-        return Wire(cut, None if out is _CUT else out, None if back is _CUT else back)
+        proxies = self._proxies.get(target["metadata"]["uid"], ())
+        met = rules(target, proxies, port) if proxies else ()
+        return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
 
     def _shape(self, sender: Object, receiver: Object) -> Shape | None:
-        delay = jitter = rate = 0.0
-        passing = 1.0
-        touched = False
-        for effect in self._effects.get(sender["metadata"]["uid"], ()):
-            if effect.direction != "OUTPUT" or not _concerns(effect, receiver):
-                continue
-            touched = True
-            if effect.drop:
-                return _CUT
-            delay += effect.delay
-            jitter += effect.jitter
-            passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
-            rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
             if effect.direction == "INPUT" and effect.drop and _concerns(effect, sender):
                 return _CUT
-        if passing <= 0.0:
-            return _CUT
-        return Shape(delay, jitter, 1.0 - passing, rate) if touched else None
+        sent = self._effects.get(sender["metadata"]["uid"], ())
+        return _shaped(e for e in sent if e.direction == "OUTPUT" and _concerns(e, receiver))
 
 
 _CUT = Shape(loss=1.0)
+
+
+def _shaped(effects: Iterable[NetworkEffect]) -> Shape | None:
+    """What effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
+    delay = jitter = rate = 0.0
+    passing = 1.0
+    touched = False
+    for effect in effects:
+        touched = True
+        if effect.drop:
+            return _CUT
+        delay += effect.delay
+        jitter += effect.jitter
+        passing *= (1.0 - min(effect.loss, 100.0) / 100.0) * (1.0 - min(effect.corrupt, 100.0) / 100.0)
+        rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
+    if passing <= 0.0:
+        return _CUT
+    return Shape(delay, jitter, 1.0 - passing, rate) if touched else None
 
 
 def _concerns(effect: NetworkEffect, peer: Object) -> bool:

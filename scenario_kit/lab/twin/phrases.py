@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from scenario_kit.lab.twin.utterances import STORES
 
 _GO = {
+    "aborted": "EOF",
     "refused": "dial tcp {ip}:{port}: connect: connection refused",
     "noname": "dial tcp: lookup {host} on {resolver}:53: no such host",
     "dropped": "dial tcp {ip}:{port}: i/o timeout",
@@ -16,6 +17,7 @@ _GO = {
     "late": "context deadline exceeded",
 }
 _NODE = {
+    "aborted": "socket hang up",
     "refused": "connect ECONNREFUSED {ip}:{port}",
     "noname": "getaddrinfo ENOTFOUND {host}",
     "dropped": "connect ETIMEDOUT {ip}:{port}",
@@ -24,6 +26,7 @@ _NODE = {
     "late": "4 DEADLINE_EXCEEDED: Deadline exceeded",
 }
 _PYTHON = {
+    "aborted": "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
     "refused": "failed to connect to all addresses; last error: ipv4:{ip}:{port}: connection refused",
     "noname": "DNS resolution failed for {host}:{port}: Domain name not found",
     "dropped": "connection to {host}:{port} timed out",
@@ -32,6 +35,7 @@ _PYTHON = {
     "late": "Deadline Exceeded",
 }
 _DOTNET = {
+    "aborted": "The response ended prematurely. (ResponseEnded)",
     "refused": "Connection refused ({host}:{port})",
     "noname": "Name or service not known ({host}:{port})",
     "dropped": "The operation has timed out connecting to {host}:{port}",
@@ -40,6 +44,7 @@ _DOTNET = {
     "late": "Timeout awaiting response from {host}:{port}",
 }
 _JAVA = {
+    "aborted": "unexpected end of stream on http://{host}:{port}/...",
     "refused": "Connection to node -1 ({host}/{ip}:{port}) could not be established. Node may not be available.",
     "noname": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
     "dropped": "Disconnecting from node -1 due to socket connection setup timeout.",
@@ -48,6 +53,7 @@ _JAVA = {
     "late": "Timed out waiting for a response from {host}:{port}",
 }
 _RUST = {
+    "aborted": "connection closed before message completed for {host}:{port}",
     "refused": "tcp connect error: Connection refused (os error 111) for {host}:{port}",
     "noname": "dns error: failed to lookup address information: Name or service not known ({host})",
     "dropped": "tcp connect error: Connection timed out (os error 110) for {host}:{port}",
@@ -56,6 +62,7 @@ _RUST = {
     "late": "operation timed out for {host}:{port}",
 }
 _ENVOY = {
+    "aborted": "503 UC upstream_reset_before_response_started{{connection_termination}}",
     "failure": "500 - via_upstream",
     "refused": "503 UF upstream_reset_before_response_started{{remote_connection_failure,_Connection_refused}}",
     "noname": "503 UH no_healthy_upstream",

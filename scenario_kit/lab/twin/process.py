@@ -70,6 +70,8 @@ class Process:
     busy_cores: float = 0.0
     leak: float = 0.0
     cpu_seconds: float = 0.0
+    received_bytes: float = 0.0
+    sent_bytes: float = 0.0
     poisoned: bool = False
     flags_reached: bool = False
     exports: bool = False

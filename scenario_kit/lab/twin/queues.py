@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from scenario_kit.lab.twin import traffic
 from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.batches import REQUEST
 from scenario_kit.lab.twin.beside import QueueModel
@@ -51,6 +52,7 @@ class Queues:
 
     def __init__(self, parameters: Parameters, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
         self._models = parameters.queues
+        self._message_bytes = parameters.physics.message_bytes
         self._edges = parameters.edges
         self._consumers = consumers
         self._spans = spans
@@ -125,6 +127,7 @@ class Queues:
         known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
         count = min(pending, max(1, int((end - begin) / max(group.mean, known, 1e-4))))
         arrived = np.concatenate([np.full(old, begin), new])[-pending:][:count]
+        traffic.send(process, worker, arrived.size, self._message_bytes)
         self._work(node, group, worker, (process.key, topic), np.maximum(arrived, begin), flow, end)
 
     def _work(

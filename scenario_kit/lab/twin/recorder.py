@@ -114,9 +114,13 @@ class Recorder:
         self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
 
     def complain(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
-        """The caller prints why calls failed at these times; ``failure`` means that the callee itself said so."""
+        """The caller prints why calls failed at these times.
+
+        ``failure`` means that the callee itself said so, a number that this is the status that arrived.
+        """
         if not times.size:
             return
+        status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
         address = link.address
         words = node.operation.model.failure if outcome == "failure" else ""
         edge, ip, port = self._edges[node.edge], link.ip, address.port
@@ -135,6 +139,7 @@ class Recorder:
             user=address.user,
             table=node.operation.model.table.rpartition(".")[2],
         )
+        text = text.replace("500", status) if status else text
         self._tape.note(outcome, text, times)
         if not node.log:
             return

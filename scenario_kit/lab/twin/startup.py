@@ -1,18 +1,17 @@
-"""What the kubelet asks about processes: does an image exist, how does a process come up, does it answer a probe."""
+"""What the kubelet asks about processes that start: does an image exist, how does a process come up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
 from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.needs import Needs
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Edge, Parameters
-from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.view import View
 from scenario_kit.lab.twin.waiting import script, waits
@@ -77,31 +76,6 @@ class Startup:
             if state is not None:
                 return state
         return InitState("Succeeded")
-
-    def answers(
-        self,
-        effects: Mapping[ProcessKey, Sequence[Active]],
-        pod: Object,
-        container: str,
-        port: int,
-        path: str | None,
-        now: float,
-    ) -> bool:
-        """Whether a probe of a running container succeeds."""
-        process = self._census.find(pod["metadata"]["uid"], container)
-        if process is None or process.ended or now < process.ready_at:
-            return False
-        if path is not None and path.startswith("exec:"):
-            return not process.idle
-        listener = process.listener(port)
-        if listener is None:
-            return False
-        if path is None or process.model is None:
-            return True
-        if path.startswith("grpc:"):
-            ill = any(effect.unhealthy for effect in effects.get(process.key, ()))
-            return listener.protocol in ("grpc", "tcp") and not ill
-        return listener.protocol in ("http", "tcp") and any(fnmatchcase(path, pattern) for pattern in listener.paths)
 
     def run(self, network: Network, now: float) -> tuple[bool, list[Exit]]:
         """Let processes that waited come up, or end, by ``now``; whether any did, and those that ended."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
-from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
+from scenario_kit.model.process import Exit, LogRecord, NetworkUsage, SeriesId, Usage
 
 
 class View(NamedTuple):
@@ -45,10 +45,11 @@ class Telemetry(NamedTuple):
     """What one tick produced.
 
     ``samples`` is the complete current set of series: one that is missing has ended. ``usage`` is keyed by pod UID and
-    container name. ``exits`` are processes that ended during the tick.
+    container name, ``traffic`` by pod UID. ``exits`` are processes that ended during the tick.
     """
 
     samples: dict[SeriesId, float]
     logs: Sequence[LogRecord] = ()
     usage: Mapping[tuple[str, str], Usage] = {}
     exits: Sequence[Exit] = ()
+    traffic: Mapping[str, NetworkUsage] = {}

@@ -244,7 +244,7 @@ class World(ABC):
             result.update(state.collect(objects))
             pods += objects.get("Pod", {}).values()
         usage: Mapping[tuple[str, str], Usage] = telemetry.usage
-        result.update(self._containers.advance(pods, usage, TICK_SECONDS))
+        result.update(self._containers.advance(pods, usage, TICK_SECONDS, telemetry.traffic))
         self._measured = Measured(t, TICK_SECONDS, usage)
         return result
 

@@ -11,7 +11,7 @@ from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.memory import Memory
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Start
+from scenario_kit.model.process import InitState, Lag, Start
 
 T0 = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 NODE = {
@@ -29,6 +29,7 @@ class Scripted:
         self.inits: dict[str, Callable[[float], InitState]] = {}
         self.answering: Callable[[str, int, str | None, float], bool] = lambda *_: True
         self.asked: list[tuple[str, float]] = []
+        self.lags = Lag()
 
     def has_program(self, image: str, program: str) -> bool:
         return False
@@ -45,6 +46,9 @@ class Scripted:
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         return self.answering(container, port, path, now)
+
+    def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
+        return self.lags
 
 
 class Objects(dict[tuple[str, str], Object]):

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.model.process import Lag
+
 T0 = 1_767_225_600.0
 REFUSED = "dial tcp 10.244.0.7:{port}: connect: connection refused"
 
@@ -114,6 +116,37 @@ def test_wording(bench: Any, make_container: Any, probe: Any, open_port: bool, m
     b.to(0)
     assert (b.events[-1].type, b.events[-1].reason) == ("Warning", "Unhealthy")
     assert b.events[-1].message == f"Readiness probe failed: {message}"
+
+
+NEVER = float("inf")
+LATE = "(Client.Timeout exceeded while awaiting headers)"
+
+
+@pytest.mark.parametrize(
+    ("probe", "lag", "message"),
+    [
+        ({"tcpSocket": {"port": 81}}, Lag(1.0, 1.0), ""),
+        ({"tcpSocket": {"port": 81}}, Lag(1.5, 1.5), "dial tcp 10.244.0.7:81: i/o timeout"),
+        ({"httpGet": {"path": "/x", "port": 40}}, Lag(0.0, 2.5),
+         f'Get "http://10.244.0.7:40/x": context deadline exceeded {LATE}'),
+        ({"httpGet": {"path": "/x", "port": 40}, "timeoutSeconds": 3}, Lag(0.0, 2.5), ""),
+        ({"httpGet": {"path": "/x", "port": 40}}, Lag(NEVER, NEVER),
+         f'Get "http://10.244.0.7:40/x": dial tcp 10.244.0.7:40: i/o timeout {LATE}'),
+        ({"grpc": {"port": 8080}, "timeoutSeconds": 5}, Lag(0.0, 6.0),
+         "timeout: health rpc did not complete within 5s"),
+        ({"grpc": {"port": 8080}}, Lag(NEVER, NEVER),
+         'timeout: failed to connect service "10.244.0.7:8080" within 1s: context deadline exceeded'),
+        ({"exec": {"command": ["pgbackrest", "server-ping"]}}, Lag(0.0, 2.0),
+         'command timed out: "pgbackrest server-ping" timed out after 1s'),
+    ],
+)  # fmt: skip
+def test_who_answers_too_late_has_failed(bench: Any, make_container: Any, probe: Any, lag: Lag, message: str) -> None:
+    b = bench(make_container(readinessProbe=probe))
+    b.processes.lags = lag
+    b.to(0)
+    unhealthy = [e.message for e in b.events if e.reason == "Unhealthy"]
+    assert unhealthy == ([f"Readiness probe failed: {message}"] if message else [])
+    assert b.container()["ready"] is not bool(message)
 
 
 def test_the_initial_delay_and_the_question(bench: Any, make_container: Any) -> None:

@@ -85,6 +85,17 @@ def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
         ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"pods": {"shop": ["p"]}}}}, True),
         ({"metadata": {"namespace": "kit"}, "spec": {"target": {"selector": {"namespaces": ["shop"]}}}}, True),
         ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"namespaces": ["other"]}}}, False),
+        (
+            {
+                "metadata": {"namespace": "other"},
+                "spec": {"target": "Response", "selector": {"pods": {"other": ["p"]}}},
+            },
+            False,
+        ),
+        (
+            {"metadata": {"namespace": "kit"}, "spec": {"target": "Request", "selector": {"pods": {"shop": ["p"]}}}},
+            True,
+        ),
     ],
 )
 def test_which_experiments_concern_a_namespace(obj: dict[str, Any], expected: bool) -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.lab.telemetry import ContainerMetrics, Traffic
-from scenario_kit.model.process import Usage
+from scenario_kit.lab.telemetry import ContainerMetrics
+from scenario_kit.model.process import NetworkUsage, Usage
 
 
 def pod(container_id: str = "c1", state: str = "running", limits: Any = None, requests: Any = None) -> dict[str, Any]:
@@ -77,8 +77,15 @@ def test_only_running_containers_and_only_measured_ones() -> None:
 def test_traffic_belongs_to_the_pod() -> None:
     metrics = ContainerMetrics()
     for _ in range(2):
-        samples = metrics.advance([pod()], {}, 15, {"u": Traffic(100, 10)})
+        samples = metrics.advance([pod()], {}, 15, {"u": NetworkUsage(1448, 2896)})
     assert by_name(samples) == {
-        "container_network_receive_bytes_total": 3000.0, "container_network_transmit_bytes_total": 300.0,
+        "container_network_receive_bytes_total": 43440.0, "container_network_transmit_bytes_total": 86880.0,
+        "container_network_receive_packets_total": 60.0, "container_network_transmit_packets_total": 75.0,
     }  # fmt: skip
     assert all(dict(labels)["interface"] == "eth0" for _, labels in samples)
+
+
+def test_a_pod_on_the_nodes_network_has_no_interface_of_its_own() -> None:
+    shared = pod()
+    shared["spec"]["hostNetwork"] = True
+    assert ContainerMetrics().advance([shared], {}, 15, {"u": NetworkUsage(100, 10)}) == {}

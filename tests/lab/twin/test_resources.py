@@ -1,21 +1,11 @@
 """CPU, memory and the load that closes the loop."""
 
-from typing import Any
-
 import pytest
 
 from scenario_kit.lab.twin.resources import queued
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import TICK, Little
-
-
-def _cluster(**twin: Any) -> Little:
-    cluster = Little(tiny.app(**twin), tiny.objects())
-    cluster.now += 30.0
-    cluster.restart("api")
-    cluster.run(120.0)
-    return cluster
 
 
 def _limit(cluster: Little, workload: str, **limits: str) -> None:
@@ -25,7 +15,7 @@ def _limit(cluster: Little, workload: str, **limits: str) -> None:
 
 
 def test_usage_is_reported_for_every_running_container() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     assert cluster.last is not None
     keys = {(pod["metadata"]["uid"], pod["spec"]["containers"][0]["name"]) for pod in cluster.kinds["Pod"].values()}
     assert set(cluster.last.usage) == keys
@@ -36,7 +26,7 @@ def test_usage_is_reported_for_every_running_container() -> None:
 
 
 def test_a_tight_cpu_limit_slows_and_throttles() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     before = cluster.run(60.0).quantile(0.5, "api")
     _limit(cluster, "api", cpu="14m")
     cluster.run(60.0)
@@ -47,7 +37,7 @@ def test_a_tight_cpu_limit_slows_and_throttles() -> None:
 
 
 def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     usual = cluster.run(300.0)
     needed = next(u.cpu_cores for (_, name), u in cluster.last.usage.items() if name == "api") if cluster.last else 0.0
     _limit(cluster, "api", cpu=f"{needed * 500:.0f}m")  # half of what they need
@@ -77,7 +67,7 @@ def test_a_queue_for_the_cpu_grows_with_what_is_left_over_and_drains(dt: float) 
 
 
 def test_stress_takes_cpu_from_the_process() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     _limit(cluster, "api", cpu="50m")
     cluster.run(60.0)
     calm = cluster.run(60.0).quantile(0.95, "api")
@@ -97,7 +87,7 @@ def test_stress_takes_cpu_from_the_process() -> None:
 
 
 def test_memory_stress_beyond_the_limit_kills() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     _limit(cluster, "api", memory="100Mi")
     cluster.run(60.0)
     pod = cluster.pods("api")[0]
@@ -119,7 +109,7 @@ def test_memory_stress_beyond_the_limit_kills() -> None:
 
 
 def test_users_wait_for_slow_answers_and_not_after_failures() -> None:
-    cluster = _cluster()
+    cluster = tiny.started()
     rate = cluster.run(300.0).rate("gate", kind="SERVER")
     assert rate == pytest.approx(20 / 2.0, rel=0.05)
     cluster.scale("api", 0)
@@ -135,7 +125,7 @@ def test_users_wait_for_slow_answers_and_not_after_failures() -> None:
 def test_background_errors_are_a_parameter() -> None:
     components = {**tiny.TWIN["components"]}
     components["api"] = {**components["api"], "backgroundError": 0.05}
-    cluster = _cluster(components=components)
+    cluster = tiny.started(components=components)
     assert cluster.run(600.0).share("api", kind="SERVER") == pytest.approx(0.05, abs=0.01)
 
 
@@ -143,7 +133,7 @@ def test_retries_hide_errors() -> None:
     components = {**tiny.TWIN["components"]}
     components["api"] = {**components["api"], "backgroundError": 0.2}
     edges = [dict(e, retries=3) if e["callee"] == "api" else e for e in tiny.TWIN["edges"]]
-    cluster = _cluster(components=components, edges=edges)
+    cluster = tiny.started(components=components, edges=edges)
     after = cluster.run(600.0)
     assert after.share("gate", kind="SERVER") == pytest.approx(0.2**4, abs=0.003)
     assert after.share("gate", span="Api/Read", kind="CLIENT") == pytest.approx(0.2, abs=0.02)

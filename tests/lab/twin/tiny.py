@@ -3,6 +3,7 @@
 from typing import Any
 
 from scenario_kit.model import App, Component
+from tests.lab.twin.little import Little
 
 TWIN: dict[str, Any] = {
     "assumptions": {"boxSeconds": {"value": 2, "low": 1, "high": 5}},
@@ -106,3 +107,12 @@ def objects(api_replicas: int = 1) -> list[dict[str, Any]]:
         *workload("gate", 80, API_ADDR="api:9000"),
         *workload("users", 1, USERS="20"),
     ]
+
+
+def started(warm: float = 120.0, **twin: Any) -> Little:
+    """The application with ``api`` started again, which needs the store; then ``warm`` seconds pass."""
+    cluster = Little(app(**twin), objects())
+    cluster.now += 30.0
+    cluster.restart("api")
+    cluster.run(warm)
+    return cluster

@@ -6,7 +6,7 @@ pass before the records, so they are judged together with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from scenario_kit.lab.server.kinds import CHILD_KINDS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
@@ -43,7 +43,8 @@ def selects(obj: Object, namespace: str) -> bool:
     if obj["metadata"].get("namespace") == namespace:
         return True
     spec = obj.get("spec") or {}
-    selectors = [spec.get("selector") or {}, (spec.get("target") or {}).get("selector") or {}]
+    other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
+    selectors = [spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else {}]
     return any(namespace in (s.get("namespaces") or ()) or namespace in (s.get("pods") or {}) for s in selectors)
 
 

@@ -1,0 +1,111 @@
+"""What a proxy in the callee's pod does to HTTP requests: the rules of an HTTPChaos, as the daemon is told them.
+
+It takes apart plain HTTP/1 on the ports that it was given, on connections that were opened after it came. It breaks
+requests or answers off, holds them back, or gives answers another status; what it writes into bodies, headers and paths
+is not simulated, and a rule that chooses by headers never applies. chaos-mesh.md §3, §5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.lab.twin.arrays import Flags, Floats
+from scenario_kit.lab.twin.tree import CallNode
+from scenario_kit.model.base import Object
+from scenario_kit.model.effect import ContainerEffect
+
+_ROUTE: Final = re.compile(r"\b(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (/[^\s?]*)")
+_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?)(ns|us|µs|ms|s|m|h)")
+#: Answers from here on are errors to whoever asked.
+_ERROR: Final = 400
+
+
+class Rule(NamedTuple):
+    """What happens to requests, or to answers, that are meant: ``path`` is a pattern, empty fields mean all.
+
+    ``delay`` is in seconds; ``status`` replaces that of an answer unless it is 0.
+    """
+
+    answers: bool
+    path: str = ""
+    method: str = ""
+    code: int = 0
+    abort: bool = False
+    delay: float = 0.0
+    status: int = 0
+
+    def means(self, node: CallNode) -> bool:
+        """Whether a call is meant; one whose path nobody knows only where every path is."""
+        known = route(node)
+        if known is None:
+            return self.path in ("", "*", "/*") and not self.method
+        return self.method in ("", known[0]) and (not self.path or fnmatchcase(known[1], self.path))
+
+
+def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[Rule, ...]:
+    """The rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
+    found: list[Rule] = []
+    for effect in effects:
+        told = effect.arguments
+        if effect.container_id.rpartition("://")[2] in running and port in told["proxyPorts"] and not told["tls"]:
+            found += [rule for one in told["rules"] if (rule := _rule(one, port)) is not None]
+    return tuple(found)
+
+
+def route(node: CallNode) -> tuple[str, str] | None:
+    """Method and path of a call, as its spans or the callee's log name them; None where nobody does."""
+    names = (node.client.span if node.client else "", node.operation.server.span if node.operation.server else "")
+    found = next((m for text in (*names, node.operation.log) if (m := _ROUTE.search(text))), None)
+    return (found[1], found[2]) if found else None
+
+
+def broken_off(met: tuple[Rule, ...], node: CallNode) -> str:
+    """``aborted`` where requests never reach the callee; else empty."""
+    return "aborted" if any(r.abort and not r.answers and r.means(node) for r in met) else ""
+
+
+def held_back(met: tuple[Rule, ...], node: CallNode, *, answers: bool) -> float:
+    """Seconds for which requests, or answers, are held back."""
+    return sum(r.delay for r in met if r.answers is answers and r.means(node))
+
+
+def answered(met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags) -> tuple[Floats, Flags, str]:
+    """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status."""
+    meant = [r for r in met if r.answers and r.means(node)]
+    if not meant:
+        return took, failed, ""
+    chosen = [(r, failed if r.code >= _ERROR else ~failed if r.code else failed | True) for r in meant]
+    outcome = ""
+    took, failed = took.copy(), failed.copy()
+    for rule, hit in chosen:
+        took[hit] += rule.delay
+        if rule.abort or rule.status:
+            failed[hit] = rule.abort or rule.status >= _ERROR
+            outcome = "aborted" if rule.abort else str(rule.status)
+    return took, failed, outcome
+
+
+def _rule(told: Mapping[str, Any], port: int) -> Rule | None:
+    selector, actions = told.get("selector") or {}, told.get("actions") or {}
+    if selector.get("port", port) != port or selector.get("request_headers") or selector.get("response_headers"):
+        return None
+    return Rule(
+        answers=told.get("target") == "Response",
+        path=selector.get("path") or "",
+        method=selector.get("method") or "",
+        code=int(selector.get("code") or 0),
+        abort=bool(actions.get("abort")),
+        delay=seconds(str(actions.get("delay") or "")),
+        status=int((actions.get("replace") or {}).get("code") or 0),
+    )
+
+
+def seconds(text: str) -> float:
+    """A duration as Go spells it, such as ``1m30s`` or ``250ms``; 0 for an empty one."""
+    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))

@@ -1,0 +1,118 @@
+"""SK138: what is wrong with the parameters of a twin is told before anything starts, and where it stands."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli import run
+from scenario_kit.cli.twins import of_app, of_files
+from scenario_kit.lab.twin.fit import mistakes
+from scenario_kit.lab.twin.page import twin_page
+from tests.lab.twin.tiny import TWIN
+
+CATALOG = Catalog()
+HOTEL = CATALOG.app("hotel-reservation", "6ecb097")
+
+
+@pytest.mark.parametrize("name", CATALOG.apps())
+def test_the_twins_of_the_catalogue_fit(name: str) -> None:
+    for version in CATALOG.versions(name):
+        assert mistakes(CATALOG.app(name, version)) == ()
+
+
+def wrong(change: Callable[[dict[str, Any]], object]) -> list[str]:
+    twin = copy.deepcopy(TWIN)
+    change(twin)
+    return list(mistakes(msgspec.structs.replace(HOTEL, twin=twin, images=())))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: None, []),
+        (
+            lambda t: t["components"]["api"].update(idleMilicores=3),
+            ["Object contains unknown field `idleMilicores` - at `components.api`"],
+        ),
+        (
+            lambda t: t["components"]["api"].update(cpuMs="fast"),
+            ["Expected `float`, got `str` - at `components.api.cpuMs`"],
+        ),
+        (lambda t: t["edges"][1].update(protocol="grpcs"), ["Invalid enum value 'grpcs' - at `edges[1].protocol`"]),
+        (lambda t: t["load"].update(users=3), ["Expected `object`, got `int` - at `$.load.users`"]),
+        (
+            lambda t: t["load"]["routes"].update(write={"perIteration": 1}),
+            ["'gate/write' is called but not defined"],
+        ),
+        (
+            lambda t: t["collector"].update(component="drain"),
+            ["collector.component: there is no component 'drain'"],
+        ),
+        (
+            lambda t: t["components"]["api"]["start"]["needs"].append({"callee": "gate"}),
+            ["components.api.start.needs: there is no edge from 'api' to 'gate'"],
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(times="lines"),
+            ["components.gate.operations.read: no route draws 'lines'; drawn are none"],
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(change: Callable[[dict[str, Any]], object], said: list[str]) -> None:
+    assert wrong(change) == said
+
+
+def test_an_image_that_the_app_does_not_have_is_told() -> None:
+    assert mistakes(msgspec.structs.replace(HOTEL, twin=TWIN, images=("example.org/users:1", "example.org/api:1"))) == (
+        "components.gate.image: 'example.org/gate:*' is none of the app's `images`",
+        "components.box.image: 'example.org/box:*' is none of the app's `images`",
+        "components.sink.image: 'example.org/sink:*' is none of the app's `images`",
+    )
+
+
+def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:
+    assert mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
+
+
+@pytest.fixture
+def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of an app whose twin has a mistake."""
+    apps, templates = tmp_path / "catalog" / "apps", tmp_path / "templates" / "apps"
+    (apps / HOTEL.name).mkdir(parents=True)
+    templates.mkdir(parents=True)
+    root = CATALOG.roots[-1]
+    (templates / HOTEL.name).symlink_to(root / "templates" / "apps" / HOTEL.name)
+    for name in ("app.yaml", "twin.yaml"):
+        text = (root / "catalog" / "apps" / HOTEL.name / name).read_text()
+        (apps / HOTEL.name / name).write_text(text)
+    twin = apps / HOTEL.name / "twin.yaml"
+    document = yaml.safe_load(twin.read_text())
+    document["edges"][0]["protocol"] = "grpcs"
+    twin.write_text(yaml.safe_dump(document))
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path))
+    return tmp_path
+
+
+def test_lint_and_try_find_it_before_anything_starts(collection: Path, tmp_path: Path) -> None:
+    file = collection / "catalog" / "apps" / HOTEL.name / "app.yaml"
+    (found,) = of_files([file], Catalog())
+    assert found.code == "SK138"
+    assert "hotel-reservation 6ecb097: Invalid enum value 'grpcs' - at `edges[0].protocol`" in found.message
+    assert str(found.position) == f"{file.with_name('twin.yaml')}:1:1"
+    assert run(["lint", str(file.parent)]) == 1
+    assert [f.code for f in of_app(HOTEL.name, HOTEL.version, Catalog())] == ["SK138"]
+    scenario = CATALOG.roots[-1] / "catalog" / "scenarios" / "hotel-pages-late" / "scenario.yaml"
+    assert run(["try", str(scenario), "--runs", str(tmp_path / "runs"), "--name", "never-started"]) == 1
+
+
+def test_the_page_has_every_field() -> None:
+    page = twin_page()
+    for field in ("perIteration", "thinkSeconds", "readySeconds", "spoils", "retransmitSeconds", "resolveSeconds"):
+        assert f"`{field}`" in page
+    assert "``" not in page

@@ -1,0 +1,78 @@
+"""How long the probes of a node wait."""
+
+import pytest
+
+from scenario_kit.model import ContainerEffect
+from scenario_kit.model.process import Lag
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+HTTP, GRPC, TCP, EXEC = "/live", "grpc:", None, "exec:true"
+
+
+def _lag(cluster: Little, path: str | None, workload: str = "api") -> Lag:
+    cluster.twin.observe(cluster.view())
+    (pod,) = cluster.pods(workload)
+    return cluster.twin.lag(pod, workload, path, cluster.now)
+
+
+@pytest.mark.parametrize("path", [HTTP, GRPC, TCP, EXEC])
+def test_usually_they_do_not(path: str | None) -> None:
+    assert _lag(tiny.started(60.0), path) == Lag(0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("effect", "tcp", "http"),
+    [
+        ({"direction": "OUTPUT", "delay": 2.0}, 2.0, 4.0),
+        ({"direction": "OUTPUT", "delay": 2.0, "peers": ("10.0.0.9/32",)}, 0.0, 0.0),
+        ({"direction": "OUTPUT", "drop": True}, float("inf"), float("inf")),
+        ({"direction": "INPUT", "drop": True}, float("inf"), float("inf")),
+        ({"direction": "INPUT", "drop": True, "peers": ("10.0.0.9/32",)}, 0.0, 0.0),
+        ({"direction": "OUTPUT", "loss": 100.0}, float("inf"), float("inf")),
+    ],
+)
+def test_what_befalls_all_packets_of_a_pod_befalls_those_of_its_probes(effect: dict, tcp: float, http: float) -> None:
+    cluster = tiny.started(60.0)
+    cluster.chaos("api", **effect)
+    assert _lag(cluster, TCP) == Lag(tcp, tcp)
+    assert _lag(cluster, HTTP) == Lag(tcp, http)
+    assert _lag(cluster, EXEC) == Lag(0.0, 0.0), "a command runs where the process is"
+
+
+def test_loss_hits_some_and_the_same_ones_under_the_same_seed() -> None:
+    seen = []
+    for _ in range(2):
+        cluster = tiny.started(60.0)
+        cluster.chaos("api", direction="OUTPUT", loss=50.0)
+        lags = []
+        for _ in range(40):
+            cluster.run(15.0)
+            lags.append(_lag(cluster, TCP).connects)
+        seen.append(lags)
+    assert seen[0] == seen[1]
+    late = sum(lag >= 1.0 for lag in seen[0])
+    assert 10 < late < 30, "half of the answers to a handshake are lost, and repeated after a second"
+
+
+def test_who_waits_for_the_cpu_answers_late_but_the_kernel_still_connects() -> None:
+    cluster = tiny.started(60.0)
+    (pod,) = cluster.pods("api")
+    spec = cluster.get("Deployment", "api")["spec"]["template"]["spec"]["containers"][0]
+    spec["resources"] = {"limits": {"cpu": "14m"}}
+    cluster.restart("api")
+    (pod,) = cluster.pods("api")
+    instance = pod["status"]["containerStatuses"][0]["containerID"]
+    cluster.stress = (
+        ContainerEffect(
+            kind="Stress",
+            pod_uid=pod["metadata"]["uid"],
+            container_id=instance,
+            arguments={"cpu": "8", "cpu-load": "100"},
+        ),
+    )
+    cluster.version += 1
+    cluster.run(120.0)
+    assert _lag(cluster, TCP) == Lag(0.0, 0.0)
+    assert _lag(cluster, GRPC).answers > 1.0
+    assert _lag(cluster, EXEC).answers > 1.0

@@ -1,0 +1,26 @@
+"""Records that survive an interruption: files with one line of JSON each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+_R = TypeVar("_R", bound=msgspec.Struct)
+
+
+def append(path: Path, record: msgspec.Struct) -> None:
+    """Add a line to a file of records; one that somebody left half written is ended first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torn = path.is_file() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    with path.open("ab") as out:
+        out.write(b"\n" * torn + msgspec.json.encode(record) + b"\n")
+
+
+def read(path: Path, kind: type[_R], key: Callable[[_R], Hashable]) -> list[_R]:
+    """The records of a file, the last one for each key; none where there is no file. Half a line is no record."""
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    found = [msgspec.json.decode(line, type=kind) for line in lines if line.endswith(b"}")]
+    return list({key(record): record for record in found}.values())

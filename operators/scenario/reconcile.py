@@ -9,8 +9,9 @@ from operators.scenario.accept import accept, live_spec
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Create, Remove, conditions, plan
 from operators.scenario.runner import read
+from scenario_kit.campaign import sharing
 from scenario_kit.errors import AlreadyExists, NotFound
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION
 from scenario_kit.model.trial import trial_reference
@@ -37,7 +38,7 @@ def reconcile(environment: Environment, name: str, namespace: str) -> None:
     if isinstance(action, Remove):
         environment.cluster.delete(trial_reference(action.trial, namespace))
     elif isinstance(action, Create) and runbook is not None:
-        _create(environment, obj, action.trial, live_spec(environment, obj, runbook).to_json())
+        _create(environment, obj, action.trial, runbook)
     # Deleted trials are shown as they are: the conditions of the old incident no longer hold.
     shown = [t for t in trials if wanted and t["spec"]["digest"] == wanted.digest]
     trial = read(shown[0])[1] if shown else None
@@ -50,8 +51,9 @@ def _trials(environment: Environment, scenario: str) -> list[Object]:
     )
 
 
-def _create(environment: Environment, scenario: Object, name: str, spec: Object) -> None:
-    labels = {SCENARIO_LABEL: scenario["metadata"]["name"]}
+def _create(environment: Environment, scenario: Object, name: str, runbook: Runbook) -> None:
+    spec = live_spec(environment, scenario, runbook).to_json()
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **sharing.labels(runbook)}
     metadata = {"name": name, "namespace": scenario["metadata"]["namespace"], "labels": labels}
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,7 +21,7 @@ from scenario_kit.campaign.advance import Seen
 from scenario_kit.campaign.collect import Campaign, going, status_of
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
-from scenario_kit.campaign.sharing import at_once
+from scenario_kit.campaign.sharing import at_once, in_the_way
 from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
@@ -42,6 +43,7 @@ class Validations:
         self._environment = environment
         self._now = now
         self._cases: dict[str, tuple[object, Refusal | Case]] = {}
+        self._turn = threading.Lock()
 
     def reconcile(self, name: str, namespace: str) -> None:
         """Bring one Validation a step further and show where it stands.
@@ -124,14 +126,25 @@ class Validations:
             self._conclude(ref, obj, case, results, len(move.every))
             return
         if isinstance(action, Begin):
-            for planned in action.trials:
-                campaign.begin(planned)
+            action = self._begin(ref.name, campaign, case.sample, action)
+        if isinstance(action, Begin):
             seen += [Seen(purpose=p.purpose) for p in action.trials]
         outcomes = {s.purpose: s.outcome or "Running" for s in seen}
         rows = tuple((campaign.name(p), p.purpose, outcomes[p.purpose]) for p in move.every if p.purpose in outcomes)
-        waiting = action.because if isinstance(action, Watch) else ""
-        shown = Shown(planned=len(move.every), trials=rows, waiting=waiting)
+        shown = Shown(planned=len(move.every), trials=rows)
+        if isinstance(action, Watch):
+            shown = msgspec.structs.replace(shown, waiting=action.because, reason=action.reason)
         self._show(ref, before, status(before, generation, None, shown))
+
+    def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | Watch:
+        """Create trials, unless others are in the way: one Validation at a time looks and begins."""
+        with self._turn:
+            others = [t for t in self._trials() if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name]
+            if because := in_the_way(sample, others):
+                return Watch(because, "Occupied")
+            for planned in action.trials:
+                campaign.begin(planned)
+        return action
 
     def _campaign(self, obj: Object, sample: Runbook, case: Case) -> Campaign:
         return Campaign(
@@ -169,9 +182,11 @@ class Validations:
     def _report(self, name: str) -> Reference:
         return Reference("ConfigMap", f"{name}-report", self._environment.settings.management_namespace)
 
-    def _trials(self, name: str) -> list[Object]:
+    def _trials(self, name: str = "") -> list[Object]:
+        """The trials of a Validation, or of everybody."""
         namespace = self._environment.settings.management_namespace
-        return self._environment.cluster.list("Trial", namespace, group=GROUP, labels={VALIDATION_LABEL: name})
+        labels = {VALIDATION_LABEL: name} if name else None
+        return self._environment.cluster.list("Trial", namespace, group=GROUP, labels=labels)
 
     def _problems(self) -> str:
         return "; ".join(self._environment.grounds.health())

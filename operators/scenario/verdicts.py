@@ -38,9 +38,10 @@ class Conclude:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Nothing to do but to show how far the trials are; ``because`` is why none begins."""
+    """Nothing to do but to show how far the trials are; ``because`` is why none begins, ``reason`` in one word."""
 
     because: str = ""
+    reason: str = "InfrastructureTrouble"
 
 
 Action = Begin | Conclude | Watch
@@ -81,6 +82,7 @@ class Shown(Value, frozen=True, kw_only=True):
     planned: int
     trials: tuple[tuple[str, str, str], ...] = ()
     waiting: str = ""
+    reason: str = ""
 
 
 def status(
@@ -150,6 +152,6 @@ def _ready(shown: Shown | None, verdict: Validation | None) -> tuple[Truth, str,
     if verdict is not None:
         return "True", "Concluded", verdict.headline[:_LONGEST]
     if shown is not None and shown.waiting:
-        return "False", "InfrastructureTrouble", shown.waiting[:_LONGEST]
+        return "False", shown.reason, shown.waiting[:_LONGEST]
     ended = sum(outcome != "Running" for _, _, outcome in shown.trials) if shown else 0
     return "False", "TrialsRunning", f"{ended} of {shown.planned if shown else 0} trials have ended"

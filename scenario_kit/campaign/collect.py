@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from scenario_kit.campaign import sharing
 from scenario_kit.campaign.assumptions import drawn, varied
 from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
 from scenario_kit.campaign.result import TrialResult, from_status
@@ -62,7 +63,8 @@ class Campaign:
         runbook = self.resolve(namespace(self.app, uuid.uuid4().hex), planned.load_percent)
         runbook = varied(runbook, self._variation(planned))
         body = spec(planned, runbook, self.plan.name, self.clock).to_json()
-        labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose, **self.labels}
+        labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose}
+        labels |= {**sharing.labels(runbook), **self.labels}
         metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
         try:
             self.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})

@@ -9,12 +9,13 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.campaign import causes, programs, solving
+from scenario_kit.campaign.beside import BESIDE, beside, with_beside
 from scenario_kit.campaign.cheats import cheats, starts, with_cheats
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
 from scenario_kit.errors import UsageError
-from scenario_kit.model import Runbook, Scenario, Step, TrialSpec, Value
+from scenario_kit.model import Procedure, Runbook, Scenario, Step, TrialSpec, Value
 from scenario_kit.render.recurrence import demand_wall_clock
 
 
@@ -201,16 +202,32 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 40,
             )
         )
+    for number, each in enumerate(beside(runbook), start=1):
+        planned.append(
+            PlannedTrial(
+                purpose=f"label-beside-{number}",
+                describe=f"what the repair of {each.cause.entity} does to other objects resolves nothing",
+                steps=programs.fix_beside(each),
+                seed=seed + 60 + number,
+            )
+        )
     for number, claim in enumerate(causes.left_out(ours), start=1):
         planned.append(
             PlannedTrial(
                 purpose=f"leave-out-{number}",
                 describe=f"with {claim.left.entity} left, its alerts keep firing",
-                steps=programs.leave_out(claim),
+                steps=programs.leave_out(claim, _apart(runbook, claim), solving.alone(runbook, claim)),
                 seed=seed + 40 + number,
             )
         )
     return planned
+
+
+def _apart(runbook: Runbook, claim: causes.LeftOut) -> list[Procedure]:
+    """Decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
+    done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
+    decoys = programs.of_use(runbook, "Decoy")
+    return [d for d in decoys if all(c.restart is not None or c.target not in done for c in d.solution.changes)]
 
 
 def _of_role(runbook: Runbook, role: str) -> list[str]:
@@ -258,6 +275,8 @@ def spec(
     demand_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
         runbook = with_cheats(runbook)
+    if any(step.name.endswith(BESIDE) for step in planned.steps):
+        runbook = with_beside(runbook)
     if any(step.use == SHAM for step in planned.steps):
         runbook = with_sham(runbook)
     return TrialSpec(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from scenario_kit.campaign.beside import Beside
 from scenario_kit.campaign.causes import Cause, LeftOut
 from scenario_kit.judge.cheating import REVERT
 from scenario_kit.model import Procedure, Runbook, Step
@@ -29,14 +30,7 @@ def live(outcome: str = "Incident") -> tuple[Step, ...]:
 
 def paired(decoys: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
     """The paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
-    steps: list[Step] = [*_START, *_BREAK, Step(kind="hold")]
-    for decoy in decoys:
-        steps += [
-            Step(kind="change", use="Decoy", name=decoy.name),
-            Step(kind="expectStillFiring", use="Decoy", name=decoy.name),
-            Step(kind="undoChange", use="Decoy", name=decoy.name),
-        ]
-    return (*steps, *repair, *_END)
+    return (*_START, *_BREAK, Step(kind="hold"), *_tried(decoys), *repair, *_END)
 
 
 def benign() -> tuple[Step, ...]:
@@ -98,10 +92,19 @@ def fix_others(causes: Sequence[Cause]) -> tuple[Step, ...]:
     return (*_START, *_BREAK, *_fixes(causes), Step(kind="expectStillFiring", use="Fix", name=_names(causes)), *_END)
 
 
-def leave_out(claim: LeftOut) -> tuple[Step, ...]:
-    """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing."""
+def fix_beside(each: Beside) -> tuple[Step, ...]:
+    """What a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
+    steps = [*_fixes(each.others), Step(kind="change", use="Fix", name=each.part.name)]
+    return (*_START, *_BREAK, *steps, Step(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
+
+
+def leave_out(claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[Step] = ()) -> tuple[Step, ...]:
+    """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing.
+
+    No decoy repairs that one either, and its own solution does: beside other causes, neither would show.
+    """
     asked = Step(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
-    return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_END)
+    return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_tried(decoys), *repair, *_END)
 
 
 def cheated(cheats: Sequence[Procedure], repair: Sequence[Step], starts: Sequence[Procedure] = ()) -> tuple[Step, ...]:
@@ -128,6 +131,19 @@ def cheated(cheats: Sequence[Procedure], repair: Sequence[Step], starts: Sequenc
 def of_use(runbook: Runbook, use: str) -> list[Procedure]:
     """The procedures of one use, in the author's order."""
     return [p for p in runbook.procedures if p.use == use]
+
+
+def _tried(decoys: Sequence[Procedure]) -> list[Step]:
+    """Each decoy, which clears nothing, and is undone."""
+    return [
+        step
+        for decoy in decoys
+        for step in (
+            Step(kind="change", use="Decoy", name=decoy.name),
+            Step(kind="expectStillFiring", use="Decoy", name=decoy.name),
+            Step(kind="undoChange", use="Decoy", name=decoy.name),
+        )
+    ]
 
 
 def _fixes(causes: Sequence[Cause]) -> list[Step]:

@@ -7,9 +7,10 @@ over an object of the same name, and find the cluster changed when it compares i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from scenario_kit.model import Change, Reference, Runbook
+from scenario_kit.model import Change, Object, Reference, Runbook
+from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
 
 
@@ -24,6 +25,31 @@ def alone(runbook: Runbook) -> bool:
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
     return any(_beyond(change, own) for change in _changes(runbook))
+
+
+def labels(runbook: Runbook) -> dict[str, str]:
+    """What a trial carries so that others know whether they may run beside it."""
+    return {ALONE_LABEL: "true"} if alone(runbook) else {}
+
+
+def in_the_way(runbook: Runbook, others: Iterable[Object]) -> str:
+    """Why no trial of this scenario may begin beside other Trial objects; empty where one may."""
+    beyond = alone(runbook)
+    going = sorted(t["metadata"]["name"] for t in others if _under_way(t) and (beyond or _alone(t)))
+    if not going:
+        return ""
+    names = f"{going[0]} and {len(going) - 1} more" if len(going) > 1 else going[0]
+    if beyond:
+        return f"the scenario reaches beyond its app, so it waits for the trials of others to end: {names}"
+    return f"a trial that reaches beyond its app is under way, and nothing begins beside it: {names}"
+
+
+def _under_way(trial: Object) -> bool:
+    return not (trial.get("status") or {}).get("outcome") or bool(trial["metadata"].get("deletionTimestamp"))
+
+
+def _alone(trial: Object) -> bool:
+    return ALONE_LABEL in (trial["metadata"].get("labels") or {})
 
 
 def _changes(runbook: Runbook) -> Iterator[Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from scenario_kit.campaign.causes import LeftOut
 from scenario_kit.model import Procedure, Runbook, Step
 from scenario_kit.model.scenario import LABELLED
 
@@ -36,6 +37,18 @@ def solutions(runbook: Runbook) -> list[tuple[Step, ...]]:
         tried |= {p.name for p in together}
         programs.append(_program(runbook, together, wanted))
     return programs
+
+
+def alone(runbook: Runbook, claim: LeftOut) -> tuple[Step, ...]:
+    """The first solution of just the fault that is left, where every other one is repaired; none if there is none.
+
+    Carried out together, one solution could do what another only says.
+    """
+    whole = claim.left.fault not in {cause.fault for cause in claim.repaired}
+    own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
+    if not (whole and own):
+        return ()
+    return (Step(kind="change", use="Solution", name=own[0].name), _cleared([own[0].name], "Solution"))
 
 
 def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[Step, ...]:

@@ -15,6 +15,7 @@ from scenario_kit.load import did_you_mean
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.draft import Answers
+    from scenario_kit.model import FaultType
     from scenario_kit.render.offers import Offer
 
 
@@ -49,14 +50,15 @@ def complete(
     outcome = _outcome(given.get("outcome", ""))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
         return Answers(app_name, version, "", "", {}, given["name"], author, outcome)
+    values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
     if given["target"] or ask or not given["fault"]:
         listed = [e.name for e in things]
         entity = _chosen("what breaks", given["target"], listed, "--target", ask=ask, also=known)
-        offered = _offers(entity, app, catalog)
+        offered = _offers(entity, app, catalog, given["fault"], values)
     else:
         entity, offered = "", _anywhere(given["fault"], app, catalog)
-    offer = _offer(given["fault"], entity or app_name, offered, ask=ask)
-    values = _parameters(offer, parameters, ask=ask)
+    offer = _offer(given["fault"], entity or app_name, offered, app, catalog, values, ask=ask)
+    values = _parameters(offer, parameters, catalog, ask=ask)
     answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome)
     if ask:
         name = given["name"] or typer.prompt("Name", default=name_for(answers))
@@ -75,10 +77,14 @@ def _outcome(text: str) -> Any:
     return text
 
 
-def _offers(entity: str, app: Any, catalog: Catalog) -> list[Offer]:
+def _offers(entity: str, app: Any, catalog: Catalog, fault: str, values: Mapping[str, Any]) -> list[Offer]:
+    """What fits: the chosen fault with the given values, or without them where only these are wrong, as others tell."""
     from scenario_kit.draft import faults_for
 
-    return list(faults_for(entity, app, catalog))
+    offered = list(faults_for(entity, app, catalog, {fault: values}))
+    if values and all(o.fault.type != fault for o in offered):
+        return list(faults_for(entity, app, catalog))
+    return offered
 
 
 def _anywhere(fault: str, app: Any, catalog: Catalog) -> list[Offer]:
@@ -89,7 +95,18 @@ def _anywhere(fault: str, app: Any, catalog: Catalog) -> list[Offer]:
     return [found] if found else []
 
 
-def _offer(fault: str, entity: str, offered: Sequence[Offer], *, ask: bool) -> Offer:
+def _offer(
+    fault: str,
+    entity: str,
+    offered: Sequence[Offer],
+    app: Any,
+    catalog: Catalog,
+    values: Mapping[str, Any],
+    *,
+    ask: bool,
+) -> Offer:
+    from scenario_kit.draft import refusal
+
     if not fault and not ask:
         listed = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
         raise UsageError(f"which fault? for {entity} there is: {listed}", fix="--fault NAME")
@@ -99,38 +116,46 @@ def _offer(fault: str, entity: str, offered: Sequence[Offer], *, ask: bool) -> O
     fitting = [o for o in offered if o.fault.type == fault]
     if not fitting:
         there = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
-        raise UsageError(f"{fault} does not fit {entity}; there is: {there}", fix="choose one of these")
+        why = refusal(fault, entity, app, catalog, values)
+        told = why if why.startswith(fault) else f"{fault} does not fit {entity}" + f": {why}" * bool(why)
+        raise UsageError(told, fix=f"choose another target, or one of: {there}")
     return fitting[0]
 
 
-def _parameters(offer: Offer, given: Sequence[str], *, ask: bool) -> dict[str, Any]:
+def _parameters(offer: Offer, given: Sequence[str], catalog: Catalog, *, ask: bool) -> dict[str, Any]:
     """The chosen values; all others keep their defaults, which the fault derives itself."""
-    chosen = _pairs(given, offer)
+    fault_type = catalog.fault(offer.fault.type)
+    chosen = _allowed(_pairs(given, fault_type), offer)
     if ask and offer.parameters and not given:
         typer.echo("\nParameters:")
         for name, value in offer.parameters.items():
             some = ", ".join(str(c) for c in offer.choices.get(name, [])[:12])
             typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}" + (f"   one of: {some}" if some else ""))
         text = typer.prompt("Change any? NAME=VALUE, several with spaces", default="", show_default=False)
-        chosen = _pairs(text.split(), offer)
+        chosen = _allowed(_pairs(text.split(), fault_type), offer)
     return chosen
 
 
-def _pairs(given: Sequence[str], offer: Offer) -> dict[str, Any]:
-    values = {}
+def _pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
+    """The values by name; text stays text where the fault type wants text."""
+    known, values = fault_type.parameters.get("properties", {}), {}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals:
             raise UsageError(f"'{pair}' is not NAME=VALUE", fix=f"--parameter {name}=VALUE")
-        if name not in offer.parameters:
-            fix = did_you_mean(name, offer.parameters) or ", ".join(offer.parameters) or "it has none"
-            raise UsageError(f"{offer.fault.type} has no parameter '{name}'", fix=fix)
-        value = text if isinstance(offer.parameters[name], str) else yaml.safe_load(text)
+        if name not in known:
+            fix = did_you_mean(name, known) or ", ".join(known) or "it has none"
+            raise UsageError(f"{fault_type.name} has no parameter '{name}'", fix=fix)
+        values[name] = text if known[name].get("type", "string") == "string" else yaml.safe_load(text)
+    return values
+
+
+def _allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
+    for name, value in values.items():
         allowed = offer.choices.get(name)
         if allowed and value not in allowed:
             listed = ", ".join(str(a) for a in allowed)
-            raise UsageError(f"{name} cannot be '{text}' on {offer.target}", fix=f"one of: {listed}")
-        values[name] = value
+            raise UsageError(f"{name} cannot be '{value}' on {offer.target}", fix=f"one of: {listed}")
     return values
 
 

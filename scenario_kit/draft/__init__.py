@@ -1,7 +1,7 @@
 """Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
 
 from scenario_kit.draft.accept import accepted, edges_to, observed
-from scenario_kit.draft.answers import Answers, Entity, entities, faults_for, name_for
+from scenario_kit.draft.answers import Answers, Entity, entities, faults_for, name_for, refusal
 from scenario_kit.draft.document import Draft, draft
 from scenario_kit.draft.header import schema_header, schema_text
 
@@ -16,6 +16,7 @@ __all__ = [
     "faults_for",
     "name_for",
     "observed",
+    "refusal",
     "schema_header",
     "schema_text",
 ]

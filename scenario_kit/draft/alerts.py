@@ -9,7 +9,11 @@ from typing import Final
 from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
 from scenario_kit.model.scenario import AlertExpectation, Edge
 from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.render.seen import mute
+from scenario_kit.render.traffic import traffic
 
+#: What a rule asks for that is about failed requests.
+_FAILED: Final = 'status_code="STATUS_CODE_ERROR"'
 #: Components that serve requests of users and so have request telemetry.
 _SERVING: Final = ("App", "Entry")
 
@@ -31,12 +35,14 @@ def predicted(
         rule = rules.get(symptom.alert)
         if rule is None or rule.entity is None:
             continue
-        for place in _places(symptom.on, fault, app, component, rule.entity.kind):
+        for place in _places(symptom.on, fault, app, component, rule):
             # One certain alert is enough of a promise for a draft; a trial tells the rest.
             must = not any(a.alert_class == "MustFire" for a in found.values())
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
             found.setdefault((rule.name, place), expected)
-    if not found:
+    # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
+    beyond = component is None or (component.role not in _SERVING and not _idle(app, component))
+    if not found and beyond:
         found = _at_the_entry(fault_type, app, rules)
     return tuple(found.values())
 
@@ -54,12 +60,32 @@ def propagation(
     if component is not None and hit:
         edges += _paths(component, app, set(wanted) - {hit})
     ends = {e.to for e in edges} | {hit, *starts}
+    edges += _behind(app, wanted, ends)
+    ends |= {e.to for e in edges}
     edges += [Edge(from_=starts[0], to=a, because="it needs what breaks") for a in wanted if a not in ends and starts]
     if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
     if hit in starts:  # the chain leads away from a cause, never back to it
         edges = [e for e in edges if e.to != hit]
     return tuple(dict.fromkeys(edges))
+
+
+def _behind(app: App, wanted: Iterable[str], ends: set[str]) -> list[Edge]:
+    """Edges caller → callee to wanted workloads whose callers are in trouble, one after another."""
+    edges: list[Edge] = []
+    places, reached = {c.name: c.workload for c in app.components}, set(ends)
+    waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
+    while waiting:
+        ways = ((c, n) for c in waiting for n in app.dependants(c.name) if places.get(n) in reached)
+        found = next(ways, None)
+        if found is None:
+            break
+        callee, caller = found
+        because = f"{caller} asks {callee.name} less, or not at all"
+        edges.append(Edge(from_=places[caller], to=callee.workload, because=because))
+        reached.add(callee.workload)
+        waiting.remove(callee)
+    return edges
 
 
 def _at_the_entry(
@@ -74,7 +100,8 @@ def _at_the_entry(
     return {}
 
 
-def _places(on: str, fault: Fault, app: App, component: Component | None, kind: str) -> Sequence[str]:
+def _places(on: str, fault: Fault, app: App, component: Component | None, rule: AlertRule) -> Sequence[str]:
+    kind = rule.entity.kind if rule.entity is not None else ""
     if kind not in ("Component", "Pod", *WORKLOADS, "HorizontalPodAutoscaler"):
         return ()
     if kind == "HorizontalPodAutoscaler":
@@ -83,26 +110,58 @@ def _places(on: str, fault: Fault, app: App, component: Component | None, kind: 
     if component is None:
         entry = app.component(app.entry)
         return (entry.workload,) if on == "Entry" and entry is not None else ()
-    names = {"Self": [component.name], "Callers": _callers(app, component.name), "Entry": [app.entry]}[on]
+    if on == "Callers":
+        names = _callers(app, component.name, _asked(fault, app), errors=_FAILED in rule.expr)
+    else:
+        names = [component.name] if on == "Self" else [app.entry]
     found = [c for n in names if (c := app.component(n)) is not None]
     if kind == "Component":
-        found = [c for c in found if c.role in _SERVING]
+        found = [c for c in found if _serves(app, c.name)]
     elif kind != "Pod":
         found = [c for c in found if Reference.parse(c.workload).kind == kind]
     return [c.workload for c in found]
 
 
-def _callers(app: App, name: str) -> Sequence[str]:
-    """Callers that serve users, nearest first: past stores and queues, and past callers that swallow failures."""
+def _serves(app: App, name: str) -> bool:
+    """Whether a component serves users and tells of it in its telemetry."""
+    component = app.component(name)
+    return component is not None and component.role in _SERVING and name not in mute(app)
+
+
+def _idle(app: App, component: Component) -> bool:
+    """Whether nobody asks a component while users do what they do: only at a start, say, or when a cache is cold."""
+    known = traffic(app)
+    return known is not None and component.name not in known.parts
+
+
+def _asked(fault: Fault, app: App) -> set[tuple[str, str]] | None:
+    """Who asks whom while users do what they do; where callers are restarted, also for what they need to start."""
+    known = traffic(app)
+    again = fault.rollout is not None and fault.rollout.reconnect == "Callers"
+    return None if known is None else known.calls | known.starts if again else known.calls
+
+
+def _callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors: bool) -> list[str]:
+    """Callers that serve users, nearest first: past stores and queues. Who swallows failures waits, but has no errors.
+
+    Only those count that are among ``asked``, callers and callees; None where nobody knows who asks whom when.
+    """
     seen, waiting = {name}, [name]
     while waiting:
-        near = [c for n in waiting for c in app.callers(n) or app.dependants(n) if c not in seen]
-        serving = [c for c in near if (found := app.component(c)) is not None and found.role in _SERVING]
+        near = [c for n in waiting for c in _near(app, n, errors=errors) if asked is None or (c, n) in asked]
+        near = [c for c in near if c not in seen]
+        serving = [c for c in near if _serves(app, c)]
         if serving:
             return list(dict.fromkeys(serving))
         seen |= set(near)
         waiting = near
-    return ()
+    return []
+
+
+def _near(app: App, name: str, *, errors: bool) -> Sequence[str]:
+    if errors:
+        return tuple(dict.fromkeys(c.caller for c in app.calls if c.callee == name and c.mode != "Swallowed"))
+    return app.callers(name) or app.dependants(name)
 
 
 def _hit(fault: Fault, component: Component | None) -> str:

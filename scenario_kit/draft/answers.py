@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -10,9 +10,10 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.scenario import Outcome
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import app_objects, asked_options, options_of
 from scenario_kit.render.offers import Offer, component_of, fits, offer, targets
 
+_NONE: Final[Mapping[str, Mapping[str, Any]]] = {}
 #: Names of scenarios may not be longer: names in the cluster derive from them.
 LONGEST_NAME: Final = 52
 
@@ -58,25 +59,42 @@ def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
     return [Entity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
 
 
-def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
+def faults_for(
+    entity: str, app: App, catalog: Catalog, given: Mapping[str, Mapping[str, Any]] = _NONE
+) -> Iterator[Offer]:
     """Every fault that bites on an entity (a component's name or an object's reference), once for each object of it.
 
-    Faults that want other options of the app are tried with those.
+    Faults that want other options of the app are tried with those, all with their defaults but for the parameters that
+    are ``given`` for a type: it may need them to fit.
     """
     for name in catalog.faults():
-        fault_type = catalog.fault(name)
-        if not fits(fault_type, app):
+        if not fits(catalog.fault(name), app):
             continue
-        known = app.options.get("properties", {})
-        chosen = {k: v for k, v in fault_type.app_options.items() if k in known}
-        objects = app_objects(app, options_of(app, chosen), 50, app.namespace, templates=catalog.templates(app.name))
-        for target in targets(fault_type, app, objects):
-            if not _belongs(target, entity, app, objects):
-                continue
+        for found in _tried(name, entity, app, catalog, given.get(name)):
+            if isinstance(found, Offer):
+                yield found
+
+
+def refusal(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None) -> str:
+    """Why a fault does not bite on an entity that has an object of the right kind; empty where none is."""
+    refused = (f for f in _tried(fault, entity, app, catalog, parameters) if isinstance(f, AuthoringError))
+    problem = next(refused, None)
+    return "" if problem is None else problem.findings[0].message if problem.findings else problem.message
+
+
+def _tried(
+    fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None
+) -> Iterator[Offer | AuthoringError]:
+    """The fault at each object of an entity that is of the right kind, or why it does not bite there."""
+    fault_type = catalog.fault(fault)
+    chosen = options_of(app, asked_options(app, fault_type))
+    objects = app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+    for target in targets(fault_type, app, objects):
+        if _belongs(target, entity, app, objects):
             try:
-                yield offer(fault_type, app, objects, target)
-            except AuthoringError:
-                continue  # it would not bite there
+                yield offer(fault_type, app, objects, target, parameters)
+            except AuthoringError as problem:
+                yield problem
 
 
 def name_for(answers: Answers) -> str:

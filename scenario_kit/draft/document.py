@@ -18,7 +18,8 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
-from scenario_kit.render import app_objects, options_of
+from scenario_kit.render import app_objects, asked_options, options_of
+from scenario_kit.render.namespaces import as_written
 from scenario_kit.render.offers import Offer, component_of, offer
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
@@ -58,8 +59,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     fault_type = catalog.fault(answers.fault)
     if not answers.outcome and fault_type.persistence == "Expires":
         answers = replace(answers, outcome="Benign")  # it is over before anybody could have looked
-    known = app.options.get("properties", {})
-    options = {k: v for k, v in fault_type.app_options.items() if k in known}
+    options = asked_options(app, fault_type)
     objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=catalog.templates(app.name))
     made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
     component = component_hit(app, objects, answers.target, made.fault)
@@ -153,11 +153,11 @@ def _spec(
         return {k: v for k, v in spec.items() if v not in ([], {}, "", {"alerts": []})}
     if not any(e.generated for e in fault.causes):  # no author can write down a name that is drawn
         spec["solutions"] = [
-            {"name": s.name, "fixes": [fault.name], "description": s.description, "changes": _changes(s.changes)}
+            {"name": s.name, "fixes": [fault.name], "description": s.description, "changes": _changes(s.changes, app)}
             for s in fault.solutions
         ]
     decoys = [
-        {"name": d.name, "description": d.description, "changes": _changes(d.changes)} for d in fault.decoys
+        {"name": d.name, "description": d.description, "changes": _changes(d.changes, app)} for d in fault.decoys
     ] or _usual_decoys(app, component)
     spec["decoys"] = decoys
     return {k: v for k, v in spec.items() if v not in ([], {}, "")}
@@ -188,8 +188,8 @@ def _cause(fault: Fault, ref: str, generated: bool) -> Object:
     return {"fault": fault.name} if generated else {"fault": fault.name, "entity": ref}
 
 
-def _changes(changes: Iterable[Change]) -> list[Object]:
-    return [change.to_json() for change in changes]
+def _changes(changes: Iterable[Change], app: App) -> list[Object]:
+    return [as_written(change, app).to_json() for change in changes]
 
 
 def _usual_decoys(app: App, component: Component | None) -> list[Object]:

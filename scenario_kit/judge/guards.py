@@ -19,10 +19,11 @@ _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
 
 
 class Guarded(Value, frozen=True, kw_only=True):
-    """The baseline of one object: replicas, per container its probes and resources.
+    """The baseline of one object: replicas, per container its probes and resources, ports that lead somewhere.
 
     ``environment`` holds what sets the offered load: variables, by ``container/NAME``, and of a ConfigMap feature
-    flags, by ``key/NAME``. ``usual`` are other values that are as good: those of the scenario's own load.
+    flags, by ``key/NAME``. ``usual`` are other values that are as good: those of the scenario's own load. ``leads`` are
+    the ports of a Service behind which pods declare that they listen.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Guarded(Value, frozen=True, kw_only=True):
     resources: dict[str, dict[str, str]] = {}
     environment: dict[str, str] = {}
     usual: dict[str, str] = {}
+    leads: tuple[str, ...] = ()
 
 
 def baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | None = None) -> tuple[Guarded, ...]:
@@ -43,6 +45,8 @@ def baseline(objects: Iterable[Object], app: App, usual: Mapping[str, str] | Non
     loads = {c.workload for c in app.components if c.role == "Load"}
     placed = sorted(objects, key=lambda o: (o["kind"], o["metadata"]["name"]))
     guarded = [_guard(o, f"{o['kind']}/{o['metadata']['name']}" in loads) for o in placed if o["kind"] in _KINDS]
+    leads = {o["metadata"]["name"]: _leads(o, placed) for o in placed if o["kind"] == "Service"}
+    guarded = [structs.replace(g, leads=leads[g.name]) if g.kind == "Service" else g for g in guarded]
     guarded += [g for o in placed if (g := _flags(o, app)) is not None]
     return tuple(structs.replace(g, usual=_among(g.environment, usual or {})) if g.environment else g for g in guarded)
 
@@ -108,6 +112,8 @@ def violations(
             problems.append(f"{name} is gone")
             continue
         if guard.kind == "Service":
+            lost = [port for port in guard.leads if port not in _leads(obj, live.values())]
+            problems += [f"{name}: nothing listens behind port {port} any more" for port in lost]
             continue
         if guard.kind == "ConfigMap":
             problems += _flag_problems(guard, _flags(obj, app))
@@ -115,6 +121,22 @@ def violations(
         problems += _replica_problems(guard, obj, minimum.get((guard.kind, guard.name), guard.replicas))
         problems += _container_problems(guard, obj)
     return problems
+
+
+def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
+    """The ports of a Service that forward to one that a container of its pods declares."""
+    spec, home = service.get("spec") or {}, service["metadata"].get("namespace")
+    selector = spec.get("selector") or {}
+    near = [o for o in objects if o["kind"] != "Service" and o["metadata"].get("namespace") == home]
+    served = {
+        port
+        for o in near
+        if selector and selector.items() <= _pod_labels(o).items()
+        for c in _containers(o)
+        for declared in c.get("ports") or []
+        for port in (declared["containerPort"], declared.get("name"))
+    }
+    return tuple(str(p["port"]) for p in spec.get("ports") or [] if p.get("targetPort", p["port"]) in served)
 
 
 def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
@@ -175,6 +197,11 @@ def _containers(obj: Object) -> list[Object]:
         "containers"
     ) or []
     return containers
+
+
+def _pod_labels(obj: Object) -> dict[str, str]:
+    metadata = ((obj.get("spec") or {}).get("template") or {}).get("metadata") or {}
+    return metadata.get("labels") or {}
 
 
 def _resources(container: Object) -> dict[str, str]:

@@ -52,10 +52,23 @@ def clear_since(history: AlertHistory, expect: Expect) -> float | None:
     return last
 
 
+def known(
+    history: AlertHistory, expect: Expect, injected: float, repaired: float, *, benign: bool = False
+) -> list[str]:
+    """The labels of alerts that may fire after a repair: chronic ones, and those that the fault raised.
+
+    Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
+    ``benign`` passes, whatever class its alerts have.
+    """
+    chronic = {label(t) for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)}
+    raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
+    return sorted(chronic | raised)
+
+
 def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:
     """Must-fire alerts are clear for the whole clear window, and no alert fires now that did not fire before.
 
-    ``known`` are the labels of alerts that fired while the fault was in force: those may take longer to clear.
+    ``known`` are the labels of those that did: the fault's may take longer to clear.
     """
     if any(g.end is None or g.end > history.end - clear_seconds for g in history.gaps):
         return Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
@@ -70,7 +83,7 @@ def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     reasons += [
         f"{label(t)} fires and did not before"
         for t in history.timelines
-        if t.firing_at(history.end) and label(t) not in known and not background(expect, t)
+        if t.firing_at(history.end) and label(t) not in known
     ]
     return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
 

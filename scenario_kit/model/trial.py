@@ -22,6 +22,8 @@ from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
 PURPOSE_LABEL: Final = f"{GROUP}/purpose"
 #: The scenario whose campaign a trial belongs to: whoever cancels a campaign deletes by it.
 CAMPAIGN_LABEL: Final = f"{GROUP}/campaign"
+#: On a trial that reaches beyond its app, so that no other may begin while it is under way.
+ALONE_LABEL: Final = f"{GROUP}/alone"
 
 StepKind = Literal[
     "deploy",

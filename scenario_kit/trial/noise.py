@@ -100,7 +100,10 @@ def _swings(context: Context, start: float, end: float) -> Iterator[Event]:
 
 
 def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """The guards of this moment: a swing of the load that is in force is part of what is offered."""
+    """The guards of this moment: a swing of the load that is in force is part of what is offered.
+
+    So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
+    """
     swung: dict[tuple[str, str], dict[str, str]] = {}
     for entry in (e for r in _in_force(context) for e in r.entries if e.prior and e.after):
         before, after = (guards.baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {}))
@@ -117,4 +120,6 @@ def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, .
 
 
 def _in_force(context: Context) -> list[Receipt]:
-    return [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
+    swings = [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
+    benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
+    return [*benign, *swings]

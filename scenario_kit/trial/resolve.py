@@ -7,7 +7,6 @@ from typing import Final
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
-from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.trial import noise
@@ -23,9 +22,8 @@ def resolution(context: Context, since: float) -> Resolution:
     """The tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
     history = context.history()
     expect = context.runbook.expect
-    known = sorted({label(t) for t in history.timelines if t.fires_within(context.injected_at() or since, since)})
-    if context.runbook.outcome == "Benign":
-        known = []  # what is benign passes, whatever class its alerts have
+    benign = context.runbook.outcome == "Benign"
+    known = resolved.known(history, expect, context.injected_at() or since, since, benign=benign)
     parts = [
         resolved.alerts_clear(history, expect, known, context.runbook.windows.clear),
         _guards(context),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -96,12 +97,25 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
         context.wait(
             min(context.clock.now() + (_LOOK if context.virtual else TICK), max(counted[e] + due[e] for e in waiting))
         )
+    _look_on(context, {e: since[e] for e in due})
     history = context.history()
     findings = [
         f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
     ]
     closed = context.runbook.outcome == "Benign"
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
+
+
+def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:
+    """Where a promised alert did not come, see what comes instead, or how late: until every rule has had its time.
+
+    That changes no verdict, but whoever has to correct the promise learns what is true. A virtual clock only: on a real
+    one it would cost a quarter of an hour.
+    """
+    history, expect = context.history(), context.runbook.expect
+    if context.virtual and any(alerts.pending_must_fire(history, _only(expect, e), since[e]) for e in since):
+        longest = max((r.for_seconds + r.range_seconds for r in context.runbook.rules), default=0)
+        stretch(context, max(since.values()), longest + _SLACK)
 
 
 def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:

@@ -1,8 +1,10 @@
 """Which repairs end an incident, and which must not: by the causes, their roles and how they join."""
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, causes, trials
+from scenario_kit.model import Change
 
 
 def names(sets):
@@ -80,6 +82,44 @@ def test_two_independent_causes_make_four_interventions_less_the_one_that_does_n
         ("change", "a:0", ()), ("change", "b:0", ()), ("expectCleared", "a:0, b:0", ()),
     ]  # fmt: skip
     assert steps(runbook, "leave-out-1") == [("change", "b:0", ()), ("expectStillFiring", "b:0", ("a",))]
+
+
+def test_decoys_are_tried_again_where_one_cause_is_left(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
+    assert steps(runbook, "leave-out-1")[2:] == [
+        ("change", "d", ()), ("expectStillFiring", "d", ()), ("undoChange", "d", ()),
+    ]  # fmt: skip
+
+
+def test_a_solution_of_one_cause_is_carried_out_where_it_is_the_last(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]})
+    assert steps(runbook, "leave-out-1")[2:] == [("change", "one", ()), ("expectCleared", "one", ())]
+    assert steps(runbook, "leave-out-2")[2:] == []
+
+
+@pytest.mark.parametrize(
+    ("made", "tried"),
+    [
+        ({"restart": {"target": "ConfigMap/b"}}, True),
+        ({"scale": {"target": "Deployment/web", "replicas": 2}}, True),
+        ({"scale": {"target": "ConfigMap/b", "replicas": 2}}, False),
+    ],
+    ids=["restarts what was repaired", "another object", "changes what was repaired"],
+)
+def test_a_decoy_about_what_is_repaired_already_is_left_out(fault, runbook_of, made, tried):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
+    fix = {"patch": {"target": "ConfigMap/b", "type": "Merge", "patch": {}}}
+    done = {"d": made, "a:0": fix, "b:0": fix}
+    procedures = tuple(
+        msgspec.structs.replace(
+            p, solution=msgspec.structs.replace(p.solution, changes=(Change.from_json(done[p.name]),))
+        )
+        if p.name in done
+        else p
+        for p in runbook.procedures
+    )
+    runbook = msgspec.structs.replace(runbook, procedures=procedures)
+    assert (len(steps(runbook, "leave-out-1")) > 2) == tried
 
 
 def test_each_of_two_conjunctive_causes_ends_it(fault, runbook_of):

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.sharing import at_once
+from scenario_kit.campaign.sharing import at_once, in_the_way, labels
 from scenario_kit.model import Change, Procedure, Solution
+from scenario_kit.model.trial import ALONE_LABEL
 
 CREATED = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
 
@@ -36,3 +37,32 @@ def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, faul
 
 def test_a_fault_may_say_so_itself(runbook_of, fault):
     assert at_once(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
+
+
+def trial(name, alone=False, outcome="", leaving=False):
+    labels = {ALONE_LABEL: "true"} if alone else {}
+    metadata = {"name": name, "labels": labels} | ({"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {})
+    return {"metadata": metadata, "status": {"outcome": outcome} if outcome else {}}
+
+
+@pytest.mark.parametrize(
+    ("scope", "others", "named"),
+    [
+        ("Namespace", [], ""),
+        ("Namespace", [trial("a"), trial("b")], ""),
+        ("Namespace", [trial("a"), trial("b", alone=True)], "b"),
+        ("Namespace", [trial("b", alone=True, outcome="Held")], ""),
+        ("Namespace", [trial("b", alone=True, outcome="Held", leaving=True)], "b"),
+        ("Cluster", [trial("a", outcome="Broken")], ""),
+        ("Cluster", [trial("a")], "a"),
+        ("Cluster", [trial("b"), trial("a"), trial("c")], "a and 2 more"),
+    ],
+)
+def test_who_is_in_the_way(runbook_of, fault, scope, others, named):
+    said = in_the_way(runbook_of(with_changes(fault("f"), scope=scope)), others)
+    assert said.partition(": ")[2] == named
+
+
+def test_a_trial_says_that_it_is_alone(runbook_of, fault):
+    assert labels(runbook_of(fault("f"))) == {}
+    assert labels(runbook_of(with_changes(fault("f"), scope="Cluster"))) == {ALONE_LABEL: "true"}

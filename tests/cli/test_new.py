@@ -22,7 +22,7 @@ def test_flags_alone_write_a_scenario_that_lints(folder, capsys):
     )  # fmt: skip
     assert code == 0
     file = folder / "no-currency" / "scenario.yaml"
-    assert "expects HighRequestErrorRate on Deployment/frontend" in capsys.readouterr().out
+    assert "expects HighRequestErrorRate on Deployment/checkout" in capsys.readouterr().out
     assert file.read_text().startswith("# yaml-language-server: $schema=../.schema/scenario.schema.json\n")
     assert (folder / ".schema" / "scenario.schema.json").is_file()
     assert [f.code for f in lint_file(file)] == []
@@ -58,6 +58,14 @@ def test_an_answer_that_does_not_fit_is_an_error_that_lists_what_does(folder, ca
     assert run(["new", *arguments]) == 3
     assert said in capsys.readouterr().err
     assert list(folder.iterdir()) == []
+
+
+def test_a_fault_may_fit_only_with_the_given_parameters(folder, capsys):
+    arguments = ["new", "--app", "hotel-reservation", "--target", "geo", "--fault", "env-value-wrong", "--dry-run"]
+    assert run(arguments) == 3
+    assert "no variable of the target holds an address; name one" in capsys.readouterr().err
+    assert run([*arguments, "--parameter", "name=TLS", "--parameter", "value=x"]) == 0
+    assert "parameters: {name: TLS, value: x" in capsys.readouterr().out
 
 
 def test_a_dry_run_writes_nothing(folder, capsys):

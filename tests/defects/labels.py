@@ -137,6 +137,15 @@ def alias_of_a_victim(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK124")
+def alias_of_a_bystander(subject: Subject) -> Iterator[Defect]:
+    """An alias of the cause names a component that has nothing to do with it."""
+    document, spec = subject.copy()
+    other = needs(subject.bystanders(), "every component has to do with it")[0]
+    _labels(subject, spec)[0]["aliases"] = [other]
+    yield Defect(f"{other} is an alias of the cause", document)
+
+
+@kind("SK124")
 def alias_of_another_cause(subject: Subject) -> Iterator[Defect]:
     """An alias of one cause names another one."""
     document, spec = subject.copy()
@@ -214,8 +223,10 @@ def propagation_to_nobody(subject: Subject) -> Iterator[Defect]:
     """The propagation ends at an object that has nothing to do with it."""
     document, spec = subject.copy()
     edges = _edges(spec)
-    nowhere = needs(subject.bystanders(), "every component has to do with it")[-1]
-    edges.append({"from": edges[-1]["to"], "to": nowhere, "because": "it suffers as well"})
+    last = edges[-1]["to"]
+    apart = [b for b in subject.bystanders() if not (subject.calls(last, b) or subject.calls(b, last))]
+    nowhere = needs(apart, "every component has to do with it")[-1]
+    edges.append({"from": last, "to": nowhere, "because": "it suffers as well"})
     yield Defect(f"an edge leads to {nowhere}", document)
 
 

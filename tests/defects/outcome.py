@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from tests import records
 from tests.defects.kind import Defect, Kind
 
 #: *Right*: a finding with one of the codes that the kind names. *Other*: only others. *Missed*: nothing at all.
@@ -50,14 +51,9 @@ def digest(defect: Defect) -> str:
 
 def append(path: Path, record: Caught) -> None:
     """Add a line to a file of records."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as out:
-        out.write(msgspec.json.encode(record) + b"\n")
+    records.append(path, record)
 
 
 def read(path: Path) -> list[Caught]:
-    """The records of a file, the last one for each copy; none where there is no file."""
-    if not path.is_file():
-        return []
-    found = [msgspec.json.decode(line, type=Caught) for line in path.read_bytes().splitlines() if line]
-    return list({(c.kind, c.scenario, c.digest): c for c in found}.values())
+    """The records of a file, the last one for each copy."""
+    return records.read(path, Caught, lambda c: (c.kind, c.scenario, c.digest))

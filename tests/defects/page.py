@@ -14,11 +14,13 @@ _BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
 
 
 def write(path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind]) -> None:
-    """Put the tables of both records into the page."""
+    """Put the tables of both records into the page; one of which there is no record stays as it is."""
     text = path.read_text()
-    static = [k for k in kinds if k.stage == "Static"]
-    runs = [k for k in kinds if k.stage != "Static"]
-    path.write_text(placed(placed(text, "lint", part(linted, static)), "trials", part(tried, runs)))
+    if linted:
+        text = placed(text, "lint", part(linted, [k for k in kinds if k.stage == "Static"]))
+    if tried:
+        text = placed(text, "trials", part(tried, [k for k in kinds if k.stage != "Static"]))
+    path.write_text(text)
 
 
 def part(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:

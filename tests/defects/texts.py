@@ -31,6 +31,14 @@ def brief_names_the_object(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK211")
+def brief_names_the_object_in_other_letters(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object with a character in it that has no width."""
+    fault = needs(subject.spec.faults, "nothing is broken")[0]
+    told = "\u200b".join(bare(fault.target))
+    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
+
+
+@kind("SK211")
 def brief_is_the_title(subject: Subject) -> Iterator[Defect]:
     """The brief is the title, which tells the cause."""
     needs(" because " in subject.spec.title or " as " in subject.spec.title, "the title tells no cause")

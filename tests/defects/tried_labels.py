@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.defects.chains import rerooted
 from tests.defects.inert import add_inert, annotate
 from tests.defects.kind import Defect, kind, needs
-from tests.defects.own import with_own
+from tests.defects.own import fault_document, with_own
 from tests.defects.subject import Document, Subject, bare
 
 
@@ -81,12 +81,53 @@ def fault_that_blames_its_victim(subject: Subject) -> Iterator[Defect]:
 @kind("SK414")
 def cause_that_is_not_repaired_alone(subject: Subject) -> Iterator[Defect]:
     """The fault blames something harmless that it changes as well, and leaves it open how that is repaired."""
-    one_cause(subject)
-    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    defect = _blamed(subject, other, f"an annotation of {other} is the cause, without `fix`", touched=True)
-    for fault in defect.files.values():
+    yield _beside(subject, "without `fix`", lambda fault: fault["entities"][0].pop("fix"))
+
+
+@kind("SK414")
+def cause_that_is_repaired_with_all_the_rest(subject: Subject) -> Iterator[Defect]:
+    """The fault blames something harmless that it changes as well, and to repair that takes the whole fault back."""
+    whole = [{"removeFault": {"fault": "{{ fault }}"}}]
+    yield _beside(subject, "taken back as a whole", lambda fault: fault["entities"][0].update(fix=whole))
+
+
+@kind("SK414")
+def cause_that_nobody_can_repair(subject: Subject) -> Iterator[Defect]:
+    """The fault blames something harmless that it changes as well, and says that no operator can end it."""
+
+    def given_up(fault: Document) -> None:
         fault["entities"][0].pop("fix")
+        fault["mitigation"], fault["solutions"] = "None", []
+
+    defect = _beside(subject, "which nobody can repair", given_up)
+    assert isinstance(defect.document, dict)
+    defect.document["spec"]["solutions"] = []
     yield defect
+
+
+@kind("SK414")
+def fault_that_names_no_cause(subject: Subject) -> Iterator[Defect]:
+    """The fault names no object as its cause, so that any label will do."""
+    name = one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+
+    def unblamed(fault: Document) -> None:
+        entities = [{k: v for k, v in e.items() if k != "fix"} | {"role": "Artefact"} for e in fault["entities"]]
+        fault["entities"] = entities
+
+    document, files = with_own(subject, unblamed)
+    document["spec"]["groundTruth"]["rootCauses"] = [{"fault": name, "entity": other}]
+    rerooted(subject, document["spec"], f"Fault/{name}")
+    yield Defect(f"no cause in the fault, {other} as the label", document, files)
+
+
+@kind("SK402", stage="Trial", first=("label-beside",))
+def fault_that_repairs_another(subject: Subject) -> Iterator[Defect]:
+    """The fault blames something harmless that it changes as well, and to repair that repairs the real cause, too."""
+    one_cause(subject)
+    repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
+    needs(repair, "its fault has no repair of its cause")
+    yield _beside(subject, "repaired with the real one", lambda fault: fault["entities"][0]["fix"].extend(repair))
 
 
 @kind("SK401", stage="Trial", first=("label",))
@@ -111,6 +152,16 @@ def _victim(subject: Subject) -> str:
     touched |= set(subject.causes) | {bare(e.ref) for e in fault.entities}
     victims = [o for o in subject.alerting if bare(o) not in touched and o.startswith("Deployment/")]
     return str(needs(victims, "only objects that the fault touches alert")[0])
+
+
+def _beside(subject: Subject, told: str, edit: Callable[[Document], Any]) -> Defect:
+    """Something harmless that the fault changes as well is blamed; ``edit`` goes on with the fault."""
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    defect = _blamed(subject, other, f"an annotation of {other} is the cause, {told}", touched=True)
+    for fault in defect.files.values():
+        edit(fault)
+    return defect
 
 
 def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -> Defect:

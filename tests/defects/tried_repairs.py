@@ -58,7 +58,9 @@ def solution_with_a_wrong_value(subject: Subject) -> Iterator[Defect]:
     one_cause(subject)
     patches = [c["patch"] for s in spec.get("solutions", [])[:1] for c in s["changes"] if "patch" in c]
     patch = needs(patches, "its solution patches nothing")[0]
-    patch["patch"] = _spoilt(patch["patch"])
+    spoilt = _spoilt(patch["patch"])
+    needs([spoilt] if spoilt != patch["patch"] else [], "its solution only takes something away")
+    patch["patch"] = spoilt
     yield Defect(f"the solution patches {patch['patch']}", document)
 
 
@@ -106,9 +108,55 @@ def decoy_that_works(subject: Subject) -> Iterator[Defect]:
     one_cause(subject)
     inherited(subject, spec)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
-    changes = [*spec["solutions"][0]["changes"], annotate(other, "2024-03")]
-    spec["decoys"] = [{"name": "another-try", "description": "Somebody tries it", "changes": changes}]
+    spec["decoys"] = [_repairing(spec["solutions"][0], other)]
     yield Defect(f"the solution and an annotation of {other} as decoy", document)
+
+
+def _repairing(solution: Document, other: str) -> Document:
+    """A decoy that does what a solution does, and something harmless."""
+    changes = [*solution["changes"], annotate(other, "2024-03")]
+    return {"name": "another-try", "description": "Somebody tries it", "changes": changes}
+
+
+@kind("SK431", stage="Trial", first=("leave-out",))
+def decoy_that_repairs_one_of_two(subject: Subject) -> Iterator[Defect]:
+    """A decoy repairs one of two independent causes, in another way than the solution does."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    truth = subject.spec.ground_truth
+    needs(len(truth.root_causes) > 1 and truth.causes_join == "Independent", "it has one cause")
+    partly = [s for s in spec.get("solutions", []) if len(s.get("fixes", [])) == 1]
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec["decoys"] = [_repairing(needs(partly, "no solution repairs one of them")[0], other)]
+    yield Defect(f"the repair of {partly[0]['fixes'][0]} and an annotation of {other} as decoy", document)
+
+
+@kind("SK411", stage="Trial", first=("leave-out",))
+def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
+    """Of two independent causes one solution repairs both, and the other one restarts a bystander."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    needs(subject.spec.ground_truth.causes_join == "Independent", "any repair is enough")
+    partly = [s for s in spec.get("solutions", []) if len(s.get("fixes", [])) == 1]
+    needs(len({s["fixes"][0] for s in partly}) > 1, "no two solutions repair one cause each")
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    first, second = partly[0], next(s for s in partly if s["fixes"] != partly[0]["fixes"])
+    first["changes"] = [*first["changes"], *second["changes"]]
+    second["changes"] = [{"restart": {"target": other}}]
+    yield Defect(f"{second['name']} restarts {other}, {first['name']} repairs everything", document)
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and points another Service at a closed port, which nobody notices who is connected."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    inherited(subject, spec)
+    other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
+    ports = [{"port": p["port"], "targetPort": 9} for p in subject.objects[other]["spec"]["ports"][:1]]
+    shut = {"patch": {"target": other, "type": "Strategic", "patch": {"spec": {"ports": ports}}}}
+    spec["solutions"][0]["changes"].append(shut)
+    yield Defect(f"the solution also points {other} at port 9", document)
 
 
 @kind("SK422", stage="Standard", first=("cheats",))

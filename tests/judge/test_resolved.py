@@ -7,7 +7,7 @@ import pytest
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.resolved import Resolution, Served
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.scenario import BackgroundAlert, Expect
 
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"),))
 
@@ -33,6 +33,31 @@ def history(*firing, end=2000.0, gaps=(), name="Errors"):
 )
 def test_alerts_clear(seen, answer):
     assert resolved.alerts_clear(seen, EXPECT, [], 360.0).answer == answer
+
+
+CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),))
+
+
+@pytest.mark.parametrize(
+    ("span", "expect", "benign", "may"),
+    [
+        ((1100.0, None), EXPECT, False, True),
+        ((1100.0, None), EXPECT, True, False),
+        ((1600.0, None), EXPECT, False, False),
+        ((500.0, None), CHRONIC, False, True),
+        ((500.0, None), CHRONIC, True, True),
+        ((500.0, 900.0), CHRONIC, False, True),
+        ((1600.0, None), CHRONIC, False, False),
+    ],
+    ids=[
+        "of the fault", "of what is benign", "of the repair", "chronic", "chronic beside what is benign",
+        "chronic now and then", "called chronic",
+    ],
+)  # fmt: skip
+def test_what_may_fire_after_a_repair(span, expect, benign, may):
+    seen = history(span, name="Other")
+    known = resolved.known(seen, expect, 1000.0, 1500.0, benign=benign)
+    assert known == (["Other on Deployment/frontend"] if may else [])
 
 
 @pytest.mark.parametrize(
@@ -127,6 +152,34 @@ def test_guards(live, problem):
     baseline = guards.baseline([workload()], app())
     found = guards.violations(baseline, [live] if live else [], app())
     assert [p for p in found if problem and problem in p] if problem else found == []
+
+
+def service(port=8080, **selector):
+    spec = {"selector": selector or {"app": "cart"}, "ports": [{"port": 80, "targetPort": port}, {"port": 81}]}
+    return {"kind": "Service", "metadata": {"name": "cart"}, "spec": spec}
+
+
+def served():
+    obj = workload()
+    obj["spec"]["template"]["metadata"] = {"labels": {"app": "cart", "tier": "shop"}}
+    obj["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080, "name": "http"}]
+    return obj
+
+
+@pytest.mark.parametrize(
+    ("live", "problems"),
+    [
+        (service(), []),
+        (service("http"), []),
+        (service(8080, tier="shop"), []),
+        (service(9999), ["Service/cart: nothing listens behind port 80 any more"]),
+        (service(8080, app="ad"), ["Service/cart: nothing listens behind port 80 any more"]),
+    ],
+    ids=["same", "by name", "by another label", "a closed port", "nobody's pods"],
+)
+def test_a_service_still_leads_where_somebody_listens(live, problems):
+    baseline = guards.baseline([served(), service()], app())
+    assert guards.violations(baseline, [served(), live], app()) == problems
 
 
 @pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])

@@ -249,6 +249,32 @@ def test_nothing_begins_while_infrastructure_is_not_well_and_the_budget_ends_it(
     assert "the budget of 5 min was spent" in world.status["headline"]
 
 
+def test_who_reaches_beyond_the_app_waits_for_others_and_they_for_it():
+    beyond = read_document(data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").data[
+        "spec"
+    ]
+    world = World(embedded={"name": "basket-lost-its-seat", "spec": beyond}, plan="Quick", parallelism=4)
+    incident = {"metadata": {"name": "somebody-s", "namespace": HERE}, "spec": {}, "apiVersion": API, "kind": "Trial"}
+    world.cluster.create(incident)
+    world.step(4)
+    assert [t["metadata"]["name"] for t in world.trials()] == ["somebody-s"]
+    assert world.condition("Ready") == ("False", "Occupied")
+    world.cluster.delete(Reference("Trial", "somebody-s", HERE, GROUP))
+    world.step()
+    (alone,) = world.trials()
+    assert world.condition("Ready") == ("False", "TrialsRunning")
+
+    metadata = {"name": "w", "namespace": HERE}
+    spec = {"scenario": NAME, "plan": "Quick"}
+    world.cluster.create({"apiVersion": API, "kind": "Validation", "metadata": metadata, "spec": spec})
+    for _ in range(3):
+        world.operator.reconcile("w", HERE)
+    assert world.trials() == [alone], "neither does anything begin beside it"
+    world.end()
+    world.operator.reconcile("w", HERE)
+    assert len(world.trials()) == 3
+
+
 def test_an_edited_scenario_is_not_judged_by_half():
     world = World(scenario=NAME, plan="Quick")
     world.step(2)

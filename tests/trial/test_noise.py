@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import Unreachable
 from scenario_kit.judge import guards
-from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
+from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
 from scenario_kit.model.noise import Noise, Source
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.render.noise import events, sources
@@ -201,6 +202,25 @@ def test_a_swing_of_the_load_is_no_broken_guard() -> None:
     assert guards.violations(noise.guarded(context, stage.guarded), live, APP) == []
     live[1]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
     assert "load setting USERS is '1'" in str(guards.violations(noise.guarded(context, stage.guarded), live, APP))
+
+
+@pytest.mark.parametrize(("outcome", "broken"), [("Incident", True), ("Benign", False)])
+def test_what_a_benign_fault_makes_of_the_load_need_not_pass(outcome: str, broken: bool) -> None:
+    stage = Stage()
+    more = {"containers": [{"name": "c", "env": [{"name": "USERS", "value": "80"}]}]}
+    patch = {"target": "Deployment/load", "type": "Strategic", "patch": {"spec": {"template": {"spec": more}}}}
+    surge = Fault(
+        name="f", type="t", version=1, target="Deployment/load", effect=(), entities=(),
+        changes=(Change.from_json({"patch": patch}),),
+    )  # fmt: skip
+    stage.runbook = msgspec.structs.replace(
+        stage.runbook, faults=(surge,), ground_truth=GroundTruth.from_json({"outcome": outcome})
+    )
+    context = stage.context()
+    context.engine.do(surge.changes[0], ordinal=1, group="Fault/f")
+    live = [stage.get(n) | {"status": {"readyReplicas": 1}} for n in ("web", "load")]
+
+    assert bool(guards.violations(noise.guarded(context, stage.guarded), live, APP)) is broken
 
 
 FLAGGED = App.from_json(

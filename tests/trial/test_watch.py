@@ -212,3 +212,20 @@ def test_chronic_alerts_are_nobody_s_fault():
     chronic = (BackgroundAlert(name="Latency", reason="always on"),)
     trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)
     assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("firing", "message", "observed"),
+    [
+        ({("Errors", "Deployment/web"): [(1330.0, None)]}, "fired too late", "330 s after injection"),
+        ({("Latency", "Deployment/ad"): [(1330.0, None)]}, "did not fire", "Latency on Deployment/ad"),
+        ({("Errors", "Deployment/web"): [(1900.0, None)]}, "did not fire", "no alert fired at all"),
+    ],
+)
+def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing, message, observed):
+    """It is due after 90 s; the rules may take 120, and the way there as long as everywhere."""
+    due = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=90)
+    trial = Trial(fault("a"), firing=firing, alerts=[due])
+    found = expect_alerts(trial.context, INJECTED)[0]
+    assert (found.code, message in found.message) == ("SK322", True)
+    assert observed in found.observed

@@ -1,0 +1,73 @@
+"""What the repair of a labelled cause does beside that cause (validation.md §7). Pure.
+
+A fault says itself how its causes are repaired. Where such a repair also takes back what the fault did to another
+object, that it clears the alerts says nothing about the label: the other object could be the cause. So that part of it
+is tried alone, and must not help. What joins conjunctively with the cause is spared: to repair it is an answer as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from scenario_kit.campaign.causes import Cause, repairs
+from scenario_kit.model import Change, Fault, Procedure, Runbook
+from scenario_kit.model.reference import bare
+
+#: Ends the names of these procedures; they begin like the repair of which they are a part.
+BESIDE: Final = ":beside"
+
+
+class Beside(NamedTuple):
+    """A cause, the part of its repair that is about other objects, and what has to be repaired for that to show."""
+
+    cause: Cause
+    part: Procedure
+    others: tuple[Cause, ...]
+
+
+def beside(runbook: Runbook) -> list[Beside]:
+    """Every labelled cause whose repair also takes back what the fault did to other objects, in their order."""
+    found: dict[str, Beside] = {}
+    for causes in repairs(runbook):
+        for cause in causes:
+            if (part := _part(runbook, cause)) is not None:
+                found.setdefault(cause.fix.name, Beside(cause, part, tuple(c for c in causes if c is not cause)))
+    return list(found.values())
+
+
+def with_beside(runbook: Runbook) -> Runbook:
+    """The runbook with those parts among its procedures."""
+    parts = tuple(each.part for each in beside(runbook))
+    return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *parts))
+
+
+def _part(runbook: Runbook, cause: Cause) -> Procedure | None:
+    """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
+    fault = runbook.fault(cause.fault)
+    known = {bare(cause.entity)} | {bare(e.ref) for e in fault.causes if fault.causes_join == "Conjunctive"}
+    changes = [c for c in cause.fix.solution.changes if known.isdisjoint(_objects(runbook, c))]
+    if not any(_undoes(runbook, c, fault) for c in changes):
+        return None
+    name = f"{cause.fix.name}{BESIDE}"
+    solution = msgspec.structs.replace(cause.fix.solution, name=name, changes=tuple(changes))
+    return Procedure(use="Fix", name=name, solution=solution)
+
+
+def _undoes(runbook: Runbook, change: Change, fault: Fault) -> bool:
+    """Whether a change is of an object that the fault changed: a restart of one takes nothing back."""
+    if change.restart is not None:
+        return False
+    changed: Iterable[Change] = (c for c in fault.changes if c.restart is None)
+    return not _objects(runbook, change).isdisjoint({o for c in changed for o in _objects(runbook, c)})
+
+
+def _objects(runbook: Runbook, change: Change) -> set[tuple[str, str]]:
+    """Kind and name of what a change is about, as far as it says so."""
+    if body := change.create or change.apply or change.chaos:
+        return {(str(body.get("kind")), str(body["metadata"].get("name")))}
+    if change.set_flag is not None and runbook.app.flags is not None:
+        return {("ConfigMap", runbook.app.flags.config_map)}
+    return {bare(change.target)} if change.target else set()

@@ -1,0 +1,33 @@
+"""Where a draft expects what: who asks for what is broken, and notices."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.load import load_scenario
+
+CATALOG = Catalog()
+
+
+@pytest.mark.parametrize(
+    ("app", "fault", "target", "alerts"),
+    [
+        ("otel-demo", "pod-failure", "Deployment/payment",
+         ["HighRequestErrorRate on Deployment/checkout", "NoRequestsReceived on Deployment/payment"]),
+        # Whoever orders swallows that no mail goes out, but waits for it.
+        ("otel-demo", "pod-failure", "Deployment/email", ["NoRequestsReceived on Deployment/email"]),
+        ("otel-demo", "network-delay", "Deployment/email", ["HighRequestLatency on Deployment/checkout"]),
+        ("otel-demo", "pod-failure", "Deployment/valkey-cart", ["HighRequestErrorRate on Deployment/cart"]),
+        # Nobody asks this store while its cache is warm.
+        ("hotel-reservation", "cpu-limit-too-low", "Deployment/mongodb-rate", []),
+        ("hotel-reservation", "cpu-limit-too-low", "Deployment/rate",
+         ["HighRequestLatency on Deployment/rate", "HighRequestLatency on Deployment/search"]),
+    ],
+)  # fmt: skip
+def test_who_notices(app, fault, target, alerts, tmp_path):
+    made = draft(Answers(app, CATALOG.versions(app)[0], target, fault, author="Ada Lovelace"), CATALOG)
+    file = tmp_path / "scenario.yaml"
+    file.write_text(made.text)
+    spec = load_scenario(file).scenario.spec
+    assert [f"{a.name} on {a.on}" for a in spec.expect.alerts] == alerts
+    assert spec.ground_truth.outcome == ("Incident" if alerts else "Benign")

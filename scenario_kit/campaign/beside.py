@@ -1,8 +1,9 @@
-"""What the repair of a labelled cause does beside that cause (validation.md §7). Pure.
+"""What the repair of a cause does beside that cause (validation.md §7). Pure.
 
 A fault says itself how its causes are repaired. Where such a repair also takes back what the fault did to another
 object, that it clears the alerts says nothing about the label: the other object could be the cause. So that part of it
-is tried alone, and must not help. What joins conjunctively with the cause is spared: to repair it is an answer as good.
+is tried alone, and must not help. That holds for what joins conjunctively with the cause, too: each has to be repaired
+without the other, or naming it would be an answer that nothing shows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Beside(NamedTuple):
 
 
 def beside(runbook: Runbook) -> list[Beside]:
-    """Every labelled cause whose repair also takes back what the fault did to other objects, in their order."""
+    """Every answer whose repair also takes back what the fault did to other objects, in their order."""
     found: dict[str, Beside] = {}
     for causes in repairs(runbook):
         for cause in causes:
@@ -47,8 +48,7 @@ def with_beside(runbook: Runbook) -> Runbook:
 def _part(runbook: Runbook, cause: Cause) -> Procedure | None:
     """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
     fault = runbook.fault(cause.fault)
-    known = {bare(cause.entity)} | {bare(e.ref) for e in fault.causes if fault.causes_join == "Conjunctive"}
-    changes = [c for c in cause.fix.solution.changes if known.isdisjoint(_objects(runbook, c))]
+    changes = [c for c in cause.fix.solution.changes if bare(cause.entity) not in _objects(runbook, c)]
     if not any(_undoes(runbook, c, fault) for c in changes):
         return None
     name = f"{cause.fix.name}{BESIDE}"

@@ -7,7 +7,7 @@ enough. Every claim that follows is one trial.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from scenario_kit.judge.expectations import same_entity
@@ -35,33 +35,36 @@ def labelled(runbook: Runbook) -> list[Cause]:
     return [c for f in runbook.faults for c in _causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
 
 
-def unlabelled(runbook: Runbook) -> list[Cause]:
-    """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names.
+def answers(runbook: Runbook) -> list[Cause]:
+    """What may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
 
-    What joins conjunctively with a label is left out: repairing it ends the incident just as well, and naming either
-    is an answer.
+    To repair such an alternative is said to end the incident just as well, which is tried like the label itself.
     """
     named = {c.fault for c in labelled(runbook)}
-    together = runbook.ground_truth.causes_join == "Conjunctive"
-    others = []
-    for fault in runbook.faults:
-        alternative = fault.role in LABELLED and (
-            (fault.name in named and fault.causes_join == "Conjunctive") or (bool(named) and together)
-        )
-        if not alternative:
-            others += [c for c in _causes(runbook, fault) if not _is_labelled(runbook, fault, c.entity)]
-    return others
+    return [
+        cause
+        for fault in runbook.faults
+        for cause in _causes(runbook, fault)
+        if _is_labelled(runbook, fault, cause.entity) or _is_alternative(runbook, fault, named)
+    ]
+
+
+def unlabelled(runbook: Runbook) -> list[Cause]:
+    """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
+    known = answers(runbook)
+    return [c for fault in runbook.faults for c in _causes(runbook, fault) if c not in known]
 
 
 def repairs(runbook: Runbook) -> list[tuple[Cause, ...]]:
-    """Sets of labelled causes, each of which ends the incident when it is repaired, and has nothing to spare.
+    """Sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
 
-    Every labelled cause is in one of them. With independent causes there is one set, with conjunctive ones one for each
-    cause; where both meet, alternatives are taken side by side, not every combination of them.
+    Every answer is in one of them. With independent causes there is one set, with conjunctive ones one for each cause;
+    where both meet, alternatives are taken side by side, not every combination of them.
     """
+    known = answers(runbook)
     faults = []
     for fault in runbook.faults:
-        causes = [c for c in labelled(runbook) if c.fault == fault.name]
+        causes = [c for c in known if c.fault == fault.name]
         if causes:
             faults.append(_joined(fault.causes_join, [[(c,)] for c in causes]))
     return _joined(runbook.ground_truth.causes_join, faults)
@@ -90,6 +93,13 @@ def _causes(runbook: Runbook, fault: Fault) -> list[Cause]:
     fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
     named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
     return [Cause(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
+
+
+def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> bool:
+    """Whether all of a fault's causes are answers, labelled or not; ``named`` are the faults with a label."""
+    if fault.name in named:
+        return fault.causes_join == "Conjunctive"
+    return bool(named) and fault.role in LABELLED and runbook.ground_truth.causes_join == "Conjunctive"
 
 
 def _is_labelled(runbook: Runbook, fault: Fault, entity: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.judge.expectations import background, chosen, label, of_class, wanted_label
-from scenario_kit.model import AlertHistory, Answer, Value
+from scenario_kit.model import AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
 
 #: Share of the baseline's request rate that the entry must serve.
@@ -63,6 +63,17 @@ def known(
     chronic = {label(t) for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)}
     raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
     return sorted(chronic | raised)
+
+
+def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
+    """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before."""
+    demanded = [t for e in of_class(expect, "MustFire") for t in chosen(e, history.timelines)]
+    chronic = [t for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)]
+    return [
+        t
+        for t in history.timelines
+        if t not in demanded and t not in chronic and t.fires_within(injected, repaired) and t.firing_at(history.end)
+    ]
 
 
 def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:

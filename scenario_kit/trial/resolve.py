@@ -7,6 +7,7 @@ from typing import Final
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
+from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.trial import noise
@@ -15,6 +16,8 @@ from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, serve
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900
+#: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
+_LINGERING_SLACK: Final = 300
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
 
 
@@ -79,13 +82,36 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
     while True:
         answer = resolution(context, start)
         if answer.answer == "True":
-            return []
+            return _lingering(context, step, start) if step.use == "Solution" else []
         if not step.forever and context.clock.now() >= deadline:
             return [_unresolved(context, step, answer, deadline - start)]
         if step.forever:
             pass_time(context, start)
         else:
             context.wait(next_look(context, start))
+
+
+def _lingering(context: Context, step: Step, repaired: float) -> list[Finding]:
+    """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
+    expect, injected = context.runbook.expect, context.injected_at() or repaired
+    if not (left := resolved.lingering(context.history(), expect, injected, repaired)):
+        return []
+    remembers = {r.name: r.for_seconds + r.range_seconds for r in context.runbook.rules}
+    seconds = max(remembers.get(t.name, 0) for t in left) + _LINGERING_SLACK
+    stretch(context, context.clock.now(), seconds)
+    return [
+        Finding(
+            code="SK411",
+            severity=Severity.ERROR,
+            message=f"solution '{step.name}' leaves {label(timeline)} firing",
+            observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
+            expected="whatever the fault raised ends",
+            why="an incident of which a part goes on is not over, whether that part was promised or not",
+            fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
+        )
+        for timeline in resolved.lingering(context.history(), expect, injected, repaired)
+        if timeline.name in {t.name for t in left}
+    ]
 
 
 def _unresolved(context: Context, step: Step, answer: Resolution, seconds: float) -> Finding:

@@ -59,10 +59,13 @@ def test_every_other_cause_is_repaired_before(fault, runbook_of):
     assert with_beside(runbook).procedure("Fix", "a:0:beside").solution.changes == changes(OTHER)
 
 
-def test_what_joins_conjunctively_is_an_answer_as_good(fault, runbook_of):
+def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_of):
     both = fault("a", causes=2, join="Conjunctive")
     first, second = (
         {"patch": {"target": e.ref, "type": "Merge", "patch": {"data": {"k": "x"}}}} for e in both.entities
     )
     broken = msgspec.structs.replace(both, changes=changes(first, second))
-    assert beside(repaired(runbook_of(broken, solutions={"s": ["a"]}), first, second)) == []
+    runbook = runbook_of(broken, solutions={"s": ["a"]})
+    assert beside(repaired(runbook, first)) == []
+    (tried,) = beside(repaired(runbook, first, second))
+    assert (tried.part.solution.changes, tried.others) == (changes(second), ())

@@ -60,10 +60,18 @@ def test_what_is_not_labelled_is_a_trigger_a_distractor_or_a_forgotten_cause(fau
     ]
 
 
-def test_what_joins_conjunctively_with_a_label_is_an_answer_as_good(fault, runbook_of):
-    inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-0"])
+def test_what_joins_conjunctively_with_a_label_has_to_end_it_as_well(fault, runbook_of):
+    inside = runbook_of(fault("a", causes=2, join="Conjunctive"), labels=["ConfigMap/a-1"])
     across = runbook_of(fault("a"), fault("b"), labels=["ConfigMap/a"], join="Conjunctive")
     assert causes.unlabelled(inside) == causes.unlabelled(across) == []
+    assert names(causes.repairs(inside)) == [["a:0"], ["a:1"]]
+    assert names(causes.repairs(across)) == [["a:0"], ["b:0"]]
+    assert names([causes.labelled(inside), causes.labelled(across)]) == [["a:1"], ["a:0"]]
+
+
+def test_a_cause_beside_a_labelled_one_of_its_fault_is_no_answer_for_another_fault_being_one(fault, runbook_of):
+    runbook = runbook_of(fault("a", causes=2), fault("b"), labels=["ConfigMap/a-0", "ConfigMap/b"], join="Conjunctive")
+    assert names([causes.unlabelled(runbook)]) == [["a:1"]]
 
 
 _ASIDE = ("expectNoLeaks", "teardown", "expectClean")

@@ -130,6 +130,18 @@ def fault_that_repairs_another(subject: Subject) -> Iterator[Defect]:
     yield _beside(subject, "repaired with the real one", lambda fault: fault["entities"][0]["fix"].extend(repair))
 
 
+@kind("SK402", stage="Trial", first=("label-beside",))
+def alternative_that_is_repaired_with_the_cause(subject: Subject) -> Iterator[Defect]:
+    """Something harmless is said to be needed as well as the real cause, and is never repaired without that one."""
+    yield _alternative(subject, labelled=True)
+
+
+@kind("SK401", stage="Trial", first=("label",))
+def alternative_without_a_label(subject: Subject) -> Iterator[Defect]:
+    """Something harmless is said to be needed as well as the real cause, so that naming it would be right."""
+    yield _alternative(subject, labelled=False)
+
+
 @kind("SK401", stage="Trial", first=("label",))
 def fault_that_blames_what_it_touches(subject: Subject) -> Iterator[Defect]:
     """The fault also changes something harmless elsewhere, and names that as its cause."""
@@ -162,6 +174,29 @@ def _beside(subject: Subject, told: str, edit: Callable[[Document], Any]) -> Def
     for fault in defect.files.values():
         edit(fault)
     return defect
+
+
+def _alternative(subject: Subject, *, labelled: bool) -> Defect:
+    """The fault blames something harmless beside its cause; labelled, it is repaired along with the cause."""
+    name = one_cause(subject)
+    needs(len(subject.causes) == 1, "its fault has several causes")
+    repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
+    needs(repair, "its fault has no repair of its cause")
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+
+    def joined(fault: Document) -> None:
+        fault["changes"].append(annotate(other, "2024-03"))
+        fix = [annotate(other, None), *(repair if labelled else [])]
+        fault["entities"].append({"ref": other, "role": "Cause", "fix": fix})
+        fault["causesJoin"] = "Conjunctive"
+        fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
+
+    document, files = with_own(subject, joined)
+    inherited(subject, document["spec"])
+    if labelled:
+        document["spec"]["groundTruth"]["rootCauses"].append({"fault": name, "entity": other})
+    told = "labelled and repaired with the cause" if labelled else "no label, repaired alone"
+    return Defect(f"an annotation of {other} joins conjunctively with the cause: {told}", document, files)
 
 
 def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -> Defect:

@@ -3,6 +3,7 @@
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.judge.resolved import Served
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,
@@ -24,6 +25,7 @@ from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import Stopped
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.inject import inject
+from scenario_kit.trial.resolve import expect_cleared
 from scenario_kit.trial.watch import expect_alerts, expect_quiet, expect_still_firing, hold
 
 WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
@@ -229,3 +231,33 @@ def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing,
     found = expect_alerts(trial.context, INJECTED)[0]
     assert (found.code, message in found.message) == ("SK322", True)
     assert observed in found.observed
+
+
+REPAIRED = 1400.0
+SOLVED = {("Errors", "Deployment/web"): [(1100.0, 1450.0)]}
+
+
+@pytest.mark.parametrize(
+    ("spans", "use", "chronic", "expected"),
+    [
+        ([(1100.0, None)], "Solution", False, ["SK411"]),
+        ([(1100.0, None)], "Fix", False, []),
+        ([(1100.0, None)], "Solution", True, ["SK411"]),
+        ([(500.0, None)], "Solution", True, []),
+        ([(1100.0, 1700.0)], "Solution", False, []),
+        ([(1100.0, 1450.0)], "Solution", False, []),
+    ],
+    ids=["goes on", "after a fix", "called chronic", "chronic", "forgotten by its rule", "over with the rest"],
+)
+def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expected):
+    trial = Trial(
+        fault("a"), alerts=(ERRORS,), firing={**SOLVED, ("Latency", "Deployment/ad"): spans},
+        background=(BackgroundAlert(name="Latency", reason="always on"),) if chronic else (),
+    )  # fmt: skip
+    identity = trial.context.identity()
+    trial.context.save_baseline(Baseline(namespace_uid=identity, served=Served(seconds=300, requests=600, errors=600)))
+    trial.context.wait(REPAIRED)
+    found = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), REPAIRED)
+    assert codes(found) == expected, [f.observed for f in found]
+    if found:
+        assert "leaves Latency on Deployment/ad firing" in found[0].message

@@ -55,17 +55,26 @@ def load_messages(path: Path, service: str = "ChaosDaemon") -> Messages:
             f"{path}: the protocol of the chaos daemon cannot be read: {error.strerror}",
             fix="run `scenario-kit lab install`; it takes the file from the installed Chaos Mesh",
         ) from error
-    file = describe(text, str(path))
+    return parse_messages(text, str(path), service)
+
+
+def parse_messages(text: str, where: str, service: str) -> Messages:
+    """The message classes of one service of a proto3 file with that text; ``where`` names it in errors.
+
+    Raises:
+        ToolchainError: it uses a part of the language that is not read here, or lacks the service.
+    """
+    file = describe(text, where)
     # A pool of our own: two labs may run two versions, and the default pool takes each name only once.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_EMPTY.serialized_pb)
     try:
         pool.AddSerializedFile(file.SerializeToString())
     except TypeError as error:
-        raise ToolchainError(f"{path}: the definitions contradict each other: {error}") from error
+        raise ToolchainError(f"{where}: the definitions contradict each other: {error}") from error
     found = next((s for s in file.service if s.name == service), None)
     if found is None:
-        raise ToolchainError(f"{path}: no service {service}; it defines {[s.name for s in file.service]}")
+        raise ToolchainError(f"{where}: no service {service}; it defines {[s.name for s in file.service]}")
 
     def message(type_name: str) -> Any:
         return message_factory.GetMessageClass(pool.FindMessageTypeByName(type_name.lstrip(".")))

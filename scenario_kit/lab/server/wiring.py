@@ -12,9 +12,12 @@ from urllib.parse import urlsplit
 
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import LabError, Rejected
-from scenario_kit.lab import aggregation
-from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages
+from scenario_kit.lab import aggregation, chaos_manager
+from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages, names
+from scenario_kit.lab.chaos_daemon.names import NameServer
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
+from scenario_kit.lab.platform import CHAOS_NAMESPACE
 from scenario_kit.lab.server.api import Api, serve
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.containers import RunningContainers
@@ -194,6 +197,25 @@ def _chaos_daemon(
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))
     cluster.apply(daemon_endpoints(nodes, where.address, where.port))
+    if chaos_manager.NAMES in state.ports:
+        _name_server(state.ports[chaos_manager.NAMES], cluster, store, book, stack)
+
+
+def _name_server(port: int, cluster: KubeCluster, store: Store, book: LedgerBook, stack: ExitStack) -> None:
+    """Serve the name server of Chaos Mesh, and tell the manager where it is."""
+
+    def uid_of(namespace: str, name: str) -> str | None:
+        pod = store.get(namespace, "Pod", name)
+        return str(pod["metadata"]["uid"]) if pod is not None else None
+
+    server = NameServer(book, uid_of)
+    server.start(LOOPBACK, port)
+    stack.callback(server.stop)
+    service, pod = names.objects(CHAOS_NAMESPACE)
+    cluster.apply(service)
+    cluster.apply(pod)
+    place = Reference("Pod", pod["metadata"]["name"], CHAOS_NAMESPACE)
+    cluster.patch(place, {"status": names.status(LOOPBACK)}, subresource="status")
 
 
 def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack) -> None:

@@ -24,7 +24,8 @@ _NEVER = float("inf")
 class Lane(NamedTuple):
     """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
 
-    ``outcome``: ``ok``, ``refused``, ``noname``, ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
+    ``outcome``: ``ok``, ``refused``, ``noname``, ``unanswered`` and ``misanswered`` (no answer from the name server, or
+    that it failed), ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
     ``unlisted`` (the registry knows no address), ``full`` (no more connections),
     ``barred`` (a user who may not log in); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
     """
@@ -101,6 +102,7 @@ class Connections:
         self._states: dict[tuple[LinkKey, Destination | None], _State] = {}
         self._network: Network | None = None
         self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[Lane, ...], str]] = {}
+        self._resolves: dict[LinkKey, str] = {}
 
     def redial(self) -> None:
         """Forget what new connections meet: a process has ended."""
@@ -109,6 +111,7 @@ class Connections:
     def forget(self, census: Census) -> None:
         """Drop the state of callers that are gone."""
         self._states = {key: state for key, state in self._states.items() if census.get(key[0].process) is not None}
+        self._resolves = {key: ip for key, ip in self._resolves.items() if census.get(key.process) is not None}
 
     def link(
         self,
@@ -128,7 +131,7 @@ class Connections:
             self._dialled.clear()
         if (key, redirect) not in self._dialled:
             address = parse(redirect, edge.address.default_port) if redirect else read(edge.address, caller)
-            self._dialled[key, redirect] = (address, *dial(edge, address, caller, network))
+            self._dialled[key, redirect] = (address, *self._resolved(key, edge, address, caller, network))
         address, dialled, ip = self._dialled[key, redirect]
         if edge.registry:
             return Link(key, address, ip, self._registered(key, caller, dialled, network, census, start, end))
@@ -139,6 +142,18 @@ class Connections:
             return self._pool(Link(key, address, ip, dialled), state, caller, edge, network, census, start)
         lane = self._live(state, caller, edge, network, census, start, end)
         return Link(key, address, ip, (lane or self._dial(state, caller, number, dialled, start, end),))
+
+    def _resolved(
+        self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
+    ) -> tuple[tuple[Lane, ...], str]:
+        """What dialling leads to; some callers go on with an address while the name server has no answer."""
+        lanes, ip = dial(edge, address, caller, network)
+        if edge.remembers and lanes and lanes[0].outcome in ("unanswered", "misanswered"):
+            known = self._resolves.get(key)
+            return dial(edge, address._replace(host=known), caller, network) if known else (lanes, ip)
+        if edge.remembers and ip:
+            self._resolves[key] = ip
+        return lanes, ip
 
     def _registered(
         self,

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule, rules
+from scenario_kit.lab.twin.names import DOMAIN, random_address, wrong_answers
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import ContainerEffect, NetworkEffect
-
-_DOMAIN = ("svc", "cluster", "local")
 
 
 class Destination(NamedTuple):
@@ -28,7 +27,11 @@ class Destination(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """What dialling a host and port leads to. ``outcome`` is ``ok``, ``noname`` or ``refused``."""
+    """What dialling a host and port leads to.
+
+    ``outcome`` is ``ok``, ``refused``, ``noname`` (no such name), ``unanswered`` (the name server is silent),
+    ``misanswered`` (it reports a failure) or ``dropped`` (it names an address where nobody is).
+    """
 
     outcome: str
     destinations: tuple[Destination, ...] = ()
@@ -75,6 +78,7 @@ class Network:
         for proxy in view.ledger.containers:
             if proxy.kind == "HTTP":
                 self._proxies.setdefault(proxy.pod_uid, []).append(proxy)
+        self._wrong = wrong_answers(view.ledger.containers)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
 
@@ -86,8 +90,11 @@ class Network:
             return self._address(pod, host, port, protocol)
         if host == "localhost":
             return Lookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
-        if not self._resolver_works(pod):
-            return Lookup("noname")
+        if problem := self._no_answer(pod):
+            return Lookup(problem)
+        wrong = self._wrong.get(pod["metadata"]["uid"])
+        if wrong is not None and wrong.misleads(host, self._home(pod)):
+            return Lookup("dropped", (), random_address(host)) if wrong.random else Lookup("misanswered")
         return self._name(pod, host, port, protocol, depth=0)
 
     def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
@@ -126,19 +133,20 @@ class Network:
                 return self._service(pod, service, port, protocol)
         return Lookup("refused", (), host)
 
-    def _resolver_works(self, pod: Object) -> bool:
+    def _no_answer(self, pod: Object) -> str:
+        """Why names of the cluster are not found from a pod, whatever they are; empty where its name server answers."""
         policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
         if policy == "Default" or (policy == "ClusterFirst" and pod["spec"].get("hostNetwork")):
-            return False
+            return "noname"  # the name server of the node knows none of them
         if policy == "None":
-            return False
+            return "unanswered"
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
-        return leaves(self._policies, self._party(pod), server, 53, "UDP")
+        return "" if leaves(self._policies, self._party(pod), server, 53, "UDP") else "unanswered"
 
     def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> Lookup:
         labels = host.rstrip(".").lower().split(".")
         name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
-        if depth > 4 or namespace not in self._labels or rest != _DOMAIN[: len(rest)]:
+        if depth > 4 or namespace not in self._labels or rest != DOMAIN[: len(rest)]:
             return Lookup("noname")
         service = self._view.within(namespace).kind("Service").get(name)
         if service is None:

@@ -72,6 +72,7 @@ class Edge(Value, frozen=True, kw_only=True):
     dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a
     ``registry`` the address is the registry's, and calls take turns over what is registered there as ``name``.
     ``service``: the spans of that service go to the collector this way, and not those of the caller itself.
+    ``remembers``: where the name server has no answer, it goes on with the address that it had.
     ``program`` is the callee's, filled in when the document is read.
     """
 
@@ -87,6 +88,7 @@ class Edge(Value, frozen=True, kw_only=True):
     program: str = ""
     retries: int = 0
     shared: bool = True
+    remembers: bool = False
     refused_ms: float = 1.0
     unreachable_seconds: float = 0.0
     stall_share: float = 0.0

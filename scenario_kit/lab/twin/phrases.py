@@ -10,6 +10,8 @@ _GO = {
     "aborted": "EOF",
     "refused": "dial tcp {ip}:{port}: connect: connection refused",
     "noname": "dial tcp: lookup {host} on {resolver}:53: no such host",
+    "misanswered": "dial tcp: lookup {host} on {resolver}:53: server misbehaving",
+    "unanswered": "dial tcp: lookup {host}: i/o timeout",
     "dropped": "dial tcp {ip}:{port}: i/o timeout",
     "denied": 'pq: password authentication failed for user "{user}"',
     "foreign": "rpc error: code = Unimplemented desc = unknown service",
@@ -20,6 +22,7 @@ _NODE = {
     "aborted": "socket hang up",
     "refused": "connect ECONNREFUSED {ip}:{port}",
     "noname": "getaddrinfo ENOTFOUND {host}",
+    "unanswered": "getaddrinfo EAI_AGAIN {host}",
     "dropped": "connect ETIMEDOUT {ip}:{port}",
     "denied": 'password authentication failed for user "{user}"',
     "foreign": "12 UNIMPLEMENTED: The server does not implement the method",
@@ -29,6 +32,8 @@ _PYTHON = {
     "aborted": "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
     "refused": "failed to connect to all addresses; last error: ipv4:{ip}:{port}: connection refused",
     "noname": "DNS resolution failed for {host}:{port}: Domain name not found",
+    "misanswered": "DNS resolution failed for {host}:{port}: DNS server returned general failure",
+    "unanswered": "DNS resolution failed for {host}:{port}: Timeout while contacting DNS servers",
     "dropped": "connection to {host}:{port} timed out",
     "denied": 'FATAL:  password authentication failed for user "{user}"',
     "foreign": "Method not found!",
@@ -38,6 +43,7 @@ _DOTNET = {
     "aborted": "The response ended prematurely. (ResponseEnded)",
     "refused": "Connection refused ({host}:{port})",
     "noname": "Name or service not known ({host}:{port})",
+    "unanswered": "Resource temporarily unavailable ({host}:{port})",
     "dropped": "The operation has timed out connecting to {host}:{port}",
     "denied": '28P01: password authentication failed for user "{user}"',
     "foreign": "unexpected response from {host}:{port}",
@@ -47,6 +53,7 @@ _JAVA = {
     "aborted": "unexpected end of stream on http://{host}:{port}/...",
     "refused": "Connection to node -1 ({host}/{ip}:{port}) could not be established. Node may not be available.",
     "noname": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
+    "unanswered": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
     "dropped": "Disconnecting from node -1 due to socket connection setup timeout.",
     "denied": 'FATAL: password authentication failed for user "{user}"',
     "foreign": "Bootstrap broker {host}:{port} disconnected",
@@ -56,6 +63,7 @@ _RUST = {
     "aborted": "connection closed before message completed for {host}:{port}",
     "refused": "tcp connect error: Connection refused (os error 111) for {host}:{port}",
     "noname": "dns error: failed to lookup address information: Name or service not known ({host})",
+    "unanswered": "dns error: failed to lookup address information: Temporary failure in name resolution ({host})",
     "dropped": "tcp connect error: Connection timed out (os error 110) for {host}:{port}",
     "denied": 'password authentication failed for user "{user}"',
     "foreign": "unexpected status 404 Not Found from {host}:{port}",
@@ -66,6 +74,7 @@ _ENVOY = {
     "failure": "500 - via_upstream",
     "refused": "503 UF upstream_reset_before_response_started{{remote_connection_failure,_Connection_refused}}",
     "noname": "503 UH no_healthy_upstream",
+    "unanswered": "503 UH no_healthy_upstream",
     "dropped": "504 UT response_timeout",
     "denied": "401 - via_upstream",
     "foreign": "404 - via_upstream",
@@ -91,6 +100,9 @@ DIALECTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: Outcomes in which no connection came about.
+_UNREACHED = frozenset({"refused", "noname", "unanswered", "misanswered", "dropped"})
+
 #: How clients of gRPC wrap the words of the transport.
 _WRAPPED: Mapping[str, str] = {
     "go": 'rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: {words}"',
@@ -102,12 +114,15 @@ _WRAPPED: Mapping[str, str] = {
 
 def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
     """The cause of a failed call in the words of a language and protocol."""
-    template = STORES.get((protocol, outcome), {}).get(dialect) or DIALECTS.get(dialect, _GO).get(
+    known_words = DIALECTS.get(dialect, _GO)
+    if outcome == "misanswered" and outcome not in known_words:
+        outcome = "unanswered"  # a failure that may pass, as most libraries see it
+    template = STORES.get((protocol, outcome), {}).get(dialect) or known_words.get(
         outcome, "unexpected answer from {host}:{port}"
     )
     words = template.format(**{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, **known})
-    if protocol == "grpc" and outcome in ("refused", "noname", "dropped"):
+    if protocol == "grpc" and outcome in _UNREACHED:
         return _WRAPPED.get(dialect, "{words}").format(words=words)
-    if outcome in ("refused", "noname", "dropped") and (dialect, protocol) in _PROTOCOLS:
+    if outcome in _UNREACHED and (dialect, protocol) in _PROTOCOLS:
         return _PROTOCOLS[dialect, protocol].format(words=words, host=known.get("host", ""), port=known.get("port", 0))
     return words

@@ -10,9 +10,11 @@ from scenario_kit.lab.twin.process import Process
 from scenario_kit.model import StoreEffect
 
 _PSQL: Final = 'psql: error: connection to server at "{host}" ({ip}), port {port} failed: '
+_UNKNOWN: Final = 'psql: error: could not translate host name "{host}" to address: '
 _POSTGRES: Final = {
     "refused": _PSQL + "Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?",
-    "noname": 'psql: error: could not translate host name "{host}" to address: Name or service not known',
+    "noname": _UNKNOWN + "Name or service not known",
+    "unanswered": _UNKNOWN + "Temporary failure in name resolution",
     "dropped": _PSQL + "Connection timed out",
     "denied": _PSQL + 'FATAL:  password authentication failed for user "{user}"',
     "barred": _PSQL + 'FATAL:  role "{user}" is not permitted to log in',
@@ -22,6 +24,7 @@ _POSTGRES: Final = {
 _REDIS: Final = {
     "refused": "Could not connect to Valkey at {host}:{port}: Connection refused",
     "noname": "Could not connect to Valkey at {host}:{port}: Name does not resolve",
+    "unanswered": "Could not connect to Valkey at {host}:{port}: Try again",
     "dropped": "Could not connect to Valkey at {host}:{port}: Operation timed out",
     "denied": "(error) NOAUTH Authentication required.",
     "full": "(error) ERR max number of clients reached",
@@ -58,6 +61,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 
 def complaint(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
     """The exit code and the last words of a client that gets no connection, or no login."""
+    outcome = "unanswered" if outcome == "misanswered" else outcome
     names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip}
     if scheme in ("postgres", "postgresql"):
         return 2, _POSTGRES.get(outcome, _POSTGRES["refused"]).format(**names)

@@ -1,0 +1,93 @@
+"""The name server of Chaos Mesh: the manager's two calls over the wire, and what the ledger holds after them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+
+from scenario_kit.lab.chaos_daemon import LedgerBook
+from scenario_kit.lab.chaos_daemon.names import _PROTOCOL, NameServer, objects, status
+from scenario_kit.lab.chaos_daemon.proto import parse_messages
+
+MESSAGES = parse_messages(_PROTOCOL, "dns.proto", "DNS")
+UIDS = {("shop", "cart-1"): "u1", ("shop", "cart-2"): "u2"}
+
+
+class Manager:
+    """Calls as the manager does: one pod at a time."""
+
+    def __init__(self, port: int) -> None:
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+
+    def call(self, called: str, **fields: Any) -> Any:
+        call = MESSAGES.calls[called]
+        method = self._channel.unary_unary(
+            f"/{MESSAGES.service}/{called}",
+            request_serializer=call.request.SerializeToString,
+            response_deserializer=call.reply.FromString,
+        )
+        return method(call.request(**fields), timeout=10)
+
+    def set(self, name: str, pod: str, action: str = "error", patterns: tuple[str, ...] = ()) -> Any:
+        pods = [{"namespace": "shop", "name": pod}]
+        return self.call("SetDNSChaos", name=name, action=action, pods=pods, patterns=patterns)
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+@pytest.fixture
+def book() -> LedgerBook:
+    return LedgerBook()
+
+
+@pytest.fixture
+def manager(book: LedgerBook) -> Iterator[Manager]:
+    server = NameServer(book, lambda namespace, name: UIDS.get((namespace, name)))
+    manager = Manager(server.start("127.0.0.1", 0))
+    yield manager
+    manager.close()
+    server.stop()
+
+
+def _held(book: LedgerBook) -> dict[str, Any]:
+    return {e.pod_uid: e.arguments for e in book.snapshot(["u1", "u2"]).containers}
+
+
+def test_rules_are_kept_by_pod_and_taken_back_by_experiment(manager: Manager, book: LedgerBook) -> None:
+    assert manager.set("one", "cart-1", "random", ("cart.*",)).result
+    assert manager.set("two", "cart-2").result
+    assert _held(book) == {
+        "u1": {"action": "random", "patterns": ["cart.*"]},
+        "u2": {"action": "error", "patterns": []},
+    }
+    assert manager.call("CancelDNSChaos", name="one").result
+    assert set(_held(book)) == {"u2"}
+    assert manager.call("CancelDNSChaos", name="one").result, "a second time, too"
+
+
+def test_the_last_rules_of_a_pod_hold(manager: Manager, book: LedgerBook) -> None:
+    manager.set("one", "cart-1", "random")
+    manager.set("two", "cart-1", "error")
+    assert _held(book) == {"u1": {"action": "error", "patterns": []}}
+
+
+def test_a_pod_that_nobody_knows_is_refused(manager: Manager, book: LedgerBook) -> None:
+    answer = manager.set("one", "gone")
+    assert (answer.result, answer.msg) == (False, "no such pod: shop/gone")
+    assert _held(book) == {}
+
+
+def test_the_rules_outlive_a_container_and_end_with_the_pod(manager: Manager, book: LedgerBook) -> None:
+    manager.set("one", "cart-1")
+    book.forget_container("u1", "containerd://a")
+    assert set(_held(book)) == {"u1"}
+    book.forget_pod("u1")
+    assert _held(book) == {}
+
+
+def test_the_manager_finds_it_by_a_service_and_its_pod() -> None:
+    service, pod = objects("chaos-mesh")
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    assert status("127.0.0.1")["podIP"] == "127.0.0.1"

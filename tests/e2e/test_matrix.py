@@ -36,15 +36,20 @@ BITING = (
     Pair("network-delay", "Deployment/llm", {"latencyMilliseconds": 10000}),
     Pair("pod-failure", "Deployment/kafka"),
     Pair("env-value-wrong", "Deployment/cart", {"name": "VALKEY_ADDR", "value": "nowhere:6379"}),
+    Pair("dns-error", "Deployment/shipping", {"patterns": ["quote*"]}),
+    Pair("dns-random", "Deployment/checkout"),
 )
-#: Nothing crosses these in the steady profile, or nobody minds.
+#: Nothing crosses these in the steady profile, nobody minds, or everybody has the connections and addresses they need.
 TOOTHLESS = (
     Pair("service-target-port-wrong", "Service/image-provider"),
     Pair("network-delay", "Deployment/image-provider", {"latencyMilliseconds": 500}),
     Pair("env-value-wrong", "Deployment/frontend", {"name": "CURRENCY_ADDR", "value": "nowhere:8080"}),
+    Pair("dns-error", "Deployment/frontend-proxy"),
+    Pair("dns-error", "Deployment/shipping", {"patterns": ["quot"]}),
 )
 #: Chaos that new pods must meet again, and the alert that shows it.
 LASTING = (
+    (Pair("dns-error", "Deployment/shipping", {"patterns": ["quote*"]}), "HighRequestErrorRate"),
     (Pair("network-delay", "Deployment/postgresql", {"latencyMilliseconds": 2500}), "HighRequestLatency"),
     (Pair("pod-failure", "Deployment/currency"), "HighRequestErrorRate"),
 )

@@ -146,12 +146,14 @@ class Connections:
     def _resolved(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
     ) -> tuple[tuple[Lane, ...], str]:
-        """What dialling leads to; some callers go on with an address while the name server has no answer."""
+        """What dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
+        known = self._resolves.get(key)
+        if known and edge.protocol == "udp":
+            return dial(edge, address._replace(host=known), caller, network)
         lanes, ip = dial(edge, address, caller, network)
-        if edge.remembers and lanes and lanes[0].outcome in ("unanswered", "misanswered"):
-            known = self._resolves.get(key)
-            return dial(edge, address._replace(host=known), caller, network) if known else (lanes, ip)
-        if edge.remembers and ip:
+        if known and edge.remembers and lanes[0].outcome in ("unanswered", "misanswered"):
+            return dial(edge, address._replace(host=known), caller, network)
+        if ip and (edge.remembers or edge.protocol == "udp"):
             self._resolves[key] = ip
         return lanes, ip
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.model import App
+from scenario_kit.model import App, ContainerEffect
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import TICK, Little, Span
 
@@ -322,3 +322,20 @@ def test_the_same_objects_under_other_names_give_the_same_samples(cluster: Calla
     first, second = story(cluster(seed=7)), story(cluster(seed=7, salt=40))
     assert first == second
     assert first != story(cluster(seed=8))
+
+
+def test_a_service_that_resolves_no_names_goes_on_with_the_addresses_it_has(cluster: Callable[..., Little]) -> None:
+    hotel = cluster(warm=60.0)
+    (pod,) = hotel.pods("frontend")
+    uid = pod["metadata"]["uid"]
+    hotel.stress = (
+        ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
+        ContainerEffect(
+            kind="Names", pod_uid=uid, container_id="", arguments={"action": "error", "patterns": []}
+        ),
+    )  # fmt: skip
+    hotel.version += 1
+    hotel.run(90.0)
+    after = live(hotel, 120.0)
+    assert after.share("frontend", kind="SERVER") == 0.0
+    assert after.rate("frontend", kind="SERVER") > 50

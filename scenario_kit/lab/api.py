@@ -34,7 +34,12 @@ _CLUSTER_SCOPED = {
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
     "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
-_NAMESPACED = {"EndpointSlice": "endpointslices"}
+_NAMESPACED = {
+    "ConfigMap": "configmaps",
+    "Deployment": "deployments",
+    "EndpointSlice": "endpointslices",
+    "Service": "services",
+}
 
 
 class Api:

@@ -15,8 +15,17 @@ import msgspec
 
 from scenario_kit.lab.etcd import Range
 
-#: Heartbeats and locks of parts that go on running: an old one would look like a part that has stopped.
-_ALIVE = (b"/registry/leases/kube-node-lease/", b"/registry/leases/kube-system/", b"/registry/masterleases/")
+#: Heartbeats and locks of parts that go on running: an old one would look like a part that has stopped. And what the
+#: name server of the cluster consists of while it goes on running; what is wanted of it is put back.
+_ALIVE = (
+    b"/registry/leases/kube-node-lease/",
+    b"/registry/leases/kube-system/",
+    b"/registry/masterleases/",
+    b"/registry/pods/kube-system/",
+    b"/registry/replicasets/kube-system/",
+    b"/registry/endpointslices/kube-system/",
+    b"/registry/services/endpoints/kube-system/",
+)
 #: Keys that are no objects of anybody: the API server's own book-keeping.
 _BOOKS = (b"compact_rev_key",)
 #: What happened on the way up. Events end by themselves, so they are never brought back.

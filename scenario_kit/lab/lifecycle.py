@@ -16,6 +16,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import (
     chaos_manager,
     cluster,
+    cluster_dns,
     emptying,
     identity,
     layout,
@@ -175,6 +176,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     say("setting up nodes, roles and kinds")
     with Api(layout.api_server_url(state), pki) as api:
         api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes()])
+        api.apply(cluster_dns.objects())
         state = _start(state, binaries, nodes.PART, layout.SERVER)
         api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
         state = _start(state, binaries, layout.OPERATOR)

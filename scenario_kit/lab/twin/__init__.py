@@ -4,6 +4,6 @@ Its input is what a namespace holds and which chaos is in force; it never sees w
 """
 
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.lab.twin.view import Telemetry, View
+from scenario_kit.lab.twin.view import ClusterDns, Telemetry, View
 
-__all__ = ["Telemetry", "Twin", "View"]
+__all__ = ["ClusterDns", "Telemetry", "Twin", "View"]

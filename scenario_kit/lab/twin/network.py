@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule, rules
-from scenario_kit.lab.twin.names import DOMAIN, random_address, wrong_answers
+from scenario_kit.lab.twin.names import DOMAIN, full, random_address, wrong_answers
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
 from scenario_kit.lab.twin.view import View
@@ -95,6 +95,10 @@ class Network:
         wrong = self._wrong.get(pod["metadata"]["uid"])
         if wrong is not None and wrong.misleads(host, self._home(pod)):
             return Lookup("dropped", (), random_address(host)) if wrong.random else Lookup("misanswered")
+        if wrong is None and self._view.dns is not None:  # else another name server is asked
+            outcome, address = self._view.dns.answer(full(host, self._home(pod)))
+            if outcome or address:
+                return Lookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
 
     def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from scenario_kit.lab.twin import corefile
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 from scenario_kit.model.process import Exit, LogRecord, NetworkUsage, SeriesId, Usage
+
+
+class ClusterDns(NamedTuple):
+    """The name server of the cluster: its configuration, and whether anybody runs it behind its Service."""
+
+    corefile: str
+    runs: bool
+
+    def answer(self, name: str) -> tuple[str, str]:
+        """What it says to a name with a dot at its end: a failed outcome, an address, or neither: what is true."""
+        return corefile.read(self.corefile).answer(name) if self.runs else ("unanswered", "")
 
 
 class View(NamedTuple):
@@ -16,7 +28,8 @@ class View(NamedTuple):
     ``objects[kind][name]`` holds plain Kubernetes objects of the kinds Pod, Service, EndpointSlice, ConfigMap, Secret,
     Deployment, ReplicaSet, StatefulSet, NetworkPolicy, HorizontalPodAutoscaler, ResourceQuota and Namespace (its own
     one); a kind without objects may be missing. ``version`` grows whenever an object or the ledger changed: what is
-    derived from a view is cached by it. ``others`` holds the same of further namespaces, by name.
+    derived from a view is cached by it. ``others`` holds the same of further namespaces, by name. ``dns`` is None where
+    nothing is known of the cluster's name server, which then knows all Services.
     """
 
     namespace: str
@@ -24,6 +37,7 @@ class View(NamedTuple):
     ledger: Ledger
     version: int
     others: Mapping[str, Mapping[str, Mapping[str, Object]]] = {}
+    dns: ClusterDns | None = None
 
     def kind(self, kind: str) -> Mapping[str, Object]:
         """The objects of a kind by name; empty when there are none. Those of further namespaces are not among them."""

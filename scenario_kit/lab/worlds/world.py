@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.kubelet import Processes
 from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.settle import Settler
@@ -157,12 +158,14 @@ class World(ABC):
         for namespace in self.spec.others:
             others[namespace], more = self._around.store.view(namespace)
             version += more
+        platform, more = self._around.store.view(cluster_dns.NAMESPACE)
+        version += more
         in_force = self._around.effects.snapshot(()).version
         version += in_force
         if self._view is None or self._view.version != version:
             pods = [pod for each in (objects, *others.values()) for pod in each.get("Pod", {}).values()]
             ledger = self._around.effects.snapshot([pod["metadata"]["uid"] for pod in pods])
-            self._view = View(self.spec.namespace, objects, ledger, version, others)
+            self._view = View(self.spec.namespace, objects, ledger, version, others, cluster_dns.found(platform))
         return self._view
 
     def run_nodes(self) -> int:

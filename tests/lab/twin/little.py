@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from scenario_kit.lab.twin import Telemetry, Twin, View
+from scenario_kit.lab.twin import ClusterDns, Telemetry, Twin, View
 from scenario_kit.model import App, ContainerEffect, Ledger, NetworkEffect
 
 EPOCH = 1_790_000_000.0
@@ -34,6 +34,7 @@ class Little:
         }
         self.effects: tuple[NetworkEffect, ...] = ()
         self.stress: tuple[ContainerEffect, ...] = ()
+        self.dns: ClusterDns | None = None
         self.samples: dict[Any, float] = {}
         self.last: Telemetry | None = None
         self.logs: list[Any] = []
@@ -202,7 +203,7 @@ class Little:
             for name, obj in objects.items():
                 home = name if kind == "Namespace" else obj["metadata"].get("namespace", self.namespace)
                 homes.setdefault(home, {}).setdefault(kind, {})[name] = obj
-        return View(self.namespace, homes.pop(self.namespace), ledger, self.version, homes)
+        return View(self.namespace, homes.pop(self.namespace), ledger, self.version, homes, self.dns)
 
     def chaos(self, workload: str, **effect: Any) -> None:
         self.effects = (

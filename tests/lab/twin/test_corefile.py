@@ -1,0 +1,103 @@
+"""What CoreDNS answers by its configuration, and what that does to callers."""
+
+import pytest
+
+from scenario_kit.lab import cluster_dns
+from scenario_kit.lab.twin.corefile import NameServer, read
+from scenario_kit.lab.twin.view import ClusterDns
+from tests.lab.twin import tiny
+
+CART = "cart.shop.svc.cluster.local."
+USUAL = cluster_dns.objects()[0]["data"][cluster_dns.KEY]
+
+
+def edited(lines: str) -> str:
+    """The usual configuration with more lines in its server."""
+    first, *others = USUAL.splitlines()
+    return "\n".join([first, *lines.splitlines(), *others])
+
+
+def denied(match: str, rcode: str = "NXDOMAIN", zone: str = "cluster.local", kind: str = "ANY") -> str:
+    return edited(f"template ANY {kind} {zone} {{\n match {match}\n rcode {rcode}\n fallthrough\n}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (USUAL, ("", "")),
+        (denied("^cart[.]shop[.]svc[.]cluster[.]local[.]$"), ("noname", "")),
+        (denied(r'"^cart\."'), ("noname", "")),
+        (denied("[.]svc[.]cluster[.]local[.]$"), ("noname", "")),
+        (denied("^cart[.]"[:-3] + "s[.]"), ("", "")),
+        (denied("^cart[.]", "SERVFAIL"), ("misanswered", "")),
+        (denied("^cart[.]", "REFUSED"), ("misanswered", "")),
+        (denied("^cart[.]", zone="example.org"), ("", "")),
+        (denied("^cart[.]", zone="."), ("noname", "")),
+        (denied("^cart[.]", zone=""), ("noname", "")),
+        (denied("^cart[.]", kind="A"), ("noname", "")),
+        (denied("^cart[.]", kind="MX"), ("", "")),
+        (edited('template IN A {\n answer "{{ .Name }} 60 IN A 192.0.2.7"\n}'), ("", "192.0.2.7")),
+        (edited(f"hosts {{\n 192.0.2.8 {CART} other\n ttl 60\n fallthrough\n}}"), ("", "192.0.2.8")),
+        (edited("# template ANY ANY {"), ("", "")),
+        (USUAL.replace("kubernetes cluster.local", "kubernetes example.org"), ("noname", "")),
+        (USUAL.replace(".:53", "example.org:53"), ("noname", "")),
+        (USUAL.replace(".:53", "dns://cluster.local.:53"), ("", "")),
+        (USUAL + "\nexample.org {\n forward . 192.0.2.1\n}\n", ("", "")),
+        (USUAL + "}", ("", "")),
+        (denied("^cart("), ("", "")),
+    ],
+)  # fmt: skip
+def test_answers(text: str, answer: tuple[str, str]) -> None:
+    assert read(text).answer(CART) == answer
+
+
+def test_an_empty_configuration_serves_nobody() -> None:
+    assert read("") == NameServer(serves=False)
+
+
+def _objects(**changes):
+    config, service, workload = cluster_dns.objects()
+    workload["spec"].update(changes.get("spec", {}))
+    service["spec"].update(changes.get("service", {}))
+    return {o["kind"]: {o["metadata"]["name"]: o} for o in (config, service, workload)}
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        (_objects(), ClusterDns(USUAL, True)),
+        (_objects(spec={"replicas": 0}), ClusterDns(USUAL, False)),
+        (_objects(service={"selector": {"k8s-app": "other"}}), ClusterDns(USUAL, False)),
+        ({k: v for k, v in _objects().items() if k != "Service"}, ClusterDns(USUAL, False)),
+        ({k: v for k, v in _objects().items() if k != "Deployment"}, ClusterDns(USUAL, False)),
+        ({k: v for k, v in _objects().items() if k != "ConfigMap"}, None),
+        ({}, None),
+    ],
+    ids=["as installed", "scaled", "a Service that leads nowhere", "no Service", "no workload", "no file", "nothing"],
+)  # fmt: skip
+def test_whether_it_runs_is_what_its_objects_want(objects, expected) -> None:
+    assert cluster_dns.found(objects) == expected
+
+
+def test_only_new_connections_need_the_name_server() -> None:
+    cluster = tiny.started()
+    cluster.dns = ClusterDns(denied("^api[.]"), True)
+    cluster.version += 1
+    assert cluster.run(120.0).share("gate", kind="CLIENT") == 0.0
+    cluster.restart("api")
+    cluster.logs.clear()
+    cluster.run(30.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
+    assert any("no_healthy_upstream" in line.text for line in cluster.logs)
+
+
+def test_without_a_name_server_pools_run_dry() -> None:
+    cluster = tiny.started()
+    cluster.dns = ClusterDns(USUAL, False)
+    cluster.version += 1
+    assert 0.0 < cluster.run(60.0).share("users", kind="CLIENT") < 1.0
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 1.0
+    cluster.dns = ClusterDns(USUAL, True)
+    cluster.version += 1
+    cluster.run(15.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
 from scenario_kit.model.chaos import ONE_SHOT, SCHEDULE
+from scenario_kit.model.duration import seconds
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.windows import windows
-
-_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
-_PART: Final = re.compile(r"([0-9.]+)(ns|us|µs|ms|s|m|h)")
 
 
 class _Limit(NamedTuple):
@@ -92,9 +89,11 @@ def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
 
 
 def _seconds(text: str) -> float:
-    """The seconds of a duration as Go spells it; what it cannot read, SK127 tells."""
-    parts = _PART.findall(text)
-    return sum(float(number) * _UNITS[unit] for number, unit in parts) if parts else float("inf")
+    """The seconds of a duration as Go spells it; no end where it cannot be read, which SK127 tells."""
+    try:
+        return seconds(text)
+    except ValueError:
+        return float("inf")
 
 
 def _parameter(case: Case, use: FaultUse, limit: _Limit) -> str:

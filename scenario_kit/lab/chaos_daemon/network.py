@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scenario_kit.lab.chaos_daemon.units import bytes_per_second, seconds
+from scenario_kit.lab.chaos_daemon.units import bytes_per_second
 from scenario_kit.model import NetworkEffect
+from scenario_kit.model.duration import seconds
 
 #: The device that the real daemon shapes when the request names none.
 DEFAULT_DEVICE = "eth0"

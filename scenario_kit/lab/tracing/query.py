@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs
 
+from scenario_kit.model.duration import UNITS, seconds
 from scenario_kit.model.trace import Scalar, Span, Trace
 
 #: As many as Jaeger answers with where nobody says how many.
 LIMIT: Final = 100
 _LOOKBACK_SECONDS: Final = 48 * 3600.0
-_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)")
+_UNITS: Final = {**UNITS, "d": 86400.0}
 
 
 class Malformed(ValueError):
@@ -59,7 +59,7 @@ def parse(text: str, now: float) -> Query:
     given = parse_qs(text)
     first = {key: values[0] for key, values in given.items()}
     until = micros(first, "end", now)
-    back = duration(first, "lookback") if _PART.match(first.get("lookback", "")) else _LOOKBACK_SECONDS
+    back = duration(first, "lookback") if first.get("lookback", "")[:1].isdigit() else _LOOKBACK_SECONDS
     query = Query(
         service=first.get("service", ""),
         operation=first.get("operation", "").removeprefix("all"),
@@ -110,13 +110,10 @@ def whole(given: Mapping[str, str], name: str, default: int) -> int:
 
 def duration(given: Mapping[str, str], name: str) -> float:
     """A duration such as ``1.5s`` or ``2m30s``, in seconds; 0 for none."""
-    text = given.get(name, "")
-    if not text:
-        return 0.0
-    parts = _PART.findall(text)
-    if "".join(number + unit for number, unit in parts) != text:
-        raise Malformed(f"unable to parse param '{name}': '{text}' is no duration such as 100ms or 1.5s")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    try:
+        return seconds(given.get(name, ""), _UNITS)
+    except ValueError as error:
+        raise Malformed(f"unable to parse param '{name}': {error}") from error
 
 
 def _tags(pairs: Sequence[str], documents: Sequence[str]) -> Iterable[tuple[str, str]]:

@@ -15,11 +15,10 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.tree import CallNode
 from scenario_kit.model.base import Object
+from scenario_kit.model.duration import seconds
 from scenario_kit.model.effect import ContainerEffect
 
 _ROUTE: Final = re.compile(r"\b(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (/[^\s?]*)")
-_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?)(ns|us|µs|ms|s|m|h)")
 #: Answers from here on are errors to whoever asked.
 _ERROR: Final = 400
 
@@ -104,8 +103,3 @@ def _rule(told: Mapping[str, Any], port: int) -> Rule | None:
         delay=seconds(str(actions.get("delay") or "")),
         status=int((actions.get("replace") or {}).get("code") or 0),
     )
-
-
-def seconds(text: str) -> float:
-    """A duration as Go spells it, such as ``1m30s`` or ``250ms``; 0 for an empty one."""
-    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))

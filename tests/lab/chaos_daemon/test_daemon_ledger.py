@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.lab.chaos_daemon import LedgerBook, daemon_endpoints
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey
 from scenario_kit.lab.chaos_daemon.network import AddressSet, Rule, members
-from scenario_kit.lab.chaos_daemon.units import bytes_per_second, seconds
+from scenario_kit.lab.chaos_daemon.units import bytes_per_second
 from scenario_kit.model import ContainerEffect, NetworkEffect
 
 
@@ -94,30 +94,6 @@ def test_sets_stay_while_rules_name_them() -> None:
 def test_sets_of_sets_that_hold_each_other() -> None:
     sets = {"a": AddressSet(("10.0.0.2/32",), ("b",)), "b": AddressSet(("10.0.0.1/32",), ("a", "missing"))}
     assert members(("a",), sets) == ("10.0.0.1/32", "10.0.0.2/32")
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("", 0),
-        ("0", 0),
-        ("250ms", 0.25),
-        ("1m30s", 90),
-        ("0.5s", 0.5),
-        ("1.5h", 5400),
-        ("3us", 3e-6),
-        ("7µs", 7e-6),
-        ("9ns", 9e-9),
-    ],
-)
-def test_durations(text: str, value: float) -> None:
-    assert seconds(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("text", ["-1s", "1", "1d", "ms", "1s x", "1 s", "s1"])
-def test_no_durations(text: str) -> None:
-    with pytest.raises(ValueError, match="is no duration"):
-        seconds(text)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.interception import Rule, rules, seconds
+from scenario_kit.lab.twin.interception import Rule, rules
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -109,10 +109,3 @@ def test_rules_are_those_of_the_port_and_the_running_container() -> None:
     assert rules(pod, [effect], 80) == (Rule(answers=False, path="*", delay=61.5),)
     assert rules(pod, [effect], 81) == ()
     assert rules({"status": {}}, [effect], 80) == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("", 0.0), ("250ms", 0.25), ("3s", 3.0), ("1h2m", 3720.0), ("2000us", 0.002)]
-)
-def test_durations(text: str, value: float) -> None:
-    assert seconds(text) == pytest.approx(value)

@@ -1,0 +1,31 @@
+"""Durations in Go's notation (``250ms``, ``1m30s``), as Chaos Mesh takes them and others that are written in Go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+#: Seconds of each unit.
+UNITS: Final[Mapping[str, float]] = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
+}  # fmt: skip
+_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-zµμ]+)")
+
+
+def seconds(text: str, units: Mapping[str, float] = UNITS) -> float:
+    """A duration in seconds; an empty text is zero.
+
+    Args:
+        text: the duration.
+        units: those of Go, or other ones.
+
+    Raises:
+        ValueError: it is no duration, or negative.
+    """
+    if text in ("", "0"):
+        return 0.0
+    parts = _PART.findall(text)
+    if "".join(number + unit for number, unit in parts) != text or not {unit for _, unit in parts} <= units.keys():
+        raise ValueError(f"{text!r} is no duration, expected one like 250ms or 1m30s")
+    return sum(float(number) * units[unit] for number, unit in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 import typer
@@ -15,7 +15,7 @@ from scenario_kit.load import did_you_mean
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.draft import Answers
-    from scenario_kit.model import FaultType
+    from scenario_kit.model import App, FaultType
     from scenario_kit.render.offers import Offer
 
 
@@ -34,16 +34,12 @@ def complete(
     Raises:
         UsageError: an answer that does not fit, or one that is missing while nobody can be asked.
     """
-    from scenario_kit.draft import Answers, entities, name_for
-    from scenario_kit.render import app_objects
+    from scenario_kit.draft import Answers, name_for
 
     app_name = _chosen("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
     versions = catalog.versions(app_name)
     version = _chosen("version", given["version"] or versions[0], versions, "--version", ask=ask)
     app = catalog.app(app_name, version)
-    objects = app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app_name))
-    things = entities(app, objects)
-    known = [e.name for e in things] + [o for e in things for o in e.objects]
     if given["fault"] and given["fault"] not in catalog.faults():
         fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
         raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
@@ -51,13 +47,7 @@ def complete(
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
         return Answers(app_name, version, "", "", {}, given["name"], author, outcome)
     values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
-    if given["target"] or ask or not given["fault"]:
-        listed = [e.name for e in things]
-        entity = _chosen("what breaks", given["target"], listed, "--target", ask=ask, also=known)
-        offered = _offers(entity, app, catalog, given["fault"], values)
-    else:
-        entity, offered = "", _anywhere(given["fault"], app, catalog)
-    offer = _offer(given["fault"], entity or app_name, offered, app, catalog, values, ask=ask)
+    offer = _offer(given, values, app, catalog, ask=ask)
     values = _parameters(offer, parameters, catalog, ask=ask)
     answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome)
     if ask:
@@ -77,49 +67,58 @@ def _outcome(text: str) -> Any:
     return text
 
 
-def _offers(entity: str, app: Any, catalog: Catalog, fault: str, values: Mapping[str, Any]) -> list[Offer]:
-    """What fits: the chosen fault with the given values, or without them where only these are wrong, as others tell."""
-    from scenario_kit.draft import faults_for
+def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
+    """What breaks, and how."""
+    from scenario_kit.draft import entities
+    from scenario_kit.render import app_objects
 
-    offered = list(faults_for(entity, app, catalog, {fault: values}))
-    if values and all(o.fault.type != fault for o in offered):
-        return list(faults_for(entity, app, catalog))
-    return offered
+    things = entities(app, app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app.name)))
+    listed = [e.name for e in things]
+    known = [*listed, *(o for e in things for o in e.objects)]
+    fault, target = given["fault"], given["target"]
+    if fault and not (target or ask):
+        return _anywhere(fault, app, catalog)
+    entity = _chosen("what breaks", target, listed, "--target", ask=ask, also=known)
+    return _at(entity, fault, values, app, catalog) if fault else _one_of_all(entity, app, catalog, ask=ask)
 
 
-def _anywhere(fault: str, app: Any, catalog: Catalog) -> list[Offer]:
+def _anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
     """The fault at the first target that fits it: for those who want to see it, wherever."""
     from scenario_kit.render.golden import first_offer
 
     found = first_offer(catalog.fault(fault), app, catalog)
-    return [found] if found else []
+    if found is None:
+        raise UsageError(f"{fault} does not fit {app.name}", fix="choose another app, or a fault that fits it")
+    return found
 
 
-def _offer(
-    fault: str,
-    entity: str,
-    offered: Sequence[Offer],
-    app: Any,
-    catalog: Catalog,
-    values: Mapping[str, Any],
-    *,
-    ask: bool,
-) -> Offer:
-    from scenario_kit.draft import refusal
+def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
+    """The chosen fault with the given values, or without them where only these are wrong, as others tell."""
+    from scenario_kit.draft import aimed, faults_for
 
-    if not fault and not ask:
-        listed = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
-        raise UsageError(f"which fault? for {entity} there is: {listed}", fix="--fault NAME")
-    if not fault:
-        labels = [f"{o.fault.type}  ({o.target})" for o in offered]
-        return offered[labels.index(_menu("How does it break?", labels))]
-    fitting = [o for o in offered if o.fault.type == fault]
-    if not fitting:
-        there = ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
-        why = refusal(fault, entity, app, catalog, values)
-        told = why if why.startswith(fault) else f"{fault} does not fit {entity}" + f": {why}" * bool(why)
-        raise UsageError(told, fix=f"choose another target, or one of: {there}")
-    return fitting[0]
+    found = aimed(fault, entity, app, catalog, values)
+    offers = found.offers or (aimed(fault, entity, app, catalog).offers if values else ())
+    if offers:
+        return offers[0]
+    told = found.why
+    if not told.startswith(fault):
+        told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
+    raise UsageError(told, fix=f"choose another target, or one of: {_types(faults_for(entity, app, catalog))}")
+
+
+def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
+    """The fault that somebody chooses among those that fit."""
+    from scenario_kit.draft import faults_for
+
+    offered = list(faults_for(entity, app, catalog))
+    if not ask:
+        raise UsageError(f"which fault? for {entity} there is: {_types(offered)}", fix="--fault NAME")
+    labels = [f"{o.fault.type}  ({o.target})" for o in offered]
+    return offered[labels.index(_menu("How does it break?", labels))]
+
+
+def _types(offered: Iterable[Offer]) -> str:
+    return ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
 
 
 def _parameters(offer: Offer, given: Sequence[str], catalog: Catalog, *, ask: bool) -> dict[str, Any]:

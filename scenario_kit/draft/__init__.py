@@ -1,22 +1,23 @@
 """Verb *draft*: a few answers to a complete scenario file. Pure; the command ``new`` asks and writes."""
 
 from scenario_kit.draft.accept import accepted, edges_to, observed
-from scenario_kit.draft.answers import Answers, Entity, entities, faults_for, name_for, refusal
+from scenario_kit.draft.answers import Aimed, Answers, Entity, aimed, entities, faults_for, name_for
 from scenario_kit.draft.document import Draft, draft
 from scenario_kit.draft.header import schema_header, schema_text
 
 __all__ = [
+    "Aimed",
     "Answers",
     "Draft",
     "Entity",
     "accepted",
+    "aimed",
     "draft",
     "edges_to",
     "entities",
     "faults_for",
     "name_for",
     "observed",
-    "refusal",
     "schema_header",
     "schema_text",
 ]

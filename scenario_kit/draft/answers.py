@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.scenario import Outcome
-from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.offers import Offer, component_of, fits, offer, targets
+from scenario_kit.render.golden import objects_for
+from scenario_kit.render.offers import Offer, component_of, offer, targets
 
-_NONE: Final[Mapping[str, Mapping[str, Any]]] = {}
 #: Names of scenarios may not be longer: names in the cluster derive from them.
 LONGEST_NAME: Final = 52
 
@@ -59,42 +58,38 @@ def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
     return [Entity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
 
 
-def faults_for(
-    entity: str, app: App, catalog: Catalog, given: Mapping[str, Mapping[str, Any]] = _NONE
-) -> Iterator[Offer]:
-    """Every fault that bites on an entity (a component's name or an object's reference), once for each object of it.
+class Aimed(NamedTuple):
+    """A fault at each object of an entity where it bites.
 
-    Faults that want other options of the app are tried with those, all with their defaults but for the parameters that
-    are ``given`` for a type: it may need them to fit.
+    Where there is none, ``why`` says why not; it is empty if the entity has no object of the right kind.
     """
-    for name in catalog.faults():
-        if not fits(catalog.fault(name), app):
-            continue
-        for found in _tried(name, entity, app, catalog, given.get(name)):
-            if isinstance(found, Offer):
-                yield found
+
+    offers: tuple[Offer, ...]
+    why: str = ""
 
 
-def refusal(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None) -> str:
-    """Why a fault does not bite on an entity that has an object of the right kind; empty where none is."""
-    refused = (f for f in _tried(fault, entity, app, catalog, parameters) if isinstance(f, AuthoringError))
-    problem = next(refused, None)
-    return "" if problem is None else problem.findings[0].message if problem.findings else problem.message
-
-
-def _tried(
-    fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None
-) -> Iterator[Offer | AuthoringError]:
-    """The fault at each object of an entity that is of the right kind, or why it does not bite there."""
+def aimed(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None) -> Aimed:
+    """A fault at an entity (a component's name or an object's reference), with the options of the app that it wants."""
     fault_type = catalog.fault(fault)
-    chosen = options_of(app, asked_options(app, fault_type))
-    objects = app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+    objects = objects_for(fault_type, app, catalog)
+    found: list[Offer] = []
+    refused: list[AuthoringError] = []
     for target in targets(fault_type, app, objects):
         if _belongs(target, entity, app, objects):
             try:
-                yield offer(fault_type, app, objects, target, parameters)
+                found.append(offer(fault_type, app, objects, target, parameters))
             except AuthoringError as problem:
-                yield problem
+                refused.append(problem)
+    return Aimed(tuple(found), _told(refused[0]) if refused and not found else "")
+
+
+def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
+    """Every fault that bites on an entity with default parameters, once for each object of it."""
+    return (found for name in catalog.faults() for found in aimed(name, entity, app, catalog).offers)
+
+
+def _told(problem: AuthoringError) -> str:
+    return problem.findings[0].message if problem.findings else problem.message
 
 
 def name_for(answers: Answers) -> str:

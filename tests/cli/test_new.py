@@ -1,11 +1,16 @@
 """The command ``new``: without a terminal by flags, with one by questions."""
 
 import sys
+from collections import Counter
+from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
 
+from scenario_kit.catalog import Catalog
 from scenario_kit.cli import build, run
+from scenario_kit.cli.questions import complete
+from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
 
 
@@ -102,3 +107,30 @@ def test_questions_offer_only_what_fits(folder, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "targetPort: 9001" in (folder / "wrong-port" / "scenario.yaml").read_text()
     assert "port = 8080   one of: 8080" in result.output
+
+
+class Counting(Catalog):
+    """A catalogue that knows how often each fault type was asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = Counter()
+
+    def fault(self, name):
+        self.asked[name] += 1
+        return super().fault(name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "looked_through"),
+    [(["port=8080"], False), (["port=9"], False), ([], False), (None, True)],
+)
+def test_other_faults_are_looked_through_only_to_list_them_and_once(parameters, looked_through):
+    catalog = Counting()
+    fault = "pod-failure" if parameters is None else "service-target-port-wrong"
+    target = "Service/cart" if parameters is None else "cart"
+    given = {"app": "otel-demo", "version": "", "target": target, "fault": fault, "name": "", "outcome": ""}
+    with suppress(UsageError):
+        complete(given, parameters or [], "Ada", catalog, ask=False)
+    others = {name: count for name, count in catalog.asked.items() if name != fault}
+    assert others == (dict.fromkeys(set(catalog.faults()) - {fault}, 1) if looked_through else {})

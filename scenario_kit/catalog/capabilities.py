@@ -51,6 +51,7 @@ def capabilities_page(known: Iterable[Capability]) -> str:
         "",
         "The lab offers what this table says; a real cluster is asked. `scenario-kit lab status` and",
         "`scenario-kit doctor` show the list; the operator takes `--offer NAME` for what no canary can see.",
+        "`scenario-kit new` lists faults that the lab cannot judge apart, and says so when it drafts one.",
         "",
         "| capability | meaning | canary in a real cluster | lab |",
         "|---|---|---|---|",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,8 @@ from scenario_kit.errors import UsageError
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.draft import Answers, Draft
+    from scenario_kit.model import App
+    from scenario_kit.model.capability import Lack
 
 #: Folders of the working directory that scenarios belong into, best first.
 _COLLECTIONS = (Path("catalog") / "scenarios", Path("scenarios"))
@@ -49,14 +52,17 @@ def register(app: typer.Typer) -> None:
         given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
         answers = complete(given, parameter, author or _git_name(), catalog, ask=sys.stdin.isatty())
         made = draft(answers, catalog)
+        lacks = _lacks(made, catalog.app(answers.app, answers.version), catalog)
         if dry_run:
             typer.echo(made.text, nl=False)
+            _warn(lacks)
             return 0
         file = _file(output, made.name)
         if sys.stdin.isatty():
             _preview(made, file)
+            _warn(lacks)
             typer.confirm("Write it?", default=True, abort=True)
-        return _write(made, file, answers, catalog)
+        return _write(made, file, answers, catalog, lacks)
 
 
 def _file(output: Path | None, name: str) -> Path:
@@ -72,7 +78,21 @@ def _preview(made: Draft, file: Path) -> None:
     typer.echo(made.text)
 
 
-def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog) -> int:
+def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
+    from scenario_kit.cli.needs import missing_for
+
+    return [] if made.offer is None else missing_for(made.offer, app, catalog)
+
+
+def _warn(lacks: Iterable[Lack]) -> None:
+    """What the lab cannot judge, told on stderr: on stdout is the file."""
+    for lack in lacks:
+        why = f": {lack.because}" if lack.because else ""
+        typer.echo(f"  beware: it needs {lack.need}, which the lab does not have{why}", err=True)
+        typer.echo(f"    `try` and `verify` cannot judge it; apply it in {lack.where}", err=True)
+
+
+def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: Sequence[Lack]) -> int:
     """Write the file, and lint it: a draft with a finding is a mistake of ours, and its author shall know."""
     from scenario_kit.cli.output import show_findings
     from scenario_kit.draft import schema_header, schema_text
@@ -94,7 +114,9 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog) -> int:
         )
     for alert in made.alerts:
         typer.echo(f"  expects {alert.name} on {alert.on} ({alert.alert_class})")
-    typer.echo(f"  next: edit its title, brief and description, then scenario-kit try {file.parent}")
+    _warn(lacks)
+    then = "apply it in such a cluster" if lacks else f"scenario-kit try {file.parent}"
+    typer.echo(f"  next: edit its title, brief and description, then {then}")
     return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
 
 

@@ -103,7 +103,8 @@ def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: C
     told = found.why
     if not told.startswith(fault):
         told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
-    raise UsageError(told, fix=f"choose another target, or one of: {_types(faults_for(entity, app, catalog))}")
+    there = _types(faults_for(entity, app, catalog), app, catalog)
+    raise UsageError(told, fix=f"choose another target, or one of: {there}")
 
 
 def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
@@ -112,13 +113,29 @@ def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
 
     offered = list(faults_for(entity, app, catalog))
     if not ask:
-        raise UsageError(f"which fault? for {entity} there is: {_types(offered)}", fix="--fault NAME")
-    labels = [f"{o.fault.type}  ({o.target})" for o in offered]
+        there = _types(offered, app, catalog)
+        raise UsageError(f"which fault? for {entity} there is: {there}", fix="--fault NAME")
+    labels = [_label(o, app, catalog) for o in offered]
     return offered[labels.index(_menu("How does it break?", labels))]
 
 
-def _types(offered: Iterable[Offer]) -> str:
-    return ", ".join(dict.fromkeys(o.fault.type for o in offered)) or "none"
+def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
+    """The types of faults, last those that the lab cannot judge, each with what it lacks for that."""
+    lacks = {o.fault.type: _lacks(o, app, catalog) for o in offered}
+    here = ", ".join(name for name, lack in lacks.items() if not lack) or "none"
+    beyond = ", ".join(f"{name} (needs {lack})" for name, lack in lacks.items() if lack)
+    return f"{here}; and what the lab cannot judge: {beyond}" if beyond else here
+
+
+def _label(offered: Offer, app: App, catalog: Catalog) -> str:
+    lack = _lacks(offered, app, catalog)
+    return f"{offered.fault.type}  ({offered.target})" + (f"  not in the lab: needs {lack}" if lack else "")
+
+
+def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
+    from scenario_kit.cli.needs import missing_for
+
+    return ", ".join(lack.need for lack in missing_for(offered, app, catalog))
 
 
 def _parameters(offer: Offer, given: Sequence[str], catalog: Catalog, *, ask: bool) -> dict[str, Any]:

@@ -193,11 +193,11 @@ def _say(text: str) -> None:
 
 def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
     """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
-    from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.judge.capabilities import findings, lacking
-    from scenario_kit.lab.offers import NAME, offers
+    from scenario_kit.cli.needs import missing
+    from scenario_kit.judge.capabilities import findings
+    from scenario_kit.lab.offers import NAME
 
-    return findings(lacking(runbook.faults, runbook.app, capabilities(catalog), offers, runbook.requires), NAME)
+    return findings(missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
 
 
 def _interrupted(scenario: str, lab: str) -> str:

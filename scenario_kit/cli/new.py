@@ -55,12 +55,12 @@ def register(app: typer.Typer) -> None:
         lacks = _lacks(made, catalog.app(answers.app, answers.version), catalog)
         if dry_run:
             typer.echo(made.text, nl=False)
-            _warn(lacks)
+            _warn(made, lacks)
             return 0
         file = _file(output, made.name)
         if sys.stdin.isatty():
             _preview(made, file)
-            _warn(lacks)
+            _warn(made, lacks)
             typer.confirm("Write it?", default=True, abort=True)
         return _write(made, file, answers, catalog, lacks)
 
@@ -84,8 +84,10 @@ def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
     return [] if made.offer is None else missing_for(made.offer, app, catalog)
 
 
-def _warn(lacks: Iterable[Lack]) -> None:
-    """What the lab cannot judge, told on stderr: on stdout is the file."""
+def _warn(made: Draft, lacks: Iterable[Lack]) -> None:
+    """What may come otherwise, and what the lab cannot judge; on stderr, for on stdout is the file."""
+    for caution in made.cautions:
+        typer.echo(f"  beware: {caution}", err=True)
     for lack in lacks:
         why = f": {lack.because}" if lack.because else ""
         typer.echo(f"  beware: it needs {lack.need}, which the lab does not have{why}", err=True)
@@ -114,7 +116,7 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
         )
     for alert in made.alerts:
         typer.echo(f"  expects {alert.name} on {alert.on} ({alert.alert_class})")
-    _warn(lacks)
+    _warn(made, lacks)
     then = "apply it in such a cluster" if lacks else f"scenario-kit try {file.parent}"
     typer.echo(f"  next: edit its title, brief and description, then {then}")
     return 1 if any(f.severity == Severity.ERROR for f in findings) else 0

@@ -13,6 +13,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
+from scenario_kit.draft.probes import cautions
 from scenario_kit.draft.texts import brief, description, question, title
 from scenario_kit.errors import UsageError
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
@@ -34,13 +35,14 @@ _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 class Draft:
     """A scenario file: its name, its text without the schema header, and what it promises.
 
-    Without a fault there is no offer.
+    Without a fault there is no offer. ``cautions`` are what may come otherwise than the fault's title says.
     """
 
     name: str
     text: str
     offer: Offer | None
     alerts: tuple[AlertExpectation, ...]
+    cautions: tuple[str, ...] = ()
 
 
 def draft(answers: Answers, catalog: Catalog) -> Draft:
@@ -67,7 +69,8 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     alerts = _expected(answers, predicted(fault_type, made.fault, app, component, rules))
     spec = _spec(answers, app, options, fault_type, made, alerts, component)
     document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
-    return Draft(name, written(document).replace("\n  expect:\n", _PREDICTED, 1), made, alerts)
+    text = written(document).replace("\n  expect:\n", _PREDICTED, 1)
+    return Draft(name, text, made, alerts, cautions(made.fault, objects))
 
 
 def _checked_name(answers: Answers) -> str:

@@ -1,0 +1,86 @@
+"""Probes that give up before a delayed answer comes: what was to be slow becomes unready, or is started again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+from scenario_kit.model import Fault, Object
+from scenario_kit.model.chaos import experiment
+from scenario_kit.model.duration import seconds
+from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
+
+#: What becomes of a container or its pod when such a probe has failed often enough.
+_THEN: Final = {
+    "startupProbe": "its containers are started again",
+    "livenessProbe": "its containers are started again",
+    "readinessProbe": "its pods leave their Services",
+}
+#: Messages of a pod that a probe over the network waits for, one after the other: the handshake, and the answer.
+_MESSAGES: Final = {"httpGet": 2, "grpc": 2, "tcpSocket": 1}
+_PATIENCE: Final = 1
+
+
+class _Delay(NamedTuple):
+    """How a fault holds answers back, by a proxy or any packet: at most ``seconds`` long, ``jitter`` included."""
+
+    seconds: float
+    jitter: float
+    selector: Mapping[str, object]
+    proxy: Object | None = None
+
+    def messages(self, container: Object, probe: Object) -> int:
+        """How often a probe is held back."""
+        if self.proxy is None:
+            return next((count for kind, count in _MESSAGES.items() if kind in probe), 0)
+        return int("httpGet" in probe and _meant(self.proxy, container, probe["httpGet"]))
+
+
+def cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
+    """What an author should know of a fault that delays answers, one text for each workload whose probes are hasty."""
+    manifests = (change.chaos for change in fault.changes if change.chaos is not None)
+    delays = [delay for manifest in manifests for delay in _delays(manifest)]
+    workloads = [o for o in objects if o["kind"] in WORKLOADS]
+    return tuple(told for delay in delays for workload in workloads if (told := _told(delay, workload)))
+
+
+def _delays(manifest: Object) -> Iterator[_Delay]:
+    """The delay of an experiment that everybody meets who asks its pods; none where only some peers do."""
+    kind, spec = experiment(manifest)
+    selector = (spec.get("selector") or {}).get("labelSelectors") or {}
+    if kind == "HTTPChaos" and spec.get("delay") and spec.get("method", "GET") == "GET":
+        yield _Delay(seconds(spec["delay"]), 0.0, selector, spec)
+    elif kind == "NetworkChaos" and "delay" in spec and "target" not in spec and spec.get("direction", "to") != "from":
+        jitter = seconds(spec["delay"].get("jitter", ""))
+        yield _Delay(seconds(spec["delay"]["latency"]) + jitter, jitter, selector)
+
+
+def _told(delay: _Delay, workload: Object) -> str:
+    if not delay.selector or not delay.selector.items() <= pod_labels(workload).items():
+        return ""
+    hasty = [
+        (kind, probe.get("timeoutSeconds", _PATIENCE), messages)
+        for container in workload["spec"]["template"]["spec"]["containers"]
+        for kind in _THEN
+        if (probe := container.get(kind)) and (messages := delay.messages(container, probe))
+        if messages * delay.seconds > probe.get("timeoutSeconds", _PATIENCE)
+    ]
+    if not hasty:
+        return ""
+    kinds = [kind for kind in _THEN if kind in {k for k, _, _ in hasty}]
+    waits = min(patience for _, patience, _ in hasty)
+    bound = min(patience / messages for _, patience, messages in hasty) - delay.jitter
+    where = "" if delay.proxy is None else ", in a real cluster: the proxy of the lab lets probes pass"
+    instead = f"; a delay below {bound:g} s leaves it slow" if bound > 0 else ""
+    return (
+        f"{' and '.join(kinds)} of {spelled(workload)} wait{'s' * (len(kinds) == 1)} {waits} s, less than an answer "
+        f"takes: {' and '.join(dict.fromkeys(_THEN[k] for k in kinds))}, and callers see errors{where}{instead}"
+    )
+
+
+def _meant(proxy: Object, container: Object, asked: Object) -> bool:
+    """Whether the requests of a probe are among those that a proxy holds back."""
+    ports = {port.get("name"): port["containerPort"] for port in container.get("ports") or ()}
+    port = ports.get(asked["port"], asked["port"])
+    return port == proxy.get("port") and fnmatchcase(asked.get("path") or "/", proxy.get("path") or "*")

@@ -13,12 +13,13 @@ import msgspec
 
 from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
-from scenario_kit.errors import ClusterError, InfrastructureError, NotFound
-from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
+from scenario_kit.clients.clock import WallClock
+from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
+from scenario_kit.model import AlertHistory, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, run
+from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, refuse, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -55,12 +56,19 @@ class TrialRun:
             if self._status.outcome:
                 return
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
+            try:
+                clock = self._environment.grounds.open_clock(self._name, spec)
+            except AuthoringError as problem:
+                if self._status.started_at is not None:  # it ran in another lab; clean-up is what is left to do
+                    raise
+                self._write(refuse(self._name, spec.steps, self._status, _unfit(spec.runbook(), problem)))
+                return
             lost = (
                 self._status.started_at is not None
                 and spec.clock == "Virtual"
                 and not self._environment.grounds.has_clock(self._name)
             )
-            context = self._context(spec, self._environment.grounds.open_clock(self._name, spec))
+            context = self._context(spec, clock)
             if lost:
                 self._status = lose(
                     context, self._status, "the world of this trial is lost: the lab server died meanwhile"
@@ -132,15 +140,15 @@ class TrialRun:
         return next((s.started_at for s in self._status.steps if s.step.startswith("inject")), None)
 
     def _save(self, status: TrialStatus) -> None:
-        """The only place that writes a Trial's status, with the alerts of the moment.
-
-        An outcome is held back until the evidence is there.
-        """
+        """Write the status, with the alerts of the moment. An outcome is held back until the evidence is there."""
         if not status.outcome:
             status = msgspec.structs.replace(status, alerts=self._alerts)
         self._status = status
-        shown = status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome="")
-        patch = [{"op": "add", "path": "/status", "value": shown.to_json()}]
+        self._write(status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome=""))
+
+    def _write(self, status: TrialStatus) -> None:
+        """The only place that writes a Trial's status."""
+        patch = [{"op": "add", "path": "/status", "value": status.to_json()}]
         try:
             self._environment.cluster.patch(self._ref, patch, "Json", subresource="status")
         except NotFound as gone:
@@ -170,16 +178,28 @@ class TrialRun:
             if trial is None:
                 return []
             spec, self._status = read(trial)
-            clock = self._environment.grounds.open_clock(self._name, spec)
-            context = self._context(spec, clock)
+            context = self._context(spec, self._clock_of_clean_up(spec))
             blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
             if blocked:
                 return blocked
             if context.baseline() is not None:
-                remove(context, clock.now() + CLEAN_DEADLINE)
+                remove(context, context.clock.now() + CLEAN_DEADLINE)
             self._environment.grounds.close_clock(self._name)
             forget(self._environment, self._name)
             return []
+
+    def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
+        try:
+            return self._environment.grounds.open_clock(self._name, spec)
+        except AuthoringError:  # pods without a world live by the wall clock
+            return WallClock()
+
+
+def _unfit(runbook: Runbook, problem: AuthoringError) -> Finding:
+    """Why a trial has no world: a mistake of the app's author, or an app that is not meant to be simulated."""
+    if runbook.app.twin is None:
+        return Finding(code="SK911", severity=Severity.WARNING, message=problem.message, fix="run it on a real cluster")
+    return Finding(code="SK138", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
 
 
 def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from scenario_kit.clients import clock
-from scenario_kit.errors import InfrastructureError, KitError, LabError
+from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
 
@@ -43,7 +43,10 @@ class _Server:
             raise LabError(f"{method} {self._url}{path}: the answer is not JSON: {response.text[:200]!r}") from error
         if response.status_code < 300:
             return answer
-        text, fix = f"{method} {self._url}{path}: {answer.get('error', '')}", answer.get("fix", "")
+        said, fix = str(answer.get("error", "")), answer.get("fix", "")
+        text = f"{method} {self._url}{path}: {said}"
+        if response.status_code == 422:
+            raise AuthoringError(said, fix=fix)
         if response.status_code == 503:
             raise InfrastructureError(text, fix=fix)
         if response.status_code in (404, 401, 409):
@@ -152,6 +155,7 @@ def open_world(
     epoch.
 
     Raises:
+        AuthoringError: the app cannot be simulated, or not with these assumptions.
         LabError: the server is gone; the trial has another world already; the namespace has.
     """
     server = _Server(server_url, token)

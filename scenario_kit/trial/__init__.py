@@ -2,7 +2,7 @@
 
 from scenario_kit.trial.context import TICK, Baseline, Context, Stopped
 from scenario_kit.trial.plan import Finish, Run, Skip, plan
-from scenario_kit.trial.run import alerts_now, lose, run
+from scenario_kit.trial.run import alerts_now, lose, refuse, run
 from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, with_conditions
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "alerts_now",
     "lose",
     "plan",
+    "refuse",
     "run",
     "with_conditions",
 ]

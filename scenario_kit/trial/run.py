@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -26,6 +26,7 @@ _ATTEMPTS: Final = 3
 #: The longest text that the status schema takes.
 _LONGEST: Final = 4000
 _RESUMED: Final = "taken up again by another process, which cannot know for how long nobody had looked"
+_UNBEGUN: Final = "the trial could not begin"
 Save = Callable[[TrialStatus], None]
 
 
@@ -38,7 +39,7 @@ def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[floa
     while True:
         action = plan(context.spec.steps, status.steps)
         if isinstance(action, Finish):
-            status = _finish(context, status, action)
+            status = _finish(context.name, status, action.outcome)
             save(status)
             return status
         if isinstance(action, Skip):
@@ -72,6 +73,27 @@ def lose(context: Context, status: TrialStatus, message: str) -> TrialStatus:
     return status.with_step(
         msgspec.structs.replace(step, outcome="Infra", finished_at=step.started_at, message=message)
     )
+
+
+def refuse(name: str, steps: Sequence[Step], status: TrialStatus, finding: Finding) -> TrialStatus:
+    """The status of a trial that cannot begin: its first step did not hold, and no other has anything to do.
+
+    A finding that is an error is held against the author; otherwise nothing can be said about the scenario.
+    """
+    outcome: Literal["Broken", "Infra"] = "Broken" if finding.severity == Severity.ERROR else "Infra"
+    at = status.now or 0.0
+    ended = [
+        StepStatus(index=i, step=str(step)[:128], outcome="Skipped", started_at=at, finished_at=at, message=_UNBEGUN)
+        for i, step in enumerate(steps)
+    ]
+    first = msgspec.structs.replace(
+        ended[0],
+        outcome=outcome,
+        message=finding.message[:_LONGEST],
+        findings=(_bounded(finding, ended[0].step),),
+    )
+    status = msgspec.structs.replace(status, steps=(first, *ended[1:]))
+    return _finish(name, _proven(status, steps[0], first), outcome)
 
 
 def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
@@ -206,11 +228,11 @@ def _proven(status: TrialStatus, step: Step, done: StepStatus) -> TrialStatus:
     return status.with_condition(condition, answer, reason, done.message[:1000])
 
 
-def _finish(context: Context, status: TrialStatus, action: Finish) -> TrialStatus:
-    findings = tuple(msgspec.structs.replace(f, trial=context.name) for s in status.steps for f in s.findings)
-    reason = {"Held": "ProgramHeld", "Broken": "ProgramBroken", "Infra": "InfrastructureFailed"}[action.outcome]
-    finished = msgspec.structs.replace(status, outcome=action.outcome, findings=findings, alerts=())
-    return finished.with_condition("Succeeded", "True" if action.outcome == "Held" else "False", reason, "")
+def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "Infra"]) -> TrialStatus:
+    findings = tuple(msgspec.structs.replace(f, trial=name) for s in status.steps for f in s.findings)
+    reason = {"Held": "ProgramHeld", "Broken": "ProgramBroken", "Infra": "InfrastructureFailed"}[outcome]
+    finished = msgspec.structs.replace(status, outcome=outcome, findings=findings, alerts=())
+    return finished.with_condition("Succeeded", "True" if outcome == "Held" else "False", reason, "")
 
 
 def _authoring(problem: AuthoringError | GuardRailError) -> Finding:

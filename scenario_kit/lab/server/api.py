@@ -14,7 +14,7 @@
     GET    /worlds/{namespace}/otlp?since=&service=&errors=    the same as OTLP, one a line (no token needed)
 
 Errors are ``{"error": text, "fix": text}``: 400 malformed, 401 token, 404 no such thing, 409 taken, 413 too large,
-500 a bug of ours, 503 something below failed.
+422 an app that cannot be simulated, 500 a bug of ours, 503 something below failed.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Api:
             return self._route(request)
         except Taken as error:
             return refusal(409, str(error))
-        except (msgspec.MsgspecError, Unsuitable) as error:
+        except Unsuitable as error:
+            return refusal(422, str(error), "correct the app's twin.yaml: scenario-kit lint catalog/apps/<name>")
+        except msgspec.MsgspecError as error:
             return refusal(400, f"{method} {path}: {error}")
         except InfrastructureError as error:
             _LOG.error("%s %s: %s", method, path, error.message)

@@ -11,12 +11,13 @@ from typing import Any
 import httpx
 import pytest
 
-from scenario_kit.errors import InfrastructureError, KitError, LabError, MetricsError
+from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError, MetricsError
 from scenario_kit.lab import clock
 from scenario_kit.lab.clock import WallClock, WorldClock, close_world, open_world
 from scenario_kit.lab.server import api as module
 from scenario_kit.lab.server.api import Api, serve
 from scenario_kit.lab.serving import LIMIT_BYTES
+from scenario_kit.lab.worlds import registry
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
 
 TOKEN = "s3cret"
@@ -264,6 +265,19 @@ def test_errors_keep_their_meaning(url: str, lab: LittleLab, refusal: Exception,
     lab.sink.refuse = refusal
     with pytest.raises(expected, match=str(refusal)):
         world.wait(EPOCH + 15)
+
+
+def test_an_app_that_cannot_be_simulated_is_its_authors_mistake(
+    url: str, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("there is no component 'web'")
+
+    monkeypatch.setattr(registry, "VirtualWorld", refuse)
+    with pytest.raises(AuthoringError, match=r"^app shop 1: there is no component 'web'$") as told:
+        opened(url)
+    assert "twin.yaml" in told.value.fix
+    assert client.put("/worlds/t1", json=BODY).status_code == 422
 
 
 def test_a_server_that_is_gone_or_strange_is_a_lab_error(url: str) -> None:

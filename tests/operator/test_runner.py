@@ -1,0 +1,94 @@
+"""A Trial object that cannot begin: its status says so, and it goes away when it is deleted."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from operators.scenario.environment import Settings
+from operators.scenario.runner import TrialRun, read
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Reference, Runbook, Step, TrialSpec, Windows
+from scenario_kit.model.reference import GROUP
+from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
+from scenario_kit.testing import FakeCluster, FakeMetrics
+from scenario_kit.trial import TrialStatus
+
+HERE = "scenario-kit"
+REF = Reference("Trial", "t", HERE, GROUP)
+STEPS = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
+
+
+def spec(twin):
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=(), twin=twin)
+    runbook = Runbook(
+        scenario="s", digest="d", app=app, namespace="shop", users=1, objects=(), rules=(), faults=(),
+        windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
+        expect=Expect(), ground_truth=GroundTruth(),
+    )  # fmt: skip
+    return TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=runbook.packed())
+
+
+class NoWorlds:
+    """Grounds that cannot simulate the app."""
+
+    closed = False
+
+    def has_clock(self, trial):
+        return False
+
+    def open_clock(self, trial, spec):
+        raise AuthoringError("app shop 1: components.web: no image", fix="correct twin.yaml")
+
+    def close_clock(self, trial):
+        self.closed = True
+
+    def health(self):
+        return ()
+
+    diagnose = health
+
+
+@pytest.fixture
+def grounds():
+    return NoWorlds()
+
+
+@pytest.fixture
+def environment(grounds):
+    cluster = FakeCluster()
+    for name in (HERE, "shop"):
+        cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    metrics = FakeMetrics(lambda expr, at: [])
+    return SimpleNamespace(cluster=cluster, solver=cluster, metrics=metrics, settings=Settings(), grounds=grounds)
+
+
+def applied(environment, twin, status=None):
+    metadata = {"name": "t", "namespace": HERE}
+    trial = {"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec(twin).to_json()}
+    environment.cluster.put({**trial, "status": status.to_json()} if status else trial)
+    return TrialRun(environment, "t", lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("twin", "outcome", "code"), [({"components": {}}, "Broken", "SK138"), (None, "Infra", "SK911")]
+)
+def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code):
+    applied(environment, twin).execute()
+    _, status = read(environment.cluster.get(REF))
+    assert (status.outcome, status.evidence) == (outcome, "")
+    (finding,) = status.findings
+    assert (finding.code, finding.message) == (code, "app shop 1: components.web: no image")
+    ready = next(c for c in status.conditions if c.type == "AppReady")
+    assert ready.message == finding.message
+    assert ready.observed_generation == environment.cluster.get(REF)["metadata"]["generation"]
+
+
+def test_a_trial_that_had_a_world_in_another_lab_waits_for_it(environment):
+    begun = applied(environment, {"components": {}}, TrialStatus(started_at=15.0))
+    with pytest.raises(AuthoringError):
+        begun.execute()
+
+
+def test_it_lets_go_when_it_is_deleted(environment, grounds):
+    assert applied(environment, {"components": {}}).clean() == []
+    assert grounds.closed

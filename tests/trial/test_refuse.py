@@ -1,0 +1,34 @@
+"""A trial that cannot begin says why, and whose mistake that is."""
+
+import json
+
+import pytest
+
+from scenario_kit.load.document import Positions
+from scenario_kit.load.mistakes import mistakes
+from scenario_kit.model import Finding, Severity, Step
+from scenario_kit.schema import definitions, expand
+from scenario_kit.trial import TrialStatus, refuse
+
+PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "outcome", "ready", "succeeded"),
+    [
+        ("SK138", Severity.ERROR, "Broken", ("False", "SK138"), "ProgramBroken"),
+        ("SK911", Severity.WARNING, "Infra", ("Unknown", "InfrastructureFailed"), "InfrastructureFailed"),
+    ],
+)
+def test_the_author_is_told_what_is_the_authors(code, severity, outcome, ready, succeeded):
+    finding = Finding(code=code, severity=severity, message="it has no twin")
+    status = refuse("t", PROGRAM, TrialStatus(observed_generation=1), finding)
+    assert status.outcome == outcome
+    assert [s.outcome for s in status.steps] == [outcome, "Skipped", "Skipped", "Skipped"]
+    assert [(f.code, f.trial, f.step) for f in status.findings] == [(code, "t", "deploy")]
+    conditions = {c.type: (c.status, c.reason, c.message) for c in status.conditions}
+    assert conditions == {"AppReady": (*ready, "it has no twin"), "Succeeded": ("False", succeeded, "")}
+    assert (
+        mistakes(json.loads(json.dumps(status.to_json())), expand(definitions()["TrialStatus"]), Positions("status"))
+        == []
+    )

@@ -45,6 +45,17 @@ class Catalog:
         """
         return self._keep(("app", name, version), lambda: self._read_app(name, version))
 
+    def app_path(self, name: str) -> Path:
+        """The file that defines an app.
+
+        Raises:
+            UnknownEntry: no such app.
+        """
+        for root in self.roots:
+            if (root / "catalog" / "apps" / name / "app.yaml").is_file():
+                return root / "catalog" / "apps" / name / "app.yaml"
+        raise UnknownEntry("app", name, self.apps())
+
     def templates(self, app: str) -> Path:
         """The folder with the templates of an app.
 
@@ -121,21 +132,15 @@ class Catalog:
             lambda: tuple(sorted({n for root in self.roots for n in folders(root / "catalog" / family, file)})),
         )
 
-    def _app_path(self, name: str) -> Path:
-        for root in self.roots:
-            if (root / "catalog" / "apps" / name / "app.yaml").is_file():
-                return root / "catalog" / "apps" / name / "app.yaml"
-        raise UnknownEntry("app", name, self.apps())
-
     def _app_document(self, name: str) -> Object:
-        return self._document(self._app_path(name))
+        return self._document(self.app_path(name))
 
     def _document(self, path: Path) -> Object:
         check = load_app if path.name == "app.yaml" else read
         return self._keep(("document", str(path)), lambda: _checked(path, check))
 
     def _read_app(self, name: str, version: str) -> App:
-        path = self._app_path(name)
+        path = self.app_path(name)
         versions = self.versions(name)
         if version not in versions:
             raise UnknownEntry(f"version of {name}", version, versions)

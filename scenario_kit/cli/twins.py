@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scenario_kit.errors import AuthoringError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
-    from scenario_kit.model import App, Finding
+    from scenario_kit.lab.twin.fit import Place
+    from scenario_kit.load.document import Document
+    from scenario_kit.model import App, Finding, Position
 
 
 def of_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
@@ -31,29 +33,46 @@ def of_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 def of_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
     """Findings about the twin of one app; none where there is no such app, which others tell."""
     try:
-        return findings(catalog.app(name, version), Path("catalog") / "apps" / name / "twin.yaml")
+        return findings(catalog.app(name, version), catalog.app_path(name).with_name("twin.yaml"))
     except AuthoringError:
         return []
 
 
 def findings(app: App, file: Path) -> list[Finding]:
-    """What keeps the twin of an app from running."""
+    """What keeps the twin of an app from running, each mistake where it stands in the file."""
     from scenario_kit.lab.twin.fit import mistakes
     from scenario_kit.lint import RULES
-    from scenario_kit.model import Finding, Position
+    from scenario_kit.load.document import read_document
+    from scenario_kit.model import Finding
 
-    rule = RULES["SK138"]
+    found, rule = mistakes(app), RULES["SK138"]
+    document = read_document(file) if found else None
     return [
         Finding(
             code=rule.code,
             severity=rule.severity,
-            message=f"the twin of {app.name} {app.version}: {said}",
-            position=Position(path=str(file)),
+            message=f"the twin of {app.name} {app.version}: {mistake.text}",
+            position=position_of(document, app.version, mistake.place) if document else None,
             why=rule.why,
             fix=rule.fix,
         )
-        for said in mistakes(app)
+        for mistake in found
     ]
+
+
+def position_of(document: Document, version: str, place: Place) -> Position:
+    """Where a field of a version is written: in the part of that version, or in what all versions share."""
+    own = ("versions", version, *place)
+    return document.positions.key(*(own if _stands(document.data, own) else place))
+
+
+def _stands(data: Any, place: Place) -> bool:
+    for part in place:
+        known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+        if part not in known:
+            return False
+        data = data[part]
+    return True
 
 
 def _versions(name: str, catalog: Catalog) -> Iterator[App]:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.lab.twin.parameters import Parameters, Step, read
+from scenario_kit.lab.twin.parameters import Misfit, Parameters, Step, read
 from scenario_kit.model.app import App
 from scenario_kit.model.image import like
 
-#: Maps and lists of the document whose entries are read one by one, to tell which one is wrong.
-_ENTRIES: Final = ("components", "edges")
+#: A place in the document: names of fields, and indices of lists.
+Place = tuple[str | int, ...]
+#: Where a reader of values stopped, and each part of that; of mappings it does not tell the key.
+_AT: Final = re.compile(r"`\$((?:\.\w+|\[[^\]]*\])+)`")
+_PART: Final = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
+_UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
+_QUOTED: Final = re.compile(r"'([^']*)'")
+_ANY: Final = "..."
 
 
-def mistakes(app: App) -> tuple[str, ...]:
-    """What is wrong with the twin of an app, each with its place in ``twin.yaml``; nothing where it can run.
+class Mistake(NamedTuple):
+    """What is wrong, and where in the document of the app's version: as near as can be told, so perhaps nowhere."""
+
+    text: str
+    place: Place = ()
+
+
+def mistakes(app: App) -> tuple[Mistake, ...]:
+    """What is wrong with the twin of an app; nothing where it can run.
 
     What has the wrong shape, or names what is not there, is told alone.
     """
@@ -25,70 +39,136 @@ def mistakes(app: App) -> tuple[str, ...]:
         return ()
     try:
         parameters = read(app.twin)
-        Twin(app, 0)
     except msgspec.ValidationError as error:
-        return (_place(app.twin) or str(error),)
+        return (_misshapen(app.twin, str(error)),)
+    except Misfit as error:
+        return (Mistake(str(error).removeprefix("twin: "), error.place),)
+    try:
+        Twin(app, 0)
     except ValueError as error:
-        return (str(error).removeprefix("twin: "),)
+        said = str(error).removeprefix("twin: ")
+        return (Mistake(said, _called(parameters, said)),)
     return (*_strangers(parameters), *_unread(parameters), *_unmatched(parameters, app.images))
 
 
-def _place(document: Mapping[str, Any]) -> str:
-    """The first entry that cannot be read, and why; empty where it is none of the entries."""
-    for family in _ENTRIES:
-        body = document.get(family) or {}
-        for name, entry in body.items() if isinstance(body, Mapping) else enumerate(body):
-            try:
-                read({**document, family: {name: entry} if isinstance(body, Mapping) else [entry]})
-            except msgspec.ValidationError as error:
-                if f"$.{family}" in str(error):
-                    said = str(error).replace("$.components[...]", f"components.{name}")
-                    return said.replace("$.edges[0]", f"edges[{name}]")
+def spelled(place: Place) -> str:
+    """The place as messages name it: ``components.cart.operations.get.steps[0]``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+
+
+def _misshapen(document: Mapping[str, Any], said: str) -> Mistake:
+    """A value of another shape; keys of mappings that the error leaves open are those with which it comes alone."""
+    place = _stopped(said)
+    while _ANY in place:
+        at = place.index(_ANY)
+        entries = _part(document, place[:at])
+        guilty = next((key for key, body in entries.items() if _refused(document, place[:at], key, body) == said), None)
+        if guilty is None:
+            place = place[:at]
+            break
+        document = _with(document, place[:at], {guilty: entries[guilty]})
+        place = (*place[:at], guilty, *place[at + 1 :])
+    text = _AT.sub(f"`{spelled(place)}`", said)
+    unknown = _UNKNOWN.search(said)
+    return Mistake(text, (*place, unknown[1]) if unknown else place)
+
+
+def _stopped(said: str) -> Place:
+    found = _AT.search(said)
+    parts = _PART.finditer(found[1]) if found else ()
+    return tuple(int(part[2]) if part[2] else part[1] or part[3] for part in parts)
+
+
+def _refused(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
+    """What the reader says if a mapping has but this entry; empty if nothing."""
+    try:
+        read(_with(document, place, {key: body}))
+    except msgspec.ValidationError as error:
+        return str(error)
     return ""
 
 
-def _strangers(parameters: Parameters) -> Iterator[str]:
+def _part(document: Any, place: Place) -> Any:
+    for part in place:
+        document = document[part]
+    return document
+
+
+def _with(document: Any, place: Place, value: Any) -> Any:
+    """A copy of the document with another value at a place."""
+    if not place:
+        return value
+    copy: Any = list(document) if isinstance(document, list) else dict(document)
+    copy[place[0]] = _with(copy[place[0]], place[1:], value)
+    return copy
+
+
+def _called(parameters: Parameters, said: str) -> Place:
+    """The call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
+    words = _QUOTED.findall(said)
+    for place, step in _steps(parameters):
+        caller_and_callee = [place[1], step.call.partition("/")[0]]
+        if step.call and (step.call == words[0] or caller_and_callee == words[:2]):
+            return (*place, "call")
+    name = words[0].rpartition("/")[2] if words else ""
+    if name in parameters.load.routes:
+        return ("load", "routes", name)
+    return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
+
+
+def _strangers(parameters: Parameters) -> Iterator[Mistake]:
     """Names of components, in the parts that nothing has looked up so far, that the twin does not have."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
-    named = [
-        (f"edges[{i}].{end}", getattr(e, end)) for i, e in enumerate(parameters.edges) for end in ("caller", "callee")
-    ]
-    named += [(f"exporters[{i}].component", e.component) for i, e in enumerate(parameters.exporters)]
-    named += [(f"queues[{i}].component", q.component) for i, q in enumerate(parameters.queues)]
-    named += [("load.component", parameters.load.component)]
+    named: list[tuple[Place, str]] = []
+    for i, edge in enumerate(parameters.edges):
+        named += [(("edges", i, "caller"), edge.caller), (("edges", i, "callee"), edge.callee)]
+    named += [(("exporters", i, "component"), e.component) for i, e in enumerate(parameters.exporters)]
+    named += [(("queues", i, "component"), q.component) for i, q in enumerate(parameters.queues)]
+    named += [(("load", "component"), parameters.load.component)]
     if parameters.collector is not None:
-        named.append(("collector.component", parameters.collector.component))
+        named.append((("collector", "component"), parameters.collector.component))
     for place, name in named:
         if name not in parameters.components:
-            yield f"{place}: there is no component '{name}'"
+            yield _at(place, f"there is no component '{name}'")
     for name, model in parameters.components.items():
-        for need in model.start.needs:
+        for i, need in enumerate(model.start.needs):
             if (name, need.callee) not in edges:
-                yield f"components.{name}.start.needs: there is no edge from '{name}' to '{need.callee}'"
+                place = ("components", name, "start", "needs", i, "callee")
+                yield _at(place, f"there is no edge from '{name}' to '{need.callee}'")
 
 
-def _unread(parameters: Parameters) -> Iterator[str]:
+def _unread(parameters: Parameters) -> Iterator[Mistake]:
     """Numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
+    for place, step in _steps(parameters):
+        for field, asked in (("times", step.times), ("keysIf", step.keys_if)):
+            if isinstance(asked, str) and asked and asked not in drawn:
+                known = ", ".join(sorted(drawn)) or "none"
+                yield _at((*place, field), f"no route draws '{asked}'; drawn are {known}")
+
+
+def _steps(parameters: Parameters) -> Iterator[tuple[Place, Step]]:
+    """Every step of every operation, with its place."""
     for component, model in parameters.components.items():
         for name, operation in model.operations.items():
-            for step in _below(operation.steps):
-                for asked in (step.times, step.keys_if):
-                    if isinstance(asked, str) and asked and asked not in drawn:
-                        known = ", ".join(sorted(drawn)) or "none"
-                        yield f"components.{component}.operations.{name}: no route draws '{asked}'; drawn are {known}"
+            yield from _below(operation.steps, ("components", component, "operations", name))
 
 
-def _below(steps: Iterable[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield step
-        yield from _below(step.steps)
+def _below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
+    for i, step in enumerate(steps):
+        here = (*place, "steps", i)
+        yield here, step
+        yield from _below(step.steps, here)
 
 
-def _unmatched(parameters: Parameters, images: Iterable[str]) -> Iterator[str]:
+def _unmatched(parameters: Parameters, images: Iterable[str]) -> Iterator[Mistake]:
     """Components that no image of the app implements."""
     known = tuple(images)
     for name, model in parameters.components.items():
         if known and not any(like(image, model.image) for image in known):
-            yield f"components.{name}.image: '{model.image}' is none of the app's `images`"
+            yield _at(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
+
+
+def _at(place: Place, said: str) -> Mistake:
+    return Mistake(f"{spelled(place)}: {said}", place)

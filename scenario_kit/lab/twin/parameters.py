@@ -340,18 +340,25 @@ class Parameters(Value, frozen=True, kw_only=True):
     collector: CollectorModel | None = None
 
 
+class Misfit(ValueError):
+    """Something does not fit into the document; ``place`` is where, field by field, as far as that can be told."""
+
+    def __init__(self, text: str, *place: str | int) -> None:
+        super().__init__(text)
+        self.place = place
+
+
 def read(document: Mapping[str, Any], overrides: Mapping[str, float] | None = None) -> Parameters:
     """The parameters that a document states, with assumptions replaced by their values or by ``overrides``.
 
     Raises:
-        ValueError: an override or a ``$name`` names no assumption, or the document has another shape.
+        Misfit: an override or a ``$name`` names no assumption, or an assumption has no value.
+        ValueError: the document has another shape.
     """
-    known = {name: float(body["value"]) for name, body in (document.get("assumptions") or {}).items()}
+    known = {name: _assumed(name, body) for name, body in (document.get("assumptions") or {}).items()}
     for name, value in (overrides or {}).items():
         if name not in known:
-            raise ValueError(
-                f"assumptions: '{name}' is not one of this app's; it has {', '.join(sorted(known)) or 'none'}"
-            )
+            raise Misfit(f"assumptions: '{name}' is not one of this app's; it has {', '.join(sorted(known)) or 'none'}")
         known[name] = value
     found = Parameters.from_json(_resolve(dict(document), known))
     programs = {name: model.program for name, model in found.components.items()}
@@ -359,13 +366,21 @@ def read(document: Mapping[str, Any], overrides: Mapping[str, float] | None = No
     return structs.replace(found, edges=edges)
 
 
-def _resolve(node: Any, known: Mapping[str, float]) -> Any:
+def _assumed(name: str, body: Any) -> float:
+    try:
+        return float(body["value"])
+    except (TypeError, KeyError, ValueError):
+        raise Misfit(f"assumptions.{name}: it has no number as its `value`", "assumptions", name) from None
+
+
+def _resolve(node: Any, known: Mapping[str, float], *place: str | int) -> Any:
     if isinstance(node, dict):
-        return {key: _resolve(value, known) for key, value in node.items()}
+        return {key: _resolve(value, known, *place, key) for key, value in node.items()}
     if isinstance(node, list | tuple):
-        return [_resolve(value, known) for value in node]
+        return [_resolve(value, known, *place, i) for i, value in enumerate(node)]
     if isinstance(node, str) and (match := _NAME.fullmatch(node)):
         if match[1] not in known:
-            raise ValueError(f"twin: '{node}' names no assumption; declared are {', '.join(sorted(known)) or 'none'}")
+            declared = ", ".join(sorted(known)) or "none"
+            raise Misfit(f"twin: '{node}' names no assumption; declared are {declared}", *place)
         return known[match[1]]
     return node

@@ -11,9 +11,10 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli import run
-from scenario_kit.cli.twins import of_app, of_files
-from scenario_kit.lab.twin.fit import mistakes
+from scenario_kit.cli.twins import of_app, of_files, position_of
+from scenario_kit.lab.twin.fit import Mistake, mistakes
 from scenario_kit.lab.twin.page import twin_page
+from scenario_kit.load.document import parse
 from tests.lab.twin.tiny import TWIN
 
 CATALOG = Catalog()
@@ -26,53 +27,105 @@ def test_the_twins_of_the_catalogue_fit(name: str) -> None:
         assert mistakes(CATALOG.app(name, version)) == ()
 
 
-def wrong(change: Callable[[dict[str, Any]], object]) -> list[str]:
+def wrong(change: Callable[[dict[str, Any]], object]) -> list[Mistake]:
     twin = copy.deepcopy(TWIN)
     change(twin)
     return list(mistakes(msgspec.structs.replace(HOTEL, twin=twin, images=())))
 
 
+READ = ("components", "gate", "operations", "read")
+
+
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "said", "place"),
     [
-        (lambda t: None, []),
         (
             lambda t: t["components"]["api"].update(idleMilicores=3),
-            ["Object contains unknown field `idleMilicores` - at `components.api`"],
+            "Object contains unknown field `idleMilicores` - at `components.api`",
+            ("components", "api", "idleMilicores"),
         ),
         (
             lambda t: t["components"]["api"].update(cpuMs="fast"),
-            ["Expected `float`, got `str` - at `components.api.cpuMs`"],
+            "Expected `float`, got `str` - at `components.api.cpuMs`",
+            ("components", "api", "cpuMs"),
         ),
-        (lambda t: t["edges"][1].update(protocol="grpcs"), ["Invalid enum value 'grpcs' - at `edges[1].protocol`"]),
-        (lambda t: t["load"].update(users=3), ["Expected `object`, got `int` - at `$.load.users`"]),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(call=3),
+            "Expected `str`, got `int` - at `components.gate.operations.read.steps[0].call`",
+            (*READ, "steps", 0, "call"),
+        ),
+        (
+            lambda t: t["components"]["gate"].pop("image"),
+            "Object missing required field `image` - at `components.gate`",
+            ("components", "gate"),
+        ),
+        (lambda t: t.pop("load"), "Object missing required field `load`", ()),
+        (lambda t: t.update(loads=3), "Object contains unknown field `loads`", ("loads",)),
+        (
+            lambda t: t["edges"][1].update(protocol="grpcs"),
+            "Invalid enum value 'grpcs' - at `edges[1].protocol`",
+            ("edges", 1, "protocol"),
+        ),
+        (
+            lambda t: t["load"].update(users=3),
+            "Expected `object`, got `int` - at `load.users`",
+            ("load", "users"),
+        ),
         (
             lambda t: t["load"]["routes"].update(write={"perIteration": 1}),
-            ["'gate/write' is called but not defined"],
+            "'gate/write' is called but not defined",
+            ("load", "routes", "write"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(call="users/none"),
+            "'gate' calls 'users', but there is no edge between them",
+            (*READ, "steps", 0, "call"),
+        ),
+        (
+            lambda t: t["components"]["api"].update(cpuMs="$speed"),
+            "'$speed' names no assumption; declared are boxSeconds",
+            ("components", "api", "cpuMs"),
+        ),
+        (
+            lambda t: t.update(assumptions={"speed": 3}),
+            "assumptions.speed: it has no number as its `value`",
+            ("assumptions", "speed"),
         ),
         (
             lambda t: t["collector"].update(component="drain"),
-            ["collector.component: there is no component 'drain'"],
+            "collector.component: there is no component 'drain'",
+            ("collector", "component"),
         ),
         (
             lambda t: t["components"]["api"]["start"]["needs"].append({"callee": "gate"}),
-            ["components.api.start.needs: there is no edge from 'api' to 'gate'"],
+            "components.api.start.needs[1].callee: there is no edge from 'api' to 'gate'",
+            ("components", "api", "start", "needs", 1, "callee"),
         ),
         (
             lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(times="lines"),
-            ["components.gate.operations.read: no route draws 'lines'; drawn are none"],
+            "components.gate.operations.read.steps[0].times: no route draws 'lines'; drawn are none",
+            (*READ, "steps", 0, "times"),
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(change: Callable[[dict[str, Any]], object], said: list[str]) -> None:
-    assert wrong(change) == said
+def test_a_mistake_is_told_with_its_place(
+    change: Callable[[dict[str, Any]], object], said: str, place: tuple[str | int, ...]
+) -> None:
+    assert wrong(change) == [Mistake(said, place)]
+
+
+def test_what_fits_is_left_alone() -> None:
+    assert wrong(lambda twin: None) == []
 
 
 def test_an_image_that_the_app_does_not_have_is_told() -> None:
-    assert mistakes(msgspec.structs.replace(HOTEL, twin=TWIN, images=("example.org/users:1", "example.org/api:1"))) == (
-        "components.gate.image: 'example.org/gate:*' is none of the app's `images`",
-        "components.box.image: 'example.org/box:*' is none of the app's `images`",
-        "components.sink.image: 'example.org/sink:*' is none of the app's `images`",
+    found = mistakes(msgspec.structs.replace(HOTEL, twin=TWIN, images=("example.org/users:1", "example.org/api:1")))
+    assert found == tuple(
+        Mistake(
+            f"components.{name}.image: 'example.org/{name}:*' is none of the app's `images`",
+            ("components", name, "image"),
+        )
+        for name in ("gate", "box", "sink")
     )
 
 
@@ -104,11 +157,37 @@ def test_lint_and_try_find_it_before_anything_starts(collection: Path, tmp_path:
     (found,) = of_files([file], Catalog())
     assert found.code == "SK138"
     assert "hotel-reservation 6ecb097: Invalid enum value 'grpcs' - at `edges[0].protocol`" in found.message
-    assert str(found.position) == f"{file.with_name('twin.yaml')}:1:1"
+    twin = file.with_name("twin.yaml")
+    line = next(i for i, text in enumerate(twin.read_text().splitlines(), 1) if "protocol: grpcs" in text)
+    assert str(found.position) == f"{twin}:{line}:3"
     assert run(["lint", str(file.parent)]) == 1
-    assert [f.code for f in of_app(HOTEL.name, HOTEL.version, Catalog())] == ["SK138"]
+    assert of_app(HOTEL.name, HOTEL.version, Catalog()) == [found]
     scenario = CATALOG.roots[-1] / "catalog" / "scenarios" / "hotel-pages-late" / "scenario.yaml"
     assert run(["try", str(scenario), "--runs", str(tmp_path / "runs"), "--name", "never-started"]) == 1
+
+
+SHARED = """\
+load: {users: 1}
+edges: [{caller: a}]
+versions:
+  "2": {load: {users: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "place", "position"),
+    [
+        ("1", ("load", "users"), "twin.yaml:1:8"),
+        ("2", ("load", "users"), "twin.yaml:4:16"),
+        ("2", ("load", "entry"), "twin.yaml:1:7"),
+        ("2", ("edges", 0, "caller"), "twin.yaml:2:10"),
+        ("1", (), "twin.yaml:1:1"),
+    ],
+)
+def test_a_field_stands_in_the_part_of_its_version_if_it_is_there(
+    version: str, place: tuple[str | int, ...], position: str
+) -> None:
+    assert str(position_of(parse(SHARED, "twin.yaml"), version, place)) == position
 
 
 def test_the_page_has_every_field() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment
+from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, namespaces, sides
 from scenario_kit.ports import Cluster
 
 
@@ -48,28 +48,16 @@ class Chosen(NamedTuple):
 
 def chosen(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
     """The live pods that an experiment is aimed at now."""
-    _, spec = experiment(obj)
-    targets = select(cluster, spec.get("selector") or {}, default_namespace)
-    other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
-    if not isinstance(other, Mapping):
-        return Chosen(targets)
-    return Chosen(targets, select(cluster, other.get("selector") or {}, default_namespace))
+    targets, peers = sides(experiment(obj)[1])
+    found = select(cluster, targets, default_namespace)
+    return Chosen(found, None if peers is None else select(cluster, peers, default_namespace))
 
 
 def aimed_at(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
     """Chaos objects of a namespace that select pods of another one (``at``): what is hidden from its solvers."""
     kinds = [k for k in cluster.kinds() if k.group == GROUP and k.namespaced]
     there = [o for k in kinds for o in cluster.list(k.kind, namespace, group=GROUP)]
-    return [o for o in there if at in _namespaces(o)]
-
-
-def _namespaces(obj: Object) -> set[str]:
-    if obj["kind"] != SCHEDULE and "selector" not in (obj.get("spec") or {}):
-        return set()
-    _, spec = experiment(obj)
-    other = spec.get("target")
-    selectors = [spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else {}]
-    return {n for s in selectors for n in (*(s.get("namespaces") or ()), *(s.get("pods") or {}))}
+    return [o for o in there if at in namespaces(o)]
 
 
 def started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]:

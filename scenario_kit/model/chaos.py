@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from scenario_kit.model.base import Object
 
@@ -37,6 +37,27 @@ def experiment(obj: Object) -> tuple[str, Object]:
     kind: str = spec["type"]
     inner: Object = spec[schedule_key(kind)]
     return kind, inner
+
+
+class Sides(NamedTuple):
+    """Selectors of an experiment: of its targets, and of those at the other end of a connection (None: any)."""
+
+    targets: Object
+    peers: Object | None = None
+
+
+def sides(spec: Object) -> Sides:
+    """Whom the spec of an experiment selects."""
+    other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
+    return Sides(spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else None)
+
+
+def namespaces(obj: Object) -> frozenset[str]:
+    """The namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
+    if not obj.get("spec"):
+        return frozenset()
+    selectors = (each or {} for each in sides(experiment(obj)[1]))
+    return frozenset(n for s in selectors for n in (*(s.get("namespaces") or ()), *(s.get("pods") or {})))
 
 
 def marks(obj: Object) -> str:

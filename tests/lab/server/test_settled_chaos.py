@@ -78,25 +78,8 @@ def test_a_record_that_waits_for_a_failed_child_waits_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    ("obj", "expected"),
-    [
-        ({"metadata": {"namespace": "shop"}}, True),
-        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"namespaces": ["shop"]}}}, True),
-        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"pods": {"shop": ["p"]}}}}, True),
-        ({"metadata": {"namespace": "kit"}, "spec": {"target": {"selector": {"namespaces": ["shop"]}}}}, True),
-        ({"metadata": {"namespace": "kit"}, "spec": {"selector": {"namespaces": ["other"]}}}, False),
-        (
-            {
-                "metadata": {"namespace": "other"},
-                "spec": {"target": "Response", "selector": {"pods": {"other": ["p"]}}},
-            },
-            False,
-        ),
-        (
-            {"metadata": {"namespace": "kit"}, "spec": {"target": "Request", "selector": {"pods": {"shop": ["p"]}}}},
-            True,
-        ),
-    ],
+    ("home", "selected", "expected"), [("shop", "other", True), ("kit", "shop", True), ("kit", "other", False)]
 )
-def test_which_experiments_concern_a_namespace(obj: dict[str, Any], expected: bool) -> None:
-    assert selects(obj, "shop") is expected
+def test_which_experiments_concern_a_namespace(home: str, selected: str, expected: bool) -> None:
+    spec = {"selector": {"namespaces": [selected]}}
+    assert selects({"kind": "PodChaos", "metadata": {"namespace": home}, "spec": spec}, "shop") is expected

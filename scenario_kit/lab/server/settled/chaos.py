@@ -6,16 +6,16 @@ pass before the records, so they are judged together with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from scenario_kit.lab.server.kinds import CHILD_KINDS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
 from scenario_kit.model.base import Object
+from scenario_kit.model.chaos import ONE_SHOT, namespaces
 
 #: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
 #: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
 _FINAL_SECONDS = 1.0
-_ONE_SHOT = ("pod-kill", "container-kill")
 _PAUSE = "experiment.chaos-mesh.org/pause"
 
 
@@ -40,12 +40,7 @@ def children(facts: Facts) -> Iterator[Reason]:
 
 def selects(obj: Object, namespace: str) -> bool:
     """Whether an experiment concerns a namespace: it lives there, or selects pods there."""
-    if obj["metadata"].get("namespace") == namespace:
-        return True
-    spec = obj.get("spec") or {}
-    other = spec.get("target")  # of HTTPChaos it is a word: Request or Response
-    selectors = [spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else {}]
-    return any(namespace in (s.get("namespaces") or ()) or namespace in (s.get("pods") or {}) for s in selectors)
+    return obj["metadata"].get("namespace") == namespace or namespace in namespaces(obj)
 
 
 def _experiment(obj: Object, facts: Facts) -> str:
@@ -53,7 +48,7 @@ def _experiment(obj: Object, facts: Facts) -> str:
     records = (status.get("experiment") or {}).get("containerRecords") or []
     deleted = "deletionTimestamp" in obj["metadata"]
     stop = deleted or (obj["metadata"].get("annotations") or {}).get(_PAUSE) == "true"
-    if (obj.get("spec") or {}).get("action") in _ONE_SHOT:
+    if (obj.get("spec") or {}).get("action") in ONE_SHOT:
         stop = False
     if not records:
         if not deleted and status.get("conditions") and facts.quiet(obj) >= _FINAL_SECONDS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from scenario_kit.catalog.alerts import rules_of
 from scenario_kit.catalog.lock import locks
@@ -19,6 +19,11 @@ from scenario_kit.load.kept import kept
 from scenario_kit.model import AlertRule, App, FaultType, Object
 
 _T = TypeVar("_T")
+
+
+#: What Prometheus knows of a group of rules, and of a rule.
+_GROUP_FIELDS: Final = ("name", "interval", "limit", "query_offset", "labels")
+_RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 
 
 class Catalog:
@@ -114,7 +119,7 @@ class Catalog:
         return self._keep(("pack", name), lambda: self._rules(name))
 
     def prometheus_rules(self, *packs: str) -> Object:
-        """The packs as one Prometheus rule file, without the keys that only we know.
+        """The packs as one Prometheus rule file, without what only we know.
 
         Raises:
             UnknownEntry: no such pack.
@@ -122,8 +127,9 @@ class Catalog:
         groups = []
         for pack in packs:
             for group in self._pack_document(pack)[1]["groups"]:
-                rules = [{k: v for k, v in rule.items() if k != "entity"} for rule in group["rules"]]
-                groups.append({**group, "name": f"{pack}-{group['name']}", "rules": rules})
+                rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
+                own = {key: group[key] for key in _GROUP_FIELDS if key in group}
+                groups.append({**own, "name": f"{pack}-{group['name']}", "rules": rules})
         return {"groups": groups}
 
     def _names(self, family: str, file: str) -> tuple[str, ...]:

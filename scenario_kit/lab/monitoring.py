@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from scenario_kit.catalog import Catalog
+from scenario_kit.catalog import Catalog, UnknownEntry
 from scenario_kit.errors import UsageError
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import write_private
@@ -33,9 +32,6 @@ _ENDED = 0.4
 #: How often, in seconds, that is looked after.
 LOOK_SECONDS = 60
 STORAGE: Object = {"tsdb": {"out_of_order_time_window": f"{WINDOW_DAYS}d", "stale_series_compaction_threshold": _ENDED}}
-
-_GROUP_FIELDS = ("name", "interval", "limit", "query_offset", "labels")
-_RULE_FIELDS = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 
 
 def configuration(state: LabState) -> Object:
@@ -64,25 +60,21 @@ def configuration(state: LabState) -> Object:
     }
 
 
-def rules(document: Object) -> Object:
-    """An alert pack as Prometheus wants it: without the fields that are ours."""
-    return {
-        "groups": [
-            {
-                **{key: group[key] for key in _GROUP_FIELDS if key in group},
-                "rules": [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]],
-            }
-            for group in document["groups"]
-        ]
-    }
-
-
 def write(state: LabState) -> None:
-    """Write the configuration and the rules of the lab's alert packs; raises ``UsageError`` for an unknown pack."""
+    """Write the configuration and the rules of the lab's alert packs.
+
+    Raises:
+        UsageError: there is no such pack.
+    """
     folder = Path(state.folder) / "prometheus"
     (folder / "rules").mkdir(parents=True, exist_ok=True)
+    catalog = Catalog()
     for pack in state.alert_packs:
-        (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules(_pack(pack)), sort_keys=False))
+        try:
+            rules = catalog.prometheus_rules(pack)
+        except UnknownEntry as error:
+            raise UsageError(error.message, fix=error.fix or f"one of: {', '.join(packs())}") from error
+        (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules, sort_keys=False))
     write_private(folder / "prometheus.yml", yaml.safe_dump(configuration(state), sort_keys=False).encode())
 
 
@@ -122,12 +114,3 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
         # the CPU time.
         environment={"GOGC": "75"},
     )
-
-
-def _pack(name: str) -> Object:
-    places = (root / "catalog" / "alerts" / f"{name}.yaml" for root in Catalog().roots)
-    path = next((place for place in places if place.exists()), None)
-    if path is None:
-        raise UsageError(f"there is no alert pack {name!r}", fix=f"one of: {', '.join(packs())}")
-    document: Any = yaml.safe_load(path.read_text())
-    return dict(document)

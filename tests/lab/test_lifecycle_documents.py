@@ -58,12 +58,6 @@ def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
     assert "advertise-address" in arguments["kube-apiserver"]
 
 
-def test_rules_lose_our_fields_and_keep_the_rest() -> None:
-    rule = {"alert": "A", "expr": "up == 0", "for": "3m", "labels": {"severity": "x"}, "annotations": {"summary": "s"}}
-    document = {"x-title": "t", "groups": [{"name": "g", "x-why": "w", "rules": [{**rule, "entity": {"label": "l"}}]}]}
-    assert monitoring.rules(document) == {"groups": [{"name": "g", "rules": [rule]}]}
-
-
 def test_the_packs_of_the_catalogue_become_rule_files() -> None:
     state = layout.plan("default", tuple(monitoring.packs()), addresses.LOOPBACK)
     Path(state.folder).mkdir(parents=True)

@@ -140,12 +140,15 @@ def _leads(service: Object, objects: Iterable[Object]) -> tuple[str, ...]:
 
 
 def _flag_problems(guard: Guarded, now: Guarded | None) -> list[str]:
-    answers = now.environment if now else {}
+    return _load_problems(f"ConfigMap/{guard.name}", guard, now.environment if now else {})
+
+
+def _load_problems(where: str, guard: Guarded, now: Mapping[str, str], under: str = "") -> list[str]:
+    """What is neither as it was nor as the scenario's own load sets it, of the settings whose keys begin so."""
     return [
-        f"ConfigMap/{guard.name}: the load setting {key.partition('/')[2]} is {answers.get(key, 'gone')}, its baseline "
-        f"is {value}"
+        f"{where}: the load setting {key.partition('/')[2]} is {now.get(key) or 'gone'}, its baseline is {value}"
         for key, value in guard.environment.items()
-        if answers.get(key) not in (value, guard.usual.get(key, value))
+        if key.startswith(under) and now.get(key, "") not in (value, guard.usual.get(key, value))
     ]
 
 
@@ -174,11 +177,7 @@ def _container_problems(guard: Guarded, obj: Object) -> list[str]:
         problems += [f"{where} lost its {p}" for p in probes if not container.get(p)]
         problems += _resource_problems(where, guard.resources.get(name, {}), _resources(container))
         now = {f"{name}/{e['name']}": str(e.get("value", "")) for e in container.get("env") or []}
-        problems += [
-            f"{where}: the load setting {key.partition('/')[2]} is '{now.get(key, '')}', its baseline is '{value}'"
-            for key, value in guard.environment.items()
-            if key.startswith(f"{name}/") and now.get(key, "") not in (value, guard.usual.get(key, value))
-        ]
+        problems += _load_problems(where, guard, now, f"{name}/")
     return problems
 
 

@@ -134,7 +134,7 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
         (workload(ready=0), "0 ready of 1"),
         (workload(probe=False), "lost its readinessProbe"),
         (None, "is gone"),
-        (workload(users="1"), "load setting LOCUST_USERS is '1'"),
+        (workload(users="1"), "load setting LOCUST_USERS is 1, its baseline is"),
     ],
     ids=[
         "same",

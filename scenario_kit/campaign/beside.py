@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from scenario_kit.campaign.causes import Cause, repairs
-from scenario_kit.model import Change, Fault, Procedure, Runbook
+from scenario_kit.model import Change, Procedure, Runbook
+from scenario_kit.model.app import FlagStore
 from scenario_kit.model.reference import bare
 
 #: Ends the names of these procedures; they begin like the repair of which they are a part.
@@ -48,26 +49,16 @@ def with_beside(runbook: Runbook) -> Runbook:
 def _part(runbook: Runbook, cause: Cause) -> Procedure | None:
     """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
     fault = runbook.fault(cause.fault)
-    changes = [c for c in cause.fix.solution.changes if bare(cause.entity) not in _objects(runbook, c)]
-    if not any(_undoes(runbook, c, fault) for c in changes):
+    flags = runbook.app.flags
+    changes = [c for c in cause.fix.solution.changes if c.about(flags) != bare(cause.entity)]
+    changed = _touched(fault.changes, flags)
+    if changed.isdisjoint(_touched(changes, flags)):
         return None
     name = f"{cause.fix.name}{BESIDE}"
     solution = msgspec.structs.replace(cause.fix.solution, name=name, changes=tuple(changes))
     return Procedure(use="Fix", name=name, solution=solution)
 
 
-def _undoes(runbook: Runbook, change: Change, fault: Fault) -> bool:
-    """Whether a change is of an object that the fault changed: a restart of one takes nothing back."""
-    if change.restart is not None:
-        return False
-    changed: Iterable[Change] = (c for c in fault.changes if c.restart is None)
-    return not _objects(runbook, change).isdisjoint({o for c in changed for o in _objects(runbook, c)})
-
-
-def _objects(runbook: Runbook, change: Change) -> set[tuple[str, str]]:
-    """Kind and name of what a change is about, as far as it says so."""
-    if body := change.create or change.apply or change.chaos:
-        return {(str(body.get("kind")), str(body["metadata"].get("name")))}
-    if change.set_flag is not None and runbook.app.flags is not None:
-        return {("ConfigMap", runbook.app.flags.config_map)}
-    return {bare(change.target)} if change.target else set()
+def _touched(changes: Iterable[Change], flags: FlagStore | None) -> set[tuple[str, str]]:
+    """What the changes are about, but for restarts: these write nothing, and take nothing back."""
+    return {about for c in changes if c.restart is None and (about := c.about(flags)) is not None}

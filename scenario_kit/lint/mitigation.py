@@ -9,7 +9,8 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.writes import elsewhere
 from scenario_kit.load.edit import Drop, Edit, Put
-from scenario_kit.model import App, Change, Entity, Fault, Object, Reference, Severity
+from scenario_kit.model import App, Change, Entity, Fault, Object, Severity
+from scenario_kit.model.reference import bare
 from scenario_kit.model.scenario import LABELLED
 
 
@@ -122,6 +123,7 @@ def _unprovable(case: Case) -> Iterator[Problem]:
     """Causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names none."""
     if case.scenario.spec.ground_truth.outcome != "Incident":
         return
+    flags = case.app.flags if case.app else None
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)
         if fault is None or fault.visibility == "Hidden":  # then the workload stands for the experiment
@@ -134,9 +136,8 @@ def _unprovable(case: Case) -> Iterator[Problem]:
         if use.role not in LABELLED:
             continue
         for cause in fault.causes:
-            ref = Reference.parse(cause.ref)
-            touched = {_object(change, fault) for change in fault.changes if not change.restart}
-            others = sorted(f"{kind}/{name}" for kind, name in touched if (kind, name) != (ref.kind, ref.name))
+            touched = {c.about(flags) or bare(fault.target) for c in fault.changes if not c.restart}
+            others = sorted(f"{kind}/{name}" for kind, name in touched - {bare(cause.ref)})
             if others and not _alone(cause):
                 message = (
                     f"fault type '{fault.type}' also changes {others[0]}, and has no `fix` for '{cause.ref}' alone"
@@ -148,11 +149,3 @@ def _unprovable(case: Case) -> Iterator[Problem]:
 def _alone(cause: Entity) -> bool:
     """Whether the repair of a cause is its own; `removeFault` takes back whatever the fault did."""
     return bool(cause.fix) and not any(change.remove_fault for change in cause.fix)
-
-
-def _object(change: Change, fault: Fault) -> tuple[str, str]:
-    """Kind and name of what a change is about; the fault's target, where it does not say so."""
-    if body := change.create or change.apply or change.chaos:
-        return str(body.get("kind")), str((body.get("metadata") or {}).get("name"))
-    ref = Reference.parse(change.target or fault.target)
-    return ref.kind, ref.name

@@ -57,11 +57,7 @@ def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 
 def _repeated(fault: Fault) -> str:
     """The fields that are all that the effect looks at, where the fault itself wrote them; empty if it sees more."""
-    own = {bare(str(t)) for change in fault.changes if (t := change.target)}
-    for change in fault.changes:
-        if manifest := change.create or change.apply or change.chaos:
-            named = manifest.get("metadata")  # a definition that is wrong may have anything here; other rules say so
-            own.add((str(manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")))
+    own = {change.about(None) for change in fault.changes}
     looked = []
     for check in fault.effect:
         if check.object is None or bare(check.object.ref) not in own:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from scenario_kit.model.app import FlagStore
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.check import Check
+from scenario_kit.model.reference import bare
 
 
 class Target(Value, frozen=True, kw_only=True):
@@ -110,6 +112,16 @@ class Change(Value, frozen=True, kw_only=True):
         """The reference that the operation names, if it names one; created objects name themselves."""
         body = getattr(self, _snake(self.operation))
         return getattr(body, "target", None)
+
+    def about(self, flags: FlagStore | None) -> tuple[str, str] | None:
+        """Kind and name of the object that it is about; None where it does not say so. ``flags`` is the app's store."""
+        if body := self.create or self.apply or self.chaos:
+            # Definitions of faults may have anything there while they are being written.
+            named = body.get("metadata")
+            return str(body.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
+        if self.set_flag is not None:
+            return None if flags is None else ("ConfigMap", flags.config_map)
+        return None if self.target is None else bare(self.target)
 
 
 def _snake(camel: str) -> str:

@@ -1,0 +1,34 @@
+"""What a change is about."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import Change
+from scenario_kit.model.app import FlagStore
+
+FLAGS = FlagStore(config_map="flagd-config", key="demo.flagd.json")
+MANIFEST = {"kind": "NetworkPolicy", "metadata": {"name": "closed"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "about"),
+    [
+        ({"create": MANIFEST}, ("NetworkPolicy", "closed")),
+        ({"apply": MANIFEST}, ("NetworkPolicy", "closed")),
+        ({"chaos": {"kind": "PodChaos", "metadata": {"name": "net"}}}, ("PodChaos", "net")),
+        ({"create": {"kind": "Job", "metadata": "later"}}, ("Job", "")),
+        ({"patch": {"target": "stores/Service/cart", "type": "Merge", "patch": {}}}, ("Service", "cart")),
+        ({"delete": {"target": "HTTPRoute.gateway.networking.k8s.io/web"}}, ("HTTPRoute", "web")),
+        ({"restart": {"target": "Deployment/web"}}, ("Deployment", "web")),
+        ({"setFlag": {"flag": "cartFailure", "variant": "on"}}, ("ConfigMap", "flagd-config")),
+        ({"run": {"client": "psql", "command": ["select 1"]}}, None),
+        ({"removeFault": {"fault": "main"}}, None),
+    ],
+)
+def test_an_object_or_nothing(change: dict[str, Any], about: tuple[str, str] | None) -> None:
+    assert Change.from_json(change).about(FLAGS) == about
+
+
+def test_without_a_store_a_flag_is_nowhere() -> None:
+    assert Change.from_json({"setFlag": {"flag": "cartFailure", "variant": "on"}}).about(None) is None

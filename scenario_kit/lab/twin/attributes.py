@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.process import Process
+from scenario_kit.lab.twin.routes import route
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.lab.twin.tape import Frame
 from scenario_kit.lab.twin.tree import CallNode, ConsumerNode, OperationNode
@@ -37,7 +38,6 @@ _GRPC_CODES: Final = (
 )
 _GRPC_CODE: Final = re.compile(r'code = (\w+)|^\d+ ([A-Z_]+)|StatusCode\.(\w+)|StatusCode="(\w+)"')
 _GRPC_WORDS: Final = re.compile(r"^\d+ [A-Z_]+: ?|^rpc error: code = \w+ desc = |^StatusCode\.\w+ details = ")
-_ROUTE: Final = re.compile(r"(?P<method>GET|POST|PUT|DELETE|PATCH) (?P<route>/\S*)")
 _STATUS: Final = re.compile(r"(?:^|status(?: code)?:? |got )(?P<status>[45]\d\d)\b")
 _FLAGS: Final = re.compile(r"^\d{3} (?P<flags>[A-Z]{2}) (?P<details>\S+)")
 _STORES: Final = {"redis": "redis", "memcached": "memcached", "sql": "postgresql", "mongodb": "mongodb"}
@@ -160,10 +160,9 @@ def _grpc(around: Circumstance) -> dict[str, Scalar]:
 
 def _http(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}
-    route = _ROUTE.search(around.name.span) or _ROUTE.search(_route_of(around.frame))
-    if route:
-        found["http.request.method"] = route["method"]
-        found["http.route" if around.name.kind == "SERVER" else "url.path"] = route["route"]
+    if asked := route(around.name.span, _told_by(around.frame)):
+        found["http.request.method"] = asked.method
+        found["http.route" if around.name.kind == "SERVER" else "url.path"] = asked.path
     status = _status(around)
     if status:
         found["http.response.status_code"] = status
@@ -177,7 +176,8 @@ def _http(around: Circumstance) -> dict[str, Scalar]:
     return found
 
 
-def _route_of(frame: Frame) -> str:
+def _told_by(frame: Frame) -> str:
+    """What else may name the route: the callee's span, or the line that the program itself logs."""
     node = frame.node
     if isinstance(node, CallNode):
         return node.operation.server.span if node.operation.server else ""

@@ -7,18 +7,17 @@ is not simulated, and a rule that chooses by headers never applies. chaos-mesh.m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
+from scenario_kit.lab.twin.routes import Route, route
 from scenario_kit.lab.twin.tree import CallNode
 from scenario_kit.model.base import Object
 from scenario_kit.model.duration import seconds
 from scenario_kit.model.effect import ContainerEffect
 
-_ROUTE: Final = re.compile(r"\b(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (/[^\s?]*)")
 #: Answers from here on are errors to whoever asked.
 _ERROR: Final = 400
 
@@ -39,10 +38,10 @@ class Rule(NamedTuple):
 
     def means(self, node: CallNode) -> bool:
         """Whether a call is meant; one whose path nobody knows only where every path is."""
-        known = route(node)
+        known = _route(node)
         if known is None:
             return self.path in ("", "*", "/*") and not self.method
-        return self.method in ("", known[0]) and (not self.path or fnmatchcase(known[1], self.path))
+        return self.method in ("", known.method) and (not self.path or fnmatchcase(known.path, self.path))
 
 
 def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[Rule, ...]:
@@ -57,11 +56,10 @@ def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[R
     return tuple(found)
 
 
-def route(node: CallNode) -> tuple[str, str] | None:
-    """Method and path of a call, as its spans or the callee's log name them; None where nobody does."""
+def _route(node: CallNode) -> Route | None:
+    """The route of a call, as its spans or the callee's log name it; None where nobody does."""
     names = (node.client.span if node.client else "", node.operation.server.span if node.operation.server else "")
-    found = next((m for text in (*names, node.operation.log) if (m := _ROUTE.search(text))), None)
-    return (found[1], found[2]) if found else None
+    return route(*names, node.operation.log)
 
 
 def broken_off(met: tuple[Rule, ...], node: CallNode) -> str:

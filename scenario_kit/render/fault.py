@@ -6,40 +6,25 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.valid import fits
-from scenario_kit.model import (
-    APP_NAMESPACE,
-    App,
-    Change,
-    Check,
-    Decoy,
-    Entity,
-    Fault,
-    FaultType,
-    Object,
-    Reference,
-    Solution,
-)
-from scenario_kit.model.base import convert
+from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render import commands
-from scenario_kit.render.effect import sound
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
-from scenario_kit.render.namespaces import named, placed, used
+from scenario_kit.render.namespaces import placed, used
 from scenario_kit.render.objects import found
+from scenario_kit.render.parts import Parts
 from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
 from scenario_kit.render.seen import unseen
 from scenario_kit.render.target import Target, target_of
-
-_T = TypeVar("_T")
 
 
 def fault(
@@ -71,41 +56,8 @@ def fault(
     target = _target(fault_type, use, app, objects, namespace)
     scope = Scope(app, objects, namespace, scenario_name, use.name, target, _offered(load or {}))
     parameters = parameters_of(fault_type, use, scope)
-    variables = scope.variables(parameters)
     where = f"fault '{use.name}' ({fault_type.name})"
-
-    def kept(documents: Sequence[Any], place: str) -> list[tuple[str, Any]]:
-        """Each with its place, without those that these parameters leave out."""
-        named = [(f"{place}[{i}]", d) for i, d in enumerate(documents)]
-        return [(p, _without_when(d)) for p, d in named if _wanted(d, variables, f"{where} {p}")]
-
-    def changes(documents: Sequence[Any], place: str) -> tuple[Change, ...]:
-        made = tuple(_value(d, Change, variables, f"{where} {p}") for p, d in kept(documents, place))
-        for manifest in (change.create or change.chaos for change in made):
-            if manifest:
-                sound(manifest)
-        return made
-
-    def checks(documents: Sequence[Any], place: str) -> tuple[Check, ...]:
-        made = tuple((p, _value(d, Check, variables, f"{where} {p}")) for p, d in kept(documents, place))
-        for at, check in made:
-            if (text := named(check)) and not text.startswith("Node/"):
-                _reference(text, f"{where} {at}")
-        return tuple(check for _, check in made)
-
-    def entity(document: Any, place: str) -> Entity:
-        rest = {k: v for k, v in document.items() if k != "fix"}
-        result = _value(rest, Entity, variables, f"{where} {place}")
-        _reference(result.ref, f"{where} {place}.ref")
-        return msgspec.structs.replace(result, fix=changes(document.get("fix", ()), f"{place}.fix"))
-
-    def procedure(document: Any, to: type[_T], place: str) -> _T:
-        rest = {k: v for k, v in document.items() if k != "changes"}
-        if to is Solution:
-            rest.setdefault("fixes", [use.name])
-        result = _value(rest, to, variables, f"{where} {place}")
-        return msgspec.structs.replace(result, changes=changes(document.get("changes", ()), f"{place}.changes"))  # type: ignore[type-var]
-
+    parts = Parts(scope.variables(parameters), where)
     rendered = Fault(
         name=use.name,
         type=fault_type.name,
@@ -113,11 +65,11 @@ def fault(
         target=use.target,
         role=use.role,
         visibility=use.visibility,
-        changes=changes(fault_type.changes, "changes"),
-        undo=changes(fault_type.undo, "undo"),
-        effect=checks(fault_type.effect, "effect"),
-        undone=checks(fault_type.undone, "undone"),
-        entities=tuple(entity(e, p) for p, e in kept(fault_type.entities, "entities")),
+        changes=parts.changes(fault_type.changes, "changes"),
+        undo=parts.changes(fault_type.undo, "undo"),
+        effect=parts.checks(fault_type.effect, "effect"),
+        undone=parts.checks(fault_type.undone, "undone"),
+        entities=parts.entities(fault_type.entities, "entities"),
         causes_join=fault_type.causes_join,
         mitigation=fault_type.mitigation,
         persistence=fault_type.persistence,
@@ -125,25 +77,38 @@ def fault(
         rollout=use.rollout or fault_type.rollout,
         callers=_callers(scope, target),
         start=use.start,
-        solutions=tuple(procedure(s, Solution, p) for p, s in kept(fault_type.solutions, "solutions")),
-        decoys=tuple(procedure(d, Decoy, p) for p, d in kept(fault_type.decoys, "decoys")),
+        solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
+        decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
         requires=fault_type.requires,
     )
-    for name, left in (
-        ("changes", rendered.changes),
-        ("effect checks", rendered.effect),
-        ("entities", rendered.entities),
-    ):
+    _demand(rendered, app, where)
+    if use.recurrence is not None:
+        rendered = recurring(rendered, use.recurrence)
+    if use.visibility == "Hidden":
+        rendered = hidden(rendered, namespace, used(app, objects, namespace).values())
+    rendered = placed(rendered, app, objects, namespace, target.namespace)
+    known = _named(parameters, used(app, objects, namespace))
+    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, known)))
+
+
+def _demand(rendered: Fault, app: App, where: str) -> None:
+    """Refuse what breaks nothing, shows nowhere, or cannot be repaired cause by cause.
+
+    Raises:
+        AuthoringError: the first of these.
+    """
+    needed = {"changes": rendered.changes, "effect checks": rendered.effect, "entities": rendered.entities}
+    for name, left in needed.items():
         if not left:
             raise mistake("SK304", f"{where} has no {name} with these parameters", fix="change its parameters")
     if beside := unseen(rendered.effect, app):
         raise mistake(
             "SK304",
-            f"{where}: nothing that is measured would show it at {use.target}",
+            f"{where}: nothing that is measured would show it at {rendered.target}",
             observed=f"its effect would have to show in requests of {', '.join(beside)}",
             expected="a target that serves requests of users, or is asked by one that does",
             why="a fault whose effect cannot be proven cannot be the cause of anything",
-            fix=f"aim fault '{use.name}' at another object",
+            fix=f"aim fault '{rendered.name}' at another object",
         )
     for cause in rendered.causes:
         if not cause.fix and len(rendered.causes) > 1:
@@ -157,13 +122,6 @@ def fault(
     repairs += [e.fix for e in rendered.entities]
     made = [*rendered.changes, *rendered.undo, *(c for each in repairs for c in each)]
     commands.check(app, made, rendered.requires, where)
-    if use.recurrence is not None:
-        rendered = recurring(rendered, use.recurrence)
-    if use.visibility == "Hidden":
-        rendered = hidden(rendered, namespace, used(app, objects, namespace).values())
-    rendered = placed(rendered, app, objects, namespace, target.namespace)
-    known = _named(parameters, used(app, objects, namespace))
-    return msgspec.structs.replace(rendered, digest=digest_of(_causal(fault_type, use, known)))
 
 
 def parameters_of(fault_type: FaultType, use: FaultUse, scope: Scope) -> dict[str, Any]:
@@ -252,29 +210,6 @@ def _callers(scope: Scope, target: Target) -> tuple[str, ...]:
     callers = (scope.app.component(name) for name in scope.app.dependants(component.name))
     # The load generator holds no connection that a fault of the entry could hide behind, and must keep running.
     return tuple(c.workload for c in callers if c is not None and c.role != "Load")
-
-
-def _wanted(document: Any, variables: Mapping[str, Any], where: str) -> bool:
-    return not isinstance(document, Mapping) or bool(render(document.get("when", True), variables, f"{where}.when"))
-
-
-def _without_when(document: Any) -> Any:
-    return {k: v for k, v in document.items() if k != "when"} if isinstance(document, Mapping) else document
-
-
-def _value(document: Any, to: type[_T], variables: Mapping[str, Any], where: str) -> _T:
-    data = render(document, variables, where)
-    try:
-        return convert(data, to)
-    except msgspec.ValidationError as error:
-        raise mistake("SK123", f"{where}: {error}", observed=json.dumps(data)[:300]) from error
-
-
-def _reference(text: str, where: str) -> None:
-    try:
-        Reference.parse(text)
-    except ValueError as error:
-        raise mistake("SK104", f"{where}: {error}") from error
 
 
 def _named(value: Any, namespaces: Mapping[str, str]) -> Any:

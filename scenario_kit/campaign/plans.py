@@ -112,18 +112,7 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     steps = _repeat(runbook, repairs[0] if repairs else ())
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
-    rollout = sham(runbook) if plan.sham and outcome == "Incident" else None
-    if runbook.faults and (plan.control or rollout is not None):
-        length = _length(runbook)
-        steps = programs.control(length, rollout, after=length - runbook.windows.quiet)
-        rolled = enumerated([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
-        also = f", nor when {rolled} restarts" if rolled else ""
-        describe = f"without the fault nothing fires{also}"
-        planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed + 100))
-    if plan.control and outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
-        steps = programs.distractors(harmless, runbook.windows.hold)
-        describe = f"with {enumerated(harmless)} alone nothing fires"
-        planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 101))
+    planned += _controls(plan, runbook, seed + 100)
     if plan.interventions and outcome == "Incident":
         planned += _interventions(runbook, seed + 200, scanned=plan.leaks)
     if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
@@ -144,6 +133,24 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
         steps = programs.cheated(cheats(runbook), back, starts(runbook))
         describe = "no cheat counts as resolved"
         planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
+    return planned
+
+
+def _controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
+    """Trials in which nothing may fire: without the faults, with a rollout alone, and with the distractors alone."""
+    planned: list[PlannedTrial] = []
+    rollout = sham(runbook) if plan.sham and runbook.outcome == "Incident" else None
+    if runbook.faults and (plan.control or rollout is not None):
+        length = _length(runbook)
+        steps = programs.control(length, rollout, after=length - runbook.windows.quiet)
+        rolled = enumerated([c.target or "" for c in rollout.solution.changes]) if rollout is not None else ""
+        also = f", nor when {rolled} restarts" if rolled else ""
+        describe = f"without the fault nothing fires{also}"
+        planned.append(PlannedTrial(purpose="control", describe=describe, steps=steps, seed=seed))
+    if plan.control and runbook.outcome != "NoIncident" and (harmless := _of_role(runbook, "Distractor")):
+        steps = programs.distractors(harmless, runbook.windows.hold)
+        describe = f"with {enumerated(harmless)} alone nothing fires"
+        planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 1))
     return planned
 
 

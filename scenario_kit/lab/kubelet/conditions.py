@@ -17,18 +17,7 @@ def phase(ctx: Context) -> str:
     if before in TERMINAL:
         return str(before)
     policy = ctx.spec.get("restartPolicy", "Always")
-    pending, failed = False, False
-    for container in ctx.inits:
-        entry = ctx.entry(container["name"])
-        if is_sidecar(container):
-            pending = pending or ("running" in entry["state"] and not entry["started"] and not _has_run(ctx))
-            pending = pending or ("waiting" in entry["state"] and not entry.get("lastState") and not _has_run(ctx))
-            continue
-        ended = entry["state"].get("terminated") or (entry.get("lastState") or {}).get("terminated")
-        if "running" in entry["state"] or ended is None:
-            pending = True
-        elif ended["exitCode"] != 0:
-            failed = True
+    pending, failed = _initialising(ctx)
     if failed and policy == "Never":
         return "Failed"
     running = waiting = ended_well = stopped = 0
@@ -50,6 +39,24 @@ def phase(ctx: Context) -> str:
     if running:
         return "Running"
     return _stopped(ctx, policy, stopped, ended_well)
+
+
+def _initialising(ctx: Context) -> tuple[bool, bool]:
+    """Whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
+    pending = failed = False
+    for container in ctx.inits:
+        entry = ctx.entry(container["name"])
+        if is_sidecar(container):
+            starting = "running" in entry["state"] and not entry["started"]
+            waiting = "waiting" in entry["state"] and not entry.get("lastState")
+            pending = pending or ((starting or waiting) and not _has_run(ctx))
+            continue
+        ended = entry["state"].get("terminated") or (entry.get("lastState") or {}).get("terminated")
+        if "running" in entry["state"] or ended is None:
+            pending = True
+        elif ended["exitCode"] != 0:
+            failed = True
+    return pending, failed
 
 
 def _stopped(ctx: Context, policy: str, stopped: int, ended_well: int) -> str:

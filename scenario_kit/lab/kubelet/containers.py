@@ -149,6 +149,7 @@ def _backing_off(ctx: Context, container: Object, entry: Object, own: ContainerM
 
 
 def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+    """Whether the image is on the node; else what is in the way is told, or a pull goes on."""
     name, image = container["name"], container["image"]
     node = ctx.spec["nodeName"]
     policy = container.get("imagePullPolicy", "IfNotPresent")
@@ -167,18 +168,34 @@ def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerM
         ctx.tell(now, "ErrImageNeverPull", message, name, warning=True)
         _refuse(ctx, entry, own, name, "ErrImageNeverPull", message, now)
         return False
-    if own.pull_done_at is None:
-        until = None if own.pull is None else backoff.waits_until(own.pull, own.pull.updated, now)
-        if until is not None:
-            ctx.tell(now, "BackOff", f'Back-off pulling image "{image}"', name)
-            message = f'Back-off pulling image "{image}": {own.pull_message}'
-            _refuse(ctx, entry, own, name, "ImagePullBackOff", message, now)
-            own.due = now + SYNC_SECONDS
-            return False
-        ctx.tell(now, "Pulling", f'Pulling image "{image}"', name)
-        # A registry's refusal, and a manifest that is already here, cost no time that would matter.
-        quick = present or not ctx.processes.image_exists(image)
-        own.pull_started_at, own.pull_done_at = now, now + (0.0 if quick else images.pull_seconds(image))
+    if own.pull_done_at is None and not _pull_begun(ctx, container, entry, own, present=present, now=now):
+        return False
+    return _pull_ended(ctx, container, entry, own, now)
+
+
+def _pull_begun(
+    ctx: Context, container: Object, entry: Object, own: ContainerMemory, *, present: bool, now: float
+) -> bool:
+    """Begin to pull, unless the last attempt is too short ago; ``present`` images are only asked for."""
+    name, image = container["name"], container["image"]
+    until = None if own.pull is None else backoff.waits_until(own.pull, own.pull.updated, now)
+    if until is not None:
+        ctx.tell(now, "BackOff", f'Back-off pulling image "{image}"', name)
+        message = f'Back-off pulling image "{image}": {own.pull_message}'
+        _refuse(ctx, entry, own, name, "ImagePullBackOff", message, now)
+        own.due = now + SYNC_SECONDS
+        return False
+    ctx.tell(now, "Pulling", f'Pulling image "{image}"', name)
+    # A registry's refusal, and a manifest that is already here, cost no time that would matter.
+    quick = present or not ctx.processes.image_exists(image)
+    own.pull_started_at, own.pull_done_at = now, now + (0.0 if quick else images.pull_seconds(image))
+    return True
+
+
+def _pull_ended(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+    """Whether the pull that began has brought the image."""
+    name, image = container["name"], container["image"]
+    assert own.pull_done_at is not None
     if now < own.pull_done_at:
         own.due = own.pull_done_at
         return False

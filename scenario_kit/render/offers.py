@@ -14,7 +14,7 @@ from scenario_kit.render.fault import fault, parameters_of
 from scenario_kit.render.mistake import mistake
 from scenario_kit.render.objects import spelled, workload_behind
 from scenario_kit.render.scope import Scope
-from scenario_kit.render.seen import idle
+from scenario_kit.render.seen import idle, resolves
 from scenario_kit.render.target import target_of
 
 #: The key of a parameter's schema that holds an expression for the values which the rendered app allows.
@@ -117,6 +117,16 @@ def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:
             expected="a target that requests pass all the time",
             why="who is asked only at a start, when a cache is cold or by browsers can be broken and nobody notices",
             fix="aim it at another object, or write a scenario with a second fault that makes somebody ask",
+        )
+    made = [change.chaos or {} for change in rendered.changes]
+    if all(m.get("kind") == "DNSChaos" for m in made) and not resolves(app, component.name):
+        raise mistake(
+            "SK304",
+            f"{rendered.type} at {rendered.target}: {component.name} looks up no names while it serves",
+            observed="every connection that requests of users take stands until one of its ends starts again",
+            expected="a target that opens connections all the time, as clients of HTTP do",
+            why="who has a connection needs no name",
+            fix="aim it at another object, or write a scenario with a second fault that restarts whom it asks",
         )
 
 

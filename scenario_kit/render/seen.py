@@ -47,6 +47,21 @@ def idle(
     return next((names for names in _asked(checks) if lazy.issuperset(names)), ())
 
 
+def resolves(app: App, component: str) -> bool:
+    """Whether requests of users make a component look up names again and again; True where nobody knows."""
+    known = traffic(app)
+    if known is None:
+        return True
+    asked = {callee for caller, callee in known.calls if caller == component}
+    return any(
+        edge["caller"] == component
+        and edge["callee"] in asked
+        and (edge["protocol"] == "http" or edge.get("shared") is False)
+        and not edge.get("remembers")
+        for edge in (app.twin or {}).get("edges", ())
+    )
+
+
 def mute(app: App) -> frozenset[str]:
     """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
     twin = (app.twin or {}).get("components", {})

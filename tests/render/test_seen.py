@@ -8,7 +8,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Check
 from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
-from scenario_kit.render.seen import idle, unseen
+from scenario_kit.render.seen import idle, resolves, unseen
 from scenario_kit.render.traffic import traffic
 
 
@@ -122,3 +122,22 @@ def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_com
     assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
     with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/frontend"):
         offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "looks_up"),
+    [
+        ("otel-demo", "checkout", True),  # shipping and email, over HTTP
+        ("otel-demo", "cart", False),  # the connection to its store stands
+        ("otel-demo", "frontend-proxy", False),  # goes on with the addresses that it knows
+        ("otel-demo", "email", False),
+        ("hotel-reservation", "frontend", False),  # the registry gave it addresses
+        ("hotel-reservation", "load-generator", True),
+    ],
+)
+def test_who_looks_up_names_while_it_serves(apps, name, component, looks_up):
+    assert resolves(apps[name], component) is looks_up
+
+
+def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
+    assert resolves(msgspec.structs.replace(app, twin=None), "cart")

@@ -22,8 +22,9 @@ def missing(faults: Iterable[Fault], app: App, options: Mapping[str, Sequence[st
 
 
 def missing_for(offer: Offer, app: App, catalog: Catalog) -> list[Lack]:
-    """The same for a fault that is offered, with the options of the app that it wants."""
+    """The same for a fault that is offered, with the options of the app that it wants; each capability once."""
     from scenario_kit.render.app import asked_options, needs_of, options_of
 
     options = options_of(app, asked_options(app, catalog.fault(offer.fault.type)))
-    return missing((offer.fault,), app, needs_of(app, options), catalog)
+    found = missing((offer.fault,), app, needs_of(app, options), catalog)
+    return list({lack.need: lack for lack in found}.values())

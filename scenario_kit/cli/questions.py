@@ -133,9 +133,11 @@ def _label(offered: Offer, app: App, catalog: Catalog) -> str:
 
 
 def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
-    from scenario_kit.cli.needs import missing_for
+    """What the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
+    from scenario_kit.cli.needs import missing, missing_for
 
-    return ", ".join(lack.need for lack in missing_for(offered, app, catalog))
+    always = {lack.need for lack in missing((), app, {}, catalog)}
+    return ", ".join(lack.need for lack in missing_for(offered, app, catalog) if lack.need not in always)
 
 
 def _parameters(offer: Offer, given: Sequence[str], catalog: Catalog, *, ask: bool) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""What the lab lacks for a fault that is offered: each capability once, also for an app that it cannot simulate."""
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.needs import missing_for
+from scenario_kit.cli.questions import _types
+from scenario_kit.render.golden import first_offer
+
+CATALOG = Catalog()
+SHOP = CATALOG.app("otel-demo", "2.2.0")
+UNSIMULATED = msgspec.structs.replace(SHOP, twin=None)
+
+
+def offer(fault):
+    return first_offer(CATALOG.fault(fault), SHOP, CATALOG)
+
+
+@pytest.mark.parametrize(
+    ("fault", "app", "needs"),
+    [
+        ("pod-failure", SHOP, []),
+        ("pod-failure", UNSIMULATED, ["real-data-plane"]),
+        ("dns-error", SHOP, ["dns-chaos-server", "real-data-plane"]),
+        ("dns-error", UNSIMULATED, ["dns-chaos-server", "real-data-plane"]),
+    ],
+)
+def test_each_capability_once(fault, app, needs):
+    assert [lack.need for lack in missing_for(offer(fault), app, CATALOG)] == needs
+
+
+@pytest.mark.parametrize(
+    ("app", "listed"),
+    [
+        (SHOP, "pod-failure; and what the lab cannot judge: dns-error (needs dns-chaos-server, real-data-plane)"),
+        (UNSIMULATED, "pod-failure; and what the lab cannot judge: dns-error (needs dns-chaos-server)"),
+    ],
+)
+def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
+    assert _types([offer("pod-failure"), offer("dns-error")], app, CATALOG) == listed

@@ -33,7 +33,6 @@ class _Walk:
     def __init__(self, twin: Mapping[str, Any]) -> None:
         self._load: Mapping[str, Any] = twin["load"]
         self._components: Mapping[str, Mapping[str, Any]] = twin["components"]
-        self._flags: str = twin.get("flags", {}).get("component", "")
         self._seen: set[tuple[str, str, str]] = set()
         self._found = Traffic()
 
@@ -45,8 +44,6 @@ class _Walk:
         for name, component in self._components.items():
             needs = component.get("start", {}).get("needs", ())
             self._found.starts.update((name, need["callee"]) for need in needs)
-            if any(operation.get("needsFlags") for operation in component.get("operations", {}).values()):
-                self._found.starts.add((name, self._flags))
             for source in component.get("consumes", ()):
                 if source["queue"] in self._found.parts:
                     self._found.calls.add((name, source["queue"]))

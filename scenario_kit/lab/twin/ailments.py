@@ -30,8 +30,11 @@ def impair(
 ) -> None:
     """Background errors, a flag service that was never reached, and what flags do; changes ``took`` and ``failed``."""
     model = process.model
-    if node.model.needs_flags and not process.flags_reached:
-        failed[:] = True
+    if node.model.flags_seconds and at.size and not process.flags_awaited:
+        process.flags_awaited = True
+        first = int(np.argmin(at))
+        took[first] += node.model.flags_seconds
+        failed[first] = True
     if model is not None and model.background_error:
         failed |= streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
     for number, effect in enumerate(effects):

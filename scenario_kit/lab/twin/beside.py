@@ -8,7 +8,8 @@ from scenario_kit.model.base import Value
 
 
 class FlagEffect(Value, frozen=True, kw_only=True):
-    """What a feature flag does to a component while its value is not zero or false; ``while_off``: while it is.
+    """What a feature flag does to a component while its value is not zero or false; ``while_off``: while it is;
+    ``unanswered``: also while the flag service does not answer, or does not know the flag.
 
     With ``times_value`` the amounts are multiplied by the flag's value. ``share`` of the calls are concerned, or the
     flag's value of them with ``share_is_value``. What leaked so far grows by ``leak_growth`` of it with each of them.
@@ -37,6 +38,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     paused: bool = False
     unhealthy: bool = False
     while_off: bool = False
+    unanswered: bool = False
     relayed: bool = False
     absorbs: str = ""
     times_value: bool = False

@@ -80,23 +80,27 @@ class Flags:
     def effects(self, process: Process, link: Link | None) -> tuple[Active, ...]:
         """The effects in force in a process, given its way to the flag service.
 
-        A service that cannot be reached answers nothing: the defaults in the code apply, which are all off. While
-        packets to it vanish every operation waits for the evaluation to give up.
+        A service that cannot be reached, or does not know a flag, answers nothing: the defaults in the code apply,
+        which are all off but for effects that come ``unanswered``. While packets to it vanish every operation waits for
+        the evaluation to give up.
         """
         if self._model is None or link is None or process.component not in self._concerned:
             return ()
         target = next((lane.target for lane in link.lanes if lane.outcome == "ok"), None)
         if target is None:
             waits = link.hangs and process.component in self._asking
-            return (Active(delay_seconds=self._model.hang_seconds),) if waits else ()
-        process.flags_reached = True
-        known = values(target.files.get(self._model.key, ""))
+            return (*((Active(delay_seconds=self._model.hang_seconds),) if waits else ()), *self._known(process, {}))
+        process.flags_awaited = True
+        return self._known(process, values(target.files.get(self._model.key, "")))
+
+    def _known(self, process: Process, known: Mapping[str, float]) -> tuple[Active, ...]:
+        """The effects in a process of what it knows of the flags."""
         return tuple(
-            _active(effect, known[flag])
-            for flag, effects in self._model.effects.items()
-            if flag in known
+            _active(effect, known.get(flag, 0.0))
+            for flag, effects in (self._model.effects if self._model else {}).items()
             for effect in effects
-            if effect.component == process.component and bool(known[flag]) != effect.while_off
+            if effect.component == process.component
+            and (bool(known[flag]) != effect.while_off if flag in known else effect.unanswered)
         )
 
 

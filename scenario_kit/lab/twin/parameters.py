@@ -103,7 +103,7 @@ class Step(Value, frozen=True, kw_only=True):
     gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``,
     ``{port}`` are known. ``route`` is what ``{route}`` stands for from here on. ``at_once``: a fixed number of
     ``parallel`` calls that are computed as one batch. A caller that leaves after ``patience_seconds`` gets an error,
-    and its span is never ended. A loop has a ``span`` for each round.
+    and its span is never ended. A loop has a ``span`` for each round; a ``blind`` one shows no error.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -129,6 +129,7 @@ class Step(Value, frozen=True, kw_only=True):
     rejects: str = ""
     reject_log: str = ""
     span: str = ""
+    blind: bool = False
     kind: SpanKind = "CLIENT"
     sticky: bool = False
     log: str = ""
@@ -137,21 +138,23 @@ class Step(Value, frozen=True, kw_only=True):
 class Operation(Value, frozen=True, kw_only=True):
     """Something a component does on request. ``own_ms`` is the median of its own time.
 
-    ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside. ``topic``
-    appends a record to a queue for each call; ``table`` is the one that it uses. ``needs_flags``: it fails as long as
-    the process never reached the flag service. ``failure`` is what callers get to read when it fails, ``error_log``
-    what the component then prints itself. ``service`` is the name under which a program inside of this one traces its
-    calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
+    ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside, and
+    ``blind`` those inside of them that show no error. ``topic`` appends a record to a queue for each call; ``table`` is
+    the one that it uses. With ``flags_seconds`` the first call of a process waits so long for a flag service that it
+    does not reach, and fails; later ones do without. ``failure`` is what callers get to read when it fails,
+    ``error_log`` what the component then prints itself. ``service`` is the name under which a program inside of this
+    one traces its calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
     """
 
     span: str = ""
     kind: SpanKind = "SERVER"
     service: str = ""
     internal: tuple[str, ...] = ()
+    blind: tuple[str, ...] = ()
     own_ms: float = 1.0
     cpu_ms: float | None = None
     steps: tuple[Step, ...] = ()
-    needs_flags: bool = False
+    flags_seconds: float = 0.0
     shrug_seconds: float = 0.0
     topic: str = ""
     table: str = ""

@@ -44,8 +44,9 @@ class Process:
 
     ``idle`` programs (pause images) run and do nothing. ``config`` is its configuration file, None where none is
     mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
-    ``holdings`` is what clients have done to a store. ``exports`` and, of services inside of it, ``others_export`` say
-    whether spans reach the collector; ``crowd_bytes`` is what its users hold of its memory.
+    ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
+    of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
+    hold of its memory.
     """
 
     key: ProcessKey
@@ -73,7 +74,7 @@ class Process:
     received_bytes: float = 0.0
     sent_bytes: float = 0.0
     poisoned: bool = False
-    flags_reached: bool = False
+    flags_awaited: bool = False
     exports: bool = False
     others_export: dict[str, bool] = field(default_factory=dict)
     crowd_bytes: float = 0.0

@@ -19,11 +19,15 @@ _BUCKETS = len(BOUNDS) + 1
 
 
 class SpanName(NamedTuple):
-    """Which spans a series counts; ``kind`` is SERVER, CLIENT, INTERNAL, PRODUCER or CONSUMER."""
+    """Which spans a series counts; ``kind`` is SERVER, CLIENT, INTERNAL, PRODUCER or CONSUMER.
+
+    Of a ``blind`` span nobody sets the status when what it covers fails.
+    """
 
     service: str
     span: str
     kind: str
+    blind: bool = False
 
 
 class _Batch(NamedTuple):
@@ -47,6 +51,7 @@ class SpanBook:
     def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags) -> None:
         """Spans that will be exported when they end; all of finite duration."""
         if end.size:
+            failed = np.zeros(end.size, dtype=bool) if name.blind else failed
             self._open.setdefault(name, []).append(_Batch(end, took, failed))
 
     def reset(self) -> None:

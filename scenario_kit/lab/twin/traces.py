@@ -87,6 +87,7 @@ def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge,
             own = span_id(low, fact.frame.number, depth)
             known = seen.settled(process.key, name, fact)
             if known is not None and seen.reported(known.at + known.took):
+                known = known._replace(failed=known.failed and not name.blind)
                 around = Circumstance(
                     name, fact.frame, edges, known.failed, depth, *_reason(reel, fact, facts, known.at + known.took)
                 )

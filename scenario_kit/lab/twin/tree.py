@@ -136,10 +136,9 @@ class Planter:
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
         server = SpanName(component, span, operation.kind) if traced and span else None
-        internal = (
-            tuple(SpanName(component, n.replace("{route}", route), "INTERNAL") for n in operation.internal)
-            if traced
-            else ()
+        inside = [(name, False) for name in operation.internal] + [(name, True) for name in operation.blind]
+        internal = tuple(
+            SpanName(component, name.replace("{route}", route), "INTERNAL", blind) for name, blind in inside if traced
         )
         steps = self._steps(operation.steps, component, operation.service, route, key, depth)
         return OperationNode(
@@ -158,7 +157,7 @@ class Planter:
 
     def _loop(self, step: Step, component: str, service: str, route: str, key: int, depth: int) -> LoopNode:
         traced = step.span and self._parameters.components[component].telemetry is not None
-        span = SpanName(service or component, step.span, "INTERNAL") if traced else None
+        span = SpanName(service or component, step.span, "INTERNAL", step.blind) if traced else None
         return LoopNode(step, key, self._steps(step.steps, component, service, route, key, depth), span)
 
     def _call(self, step: Step, caller: str, route: str, key: int, depth: int, service: str = "") -> CallNode:

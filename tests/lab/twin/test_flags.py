@@ -87,6 +87,17 @@ def no_more_healthy(shop: Little, _: Span, after: Span) -> None:
     assert after.share("load-generator") == 0.0, "nobody asks the health service"
 
 
+def test_the_first_charge_waits_for_flags_in_vain(cluster: Callable[..., Little]) -> None:
+    """Setting the provider a second time does nothing: only the first charge of a process can fail for want of it."""
+    shop = cluster()
+    shop.scale("flagd", 0)
+    shop.restart("payment")
+    assert shop.run(60.0).calls("payment", error=True, kind="SERVER") == 1
+    after = shop.run(600.0)
+    assert after.calls("payment", kind="SERVER") > 100
+    assert after.calls("payment", error=True) + after.calls("checkout", error=True, kind="SERVER") == 0
+
+
 EFFECTS: Mapping[str, tuple[str, Check]] = {
     "adHighCpu": ("on", four_busy_threads),
     "adManualGc": ("on", three_seconds_of_collections),

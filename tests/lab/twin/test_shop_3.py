@@ -1,5 +1,6 @@
 """What is different about version 3.0.0 of the shipped application in the twin (behaviour.md §2)."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +13,6 @@ TAIL = {"payment", "email", "accounting", "fraud-detection"}
 LOST = {
     "astronomy-db": (0.62, {"product-catalog", "recommendation", "currency", "shipping", "quote"} | TAIL),
     "chatbot": (0.0, set[str]()),
-    "flagd": (0.0, set[str]()),
 }
 
 
@@ -58,14 +58,34 @@ def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., Little]) -> 
     assert after.share("load-generator") == 0.0
 
 
-def test_the_number_of_users_is_a_flag_with_the_variable_behind_it(cluster: Callable[..., Little]) -> None:
+def test_a_failed_charge_fails_all_spans_of_payment(cluster: Callable[..., Little]) -> None:
+    shop = cluster(users=200)
+    flag(shop, "paymentFailure", "100%")
+    shop.run(30.0)
+    assert shop.run(120.0).silent("payment")
+
+
+def test_the_number_of_users_is_a_flag(cluster: Callable[..., Little]) -> None:
     shop = cluster(users=50)
     flag(shop, "loadGeneratorVUs", "10")
     shop.run(30.0)
     assert shop.run(600.0).rate("frontend-proxy", kind="SERVER") == pytest.approx(2.13, rel=0.15)
-    shop.scale("flagd", 0)
-    shop.run(30.0)
-    assert shop.run(600.0).rate("frontend-proxy", kind="SERVER") == pytest.approx(10.65, rel=0.06)
+
+
+@pytest.mark.parametrize("gone", ["flagd", "flag"])
+def test_the_load_generator_takes_no_answer_for_a_no(cluster: Callable[..., Little], gone: str) -> None:
+    shop = cluster()
+    if gone == "flagd":
+        shop.scale("flagd", 0)
+    else:
+        flag(shop, "loadGeneratorTraffic", "on")
+        data = shop.get("ConfigMap", "flagd-config")["data"]
+        document = json.loads(data["demo.flagd.json"])
+        del document["flags"]["loadGeneratorTraffic"]
+        data["demo.flagd.json"] = json.dumps(document)
+        shop.restart("flagd")
+    shop.run(60.0)
+    assert shop.run(120.0).rate("frontend-proxy") == 0.0
 
 
 def test_traffic_can_be_switched_off(cluster: Callable[..., Little]) -> None:

@@ -121,6 +121,19 @@ def test_an_order_is_one_tree(cluster: Callable[..., Little]) -> None:
         ]
 
 
+def test_a_span_whose_status_nobody_sets_shows_no_error(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    shop.scale("cart", 0)
+    shop.run(60.0)
+    failed = [t for t in traces(shop, 45.0) if t.root.name == "POST /api/checkout"]
+    assert failed
+    for trace in failed:
+        prepared = next(s for s in trace.spans if s.name == "prepareOrderItemsAndShippingQuoteFromCart")
+        assert not prepared.error
+        assert [s.name for s in trace.spans if s.parent == prepared.span_id] == ["oteldemo.CartService/GetCart"]
+        assert trace.root.error
+
+
 def test_consumers_have_their_own_traces_and_name_the_producer(cluster: Callable[..., Little]) -> None:
     shop = cluster()
     found = traces(shop)

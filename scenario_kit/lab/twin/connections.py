@@ -200,7 +200,7 @@ class Connections:
             state.cut_since = None
             return Lane(_greeting(edge, peer, state.port), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
-        if end - state.cut_since <= self._physics.connection_death_seconds:
+        if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
             return Lane("dropped", peer, wire, port=state.port)
         state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
         return None

@@ -276,11 +276,6 @@ class Flow:
             result = self._lane(caller, node, link, link.lanes[0], salt, at, draws)
         else:
             result = self._spread(caller, node, link, salt, at, draws)
-        if node.step.sticky and (caller.poisoned or result.failed.any()):
-            failed = result.failed.copy()  # the callee's spans keep theirs
-            failed[0 if caller.poisoned else int(np.argmax(failed)) :] = True
-            caller.poisoned = True
-            result = Result(result.took, failed)
         seen = ailments.absorbed(caller, node, salt, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(caller, node, link, at, seen, self.hanging, draws, mark)
         return result
@@ -357,8 +352,12 @@ class Flow:
         if lane.outcome == "locked" or (lane.outcome == "dropped" and not edge.unreachable_seconds):
             self.hanging = link.key
             took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
+            dials = edge.dial_seconds if lane.target is None else 0.0
+            if dials > 0.0:
+                took = np.minimum(took, dials)
+                self._recorder.complain(caller, node, link, "dropped", at + took)
             failed = np.isfinite(took)
-            return self._give_up(caller, node, link, edge, at, took, failed)
+            return Result(took, failed) if dials else self._give_up(caller, node, link, edge, at, took, failed)
         took = self._crossing.noise(caller, node, salt, n) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.stall_share:
             stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share

@@ -66,12 +66,14 @@ class Port(Value, frozen=True, kw_only=True):
 class Edge(Value, frozen=True, kw_only=True):
     """One program dials another: address, protocol, and what the caller does on its own account.
 
-    ``timeout_seconds`` 0 means that the caller waits for ever. ``refused_ms`` is how long a refused call takes. When
-    the callee cannot be reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for
-    ``stall_seconds`` instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false
-    dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a
-    ``registry`` the address is the registry's, and calls take turns over what is registered there as ``name``.
-    ``service``: the spans of that service go to the collector this way, and not those of the caller itself.
+    ``timeout_seconds`` 0 means that the caller waits for ever. ``dial_seconds`` is how long it tries to connect where
+    that differs, negative for ever; ``silent_seconds`` is when it gives up a connection over which nothing comes, where
+    that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee cannot be
+    reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for ``stall_seconds``
+    instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false dials anew for every
+    call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a ``registry`` the
+    address is the registry's, and calls take turns over what is registered there as ``name``. ``service``: the spans of
+    that service go to the collector this way, and not those of the caller itself.
     ``remembers``: where the name server has no answer, it goes on with the address that it had.
     ``program`` is the callee's, filled in when the document is read.
     """
@@ -82,6 +84,8 @@ class Edge(Value, frozen=True, kw_only=True):
     address: AddressSource
     timeout_seconds: float = 0.0
     timeout_env: str = ""
+    dial_seconds: float = 0.0
+    silent_seconds: float = 0.0
     registry: str = ""
     name: str = ""
     service: str = ""
@@ -99,11 +103,11 @@ class Step(Value, frozen=True, kw_only=True):
     """A part of an operation: a call ``component/operation``, or a loop over ``steps``.
 
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
-    still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``sticky``: once it failed, the process
-    gets an error from every later call. ``log`` is what the caller prints when the call fails: ``{cause}``, ``{host}``,
-    ``{port}`` are known. ``route`` is what ``{route}`` stands for from here on. ``at_once``: a fixed number of
-    ``parallel`` calls that are computed as one batch. A caller that leaves after ``patience_seconds`` gets an error,
-    and its span is never ended. A loop has a ``span`` for each round; a ``blind`` one shows no error.
+    still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``log`` is what the caller prints when
+    the call fails: ``{cause}``, ``{host}``, ``{port}`` are known. ``route`` is what ``{route}`` stands for from here
+    on. ``at_once``: a fixed number of ``parallel`` calls that are computed as one batch. A caller that leaves after
+    ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each round; a ``blind``
+    one shows no error.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -131,7 +135,6 @@ class Step(Value, frozen=True, kw_only=True):
     span: str = ""
     blind: bool = False
     kind: SpanKind = "CLIENT"
-    sticky: bool = False
     log: str = ""
 
 

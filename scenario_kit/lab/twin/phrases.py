@@ -75,7 +75,7 @@ _ENVOY = {
     "refused": "503 UF upstream_reset_before_response_started{{remote_connection_failure,_Connection_refused}}",
     "noname": "503 UH no_healthy_upstream",
     "unanswered": "503 UH no_healthy_upstream",
-    "dropped": "504 UT response_timeout",
+    "dropped": "503 UF upstream_reset_before_response_started{{connection_timeout}}",
     "denied": "401 - via_upstream",
     "foreign": "404 - via_upstream",
     "late": "504 UT response_timeout",

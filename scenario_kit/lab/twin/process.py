@@ -73,7 +73,6 @@ class Process:
     cpu_seconds: float = 0.0
     received_bytes: float = 0.0
     sent_bytes: float = 0.0
-    poisoned: bool = False
     flags_awaited: bool = False
     exports: bool = False
     others_export: dict[str, bool] = field(default_factory=dict)

@@ -120,14 +120,3 @@ def test_a_cache_that_leaks_ends_out_of_memory(cluster: Callable[..., Little]) -
     (minute, reason), *_ = killed
     assert reason == "OOMKilled"
     assert 12 <= minute <= 28, "54 misses of 0.09 calls per second, half of which miss"
-
-
-def test_an_order_that_cannot_be_saved_spoils_no_later_one(cluster: Callable[..., Little]) -> None:
-    shop = cluster()
-    shop.scale("astronomy-db", 0)
-    shop.run(120.0)
-    shop.scale("astronomy-db", 1)
-    shop.run(120.0)
-    shop.restart("product-catalog")
-    shop.run(180.0)
-    assert shop.run(300.0).share("accounting", span="postgresql") == 0.0

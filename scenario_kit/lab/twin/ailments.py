@@ -10,6 +10,7 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Result
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
+from scenario_kit.lab.twin.parameters import Need
 from scenario_kit.lab.twin.process import Crash, Process
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import CallNode, OperationNode
@@ -59,6 +60,14 @@ def crash(process: Process, node: CallNode, at: Floats, took: Floats, failed: Fl
     ends = (at + took)[who][failed[who] & np.isfinite(took[who])]
     if ends.size and ends.min() < process.crash_at:
         process.crash = Crash(float(ends.min()), node.edge, node.step.code)
+
+
+def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
+    """The first call of what was not there when the process started ends it."""
+    process.crash = Crash(min(process.crash_at, float(at.min())), -1, need.code)
+    for line in need.text.splitlines():
+        logs.error(process, line, at[:1], line)
+    return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
 
 
 def barred(store: Process, table: str, user: str) -> str:

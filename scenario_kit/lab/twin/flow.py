@@ -69,6 +69,10 @@ class Flow:
         link = self.moment.links.get(LinkKey(caller.key, node.edge))
         if link is None:  # the caller ended in this very tick
             return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
+        if self._edges[node.edge].optional and not link.address.host:
+            return Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
+        if node.operation.component in caller.lacks:
+            return ailments.miss(caller, caller.lacks[node.operation.component], at, self._logs)
         salt = mix(salt, caller.ordinal) if caller.ordinal else salt
         took, failed = self._attempt(caller, node, link, salt, at, draws)
         retries = self._edges[node.edge].retries

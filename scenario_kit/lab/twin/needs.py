@@ -77,6 +77,9 @@ class Needs:
             deadline = waiting.since + need.wait_seconds
             if met <= deadline:
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
+            elif need.later and now >= deadline:
+                waiting.process.lacks[need.callee] = need
+                waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
             elif now >= deadline or met != float("inf"):
                 words = self._put(waiting.process, need, words)
                 at = waiting.since + (need.wait_seconds or start.after_seconds)

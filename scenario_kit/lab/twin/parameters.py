@@ -73,9 +73,9 @@ class Edge(Value, frozen=True, kw_only=True):
     instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false dials anew for every
     call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a ``registry`` the
     address is the registry's, and calls take turns over what is registered there as ``name``. ``service``: the spans of
-    that service go to the collector this way, and not those of the caller itself.
-    ``remembers``: where the name server has no answer, it goes on with the address that it had.
-    ``program`` is the callee's, filled in when the document is read.
+    that service go to the collector this way, and not those of the caller itself. ``optional``: a caller without an
+    address does without.
+    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``program`` is the callee's, filled in when the document is read.
     """
 
     caller: str
@@ -93,6 +93,7 @@ class Edge(Value, frozen=True, kw_only=True):
     retries: int = 0
     shared: bool = True
     remembers: bool = False
+    optional: bool = False
     refused_ms: float = 1.0
     unreachable_seconds: float = 0.0
     stall_share: float = 0.0
@@ -169,14 +170,15 @@ class Operation(Value, frozen=True, kw_only=True):
 class Need(Value, frozen=True, kw_only=True):
     """A callee that a process must reach to come up, with the address that it read itself.
 
-    It waits for ``wait_seconds``, then prints ``text`` and ends with ``code``. ``name_only``: that the name resolves is
-    enough.
+    It waits for ``wait_seconds``, then prints ``text`` and ends with ``code``. ``later``: not before it first calls the
+    callee; until then it runs without. ``name_only``: that the name resolves is enough.
     """
 
     callee: str
     text: str = "{cause}"
     code: int = 1
     wait_seconds: float = 0.0
+    later: bool = False
     name_only: bool = False
 
 

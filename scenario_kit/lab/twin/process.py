@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.holdings import Holdings
-from scenario_kit.lab.twin.parameters import ComponentModel, Parameters, Port
+from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import like
@@ -46,7 +46,7 @@ class Process:
     mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
     ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
     of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
-    hold of its memory.
+    hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call.
     """
 
     key: ProcessKey
@@ -78,6 +78,7 @@ class Process:
     others_export: dict[str, bool] = field(default_factory=dict)
     crowd_bytes: float = 0.0
     registered: bool = False
+    lacks: dict[str, Need] = field(default_factory=dict)
     held: dict[str, float] = field(default_factory=dict)
     spoilt: dict[str, float] = field(default_factory=dict)
     holdings: Holdings = field(default_factory=Holdings)

@@ -116,7 +116,7 @@ class Startup:
 
     @staticmethod
     def _exit(process: Process, code: int, text: str) -> Exit:
-        return Exit(process.key.pod_uid, process.key.container, code, "Error", text)
+        return Exit(process.key.pod_uid, process.key.container, code, "Error" if code else "Completed", text)
 
     def _print(self, process: Process, t: float, text: str) -> None:
         self.lines += [LogRecord(process.name, process.key.container, t, line) for line in text.splitlines()]

@@ -13,7 +13,7 @@ from tests.lab.twin.little import Little
 def started(app: App, objects: Iterable[dict[str, Any]], warm: float, **options: Any) -> Little:
     """Pods that crash-looped while what they need came up are started again; then ``warm`` seconds pass."""
     little = Little(app, objects, **options)
-    for workload in ("product-catalog", "cart", "shipping"):
+    for workload in ("product-catalog", "cart", "shipping", "checkout"):
         little.now += 30.0
         little.restart(workload)
     little.run(warm)

@@ -48,6 +48,14 @@ def test_time_until_ready(cluster: Callable[..., Little], workload: str, after: 
             "password authentication failed",
         ),
         ("shipping", {"QUOTE_ADDR": "http://nobody:1"}, 0, ""),
+        ("product-catalog", {"DB_CONNECTION_STRING": None}, 1, "DB_CONNECTION_STRING environment variable not set"),
+        ("product-catalog", {"PRODUCT_CATALOG_PORT": None}, 0, ""),
+        ("ad", {"AD_PORT": None}, 1, "AD_PORT must not be null"),
+        ("quote", {"QUOTE_PORT": None}, 255, "Invalid URI"),
+        ("currency", {"CURRENCY_PORT": None}, 0, "Usage: currency <port>"),
+        ("product-reviews", {"LLM_MODEL": None}, 1, "LLM_MODEL environment variable must be set"),
+        ("checkout", {"KAFKA_ADDR": ""}, 0, ""),
+        ("accounting", {"KAFKA_ADDR": None}, 134, "The KAFKA_ADDR environment variable is not set"),
     ],
 )
 def test_starts_that_fail(
@@ -56,6 +64,43 @@ def test_starts_that_fail(
     _, found, text = _start(cluster(warm=60.0), workload, **env)
     assert found == code
     assert words in text
+
+
+@pytest.mark.parametrize("workload", ["product-catalog", "payment", "cart"])
+def test_without_the_number_of_its_port_a_program_runs_and_nobody_reaches_it(
+    cluster: Callable[..., Little], workload: str
+) -> None:
+    shop = cluster(warm=60.0)
+    shop.env(workload, f"{workload.replace('-', '_').upper()}_PORT", None)
+    shop.run(30.0)
+    assert shop.last is not None
+    assert not shop.last.exits
+    assert shop.run(60.0).calls(workload, kind="SERVER") == 0
+
+
+def test_who_starts_without_a_broker_ends_with_the_first_order(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    shop.env("checkout", "KAFKA_ADDR", "nobody:9092")
+    ends = []
+    for _ in range(8):
+        shop.run(15.0)
+        assert shop.last is not None
+        ends += [e.code for e in shop.last.exits if e.container == "checkout"]
+        shop.revive()
+    assert len(ends) > 3
+    assert set(ends) == {2}
+    assert any("nil pointer dereference" in line.text for line in shop.logs if line.pod.startswith("checkout"))
+
+
+@pytest.mark.parametrize(("workload", "variable"), [("checkout", "KAFKA_ADDR"), ("accounting", "DB_CONNECTION_STRING")])
+def test_who_has_no_address_does_without(cluster: Callable[..., Little], workload: str, variable: str) -> None:
+    shop = cluster(warm=60.0)
+    shop.env(workload, variable, "" if workload == "checkout" else None)
+    shop.run(30.0)
+    after = shop.run(120.0)
+    assert after.share("load-generator") == 0.0
+    assert after.calls("accounting", span="postgresql") == 0
+    assert (after.calls("accounting") == 0) == (workload == "checkout")
 
 
 def test_start_without_its_store(cluster: Callable[..., Little]) -> None:

@@ -92,7 +92,7 @@ class Circumstance(NamedTuple):
         """What is wrong: of a callee what it tells its callers, of a caller what it met."""
         node = self.frame.node
         own = node.model.failure if isinstance(node, OperationNode) else ""
-        return own or self.text
+        return own.replace("{cause}", self.text) or self.text
 
 
 def message(around: Circumstance) -> str:

@@ -111,8 +111,8 @@ class Flow:
             self._logs.error(
                 process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
             )
-        elif node.log:
-            self._logs.chatter(process, node.name, at, node.log)
+        if node.log and errors < n:
+            self._logs.chatter(process, node.name, at[~failed] if errors else at, node.log)
         return Result(took, failed)
 
     def _steps(

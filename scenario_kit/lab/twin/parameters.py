@@ -105,7 +105,8 @@ class Step(Value, frozen=True, kw_only=True):
 
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
     still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``log`` is what the caller prints when
-    the call fails: ``{cause}``, ``{host}``, ``{port}`` are known. ``route`` is what ``{route}`` stands for from here
+    the call fails: ``{cause}``, ``{host}``, ``{port}`` are known; ``words`` is what ``{cause}`` then stands for in the
+    operation's own ``failure``. ``route`` is what ``{route}`` stands for from here
     on. ``at_once``: a fixed number of ``parallel`` calls that are computed as one batch. A caller that leaves after
     ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each round; a ``blind``
     one shows no error.
@@ -137,6 +138,7 @@ class Step(Value, frozen=True, kw_only=True):
     blind: bool = False
     kind: SpanKind = "CLIENT"
     log: str = ""
+    words: str = ""
 
 
 class Operation(Value, frozen=True, kw_only=True):

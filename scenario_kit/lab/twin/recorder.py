@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.phrases import cause
-from scenario_kit.lab.twin.process import Process
+from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
@@ -29,6 +29,7 @@ class Recorder:
         self._logs = logs
         self._tape = tape
         self._edges = edges
+        self._said: dict[ProcessKey, str] = {}
 
     def span(
         self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
@@ -113,6 +114,11 @@ class Recorder:
             self.span(process, name, at, took, failed, hanging)
         self._tape.leave(mark, process, names, node, None, draws, at, took, failed, done)
 
+    def _told(self, node: CallNode, link: Link) -> str:
+        """What a callee answers that failed, with the words that it found last for the reason."""
+        said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
+        return node.operation.model.failure.replace("{cause}", said)
+
     def complain(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times.
 
@@ -122,7 +128,7 @@ class Recorder:
             return
         status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
         address = link.address
-        words = node.operation.model.failure if outcome == "failure" else ""
+        words = self._told(node, link) if outcome == "failure" else ""
         edge, ip, port = self._edges[node.edge], link.ip, address.port
         if edge.registry:  # the address is the registry's, who is called is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
@@ -141,6 +147,8 @@ class Recorder:
         )
         text = text.replace("500", status) if status else text
         self._tape.note(outcome, text, times)
+        if node.step.words:
+            self._said[caller.key] = node.step.words.replace("{cause}", text)
         if not node.log:
             return
         line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))

@@ -91,15 +91,17 @@ def test_only_plain_http_can_be_taken_apart_and_the_proxy_ends_with_its_containe
 
 def test_the_caller_tells_the_status_that_arrived() -> None:
     shop = rendered("2.2.0", 50, {}, "", 120.0)
-    _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, replace={"code": 503}), (8080,), "quote")
+    _intercept(
+        shop, _rule("Response", {"port": 8080, "path": "/ship-order"}, replace={"code": 503}), (8080,), "shipping"
+    )
     shop.run(90.0)
     shop.logs.clear()
     window = shop.run(120.0)
-    told = [line.text for line in shop.logs if line.container == "shipping" and "Failed to get quote" in line.text]
+    told = [line.text for line in shop.logs if line.container == "frontend" and "shipping error" in line.text]
     assert told
-    assert all("status 503 from quote" in text for text in told)
-    assert window.share("quote", kind="SERVER") == 0.0
-    assert window.share("shipping", kind="SERVER") > 0.4, "shipping an order asks nobody"
+    assert all("expected 200, got 503" in text for text in told)
+    assert window.share("shipping", kind="SERVER") == 0.0
+    assert window.share("checkout", kind="SERVER") == 1.0
 
 
 def test_rules_are_those_of_the_port_and_the_running_container() -> None:

@@ -285,8 +285,10 @@ def read(source: AddressSource, process: Process) -> Address:
 
 def timeout(edge: Edge, caller: Process) -> float:
     """Seconds after which a caller gives up; 0 for never."""
-    text = caller.env.get(edge.timeout_env, "") if edge.timeout_env else ""
-    return float(text) if text.replace(".", "", 1).isdigit() else edge.timeout_seconds
+    text = caller.env.get(edge.timeout_env) if edge.timeout_env else None
+    if text is None:
+        return edge.timeout_seconds
+    return float(text) if text.isdigit() and int(text) else edge.timeout_else
 
 
 def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[Lane, ...], str]:

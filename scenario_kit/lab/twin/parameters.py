@@ -71,11 +71,12 @@ class Edge(Value, frozen=True, kw_only=True):
     that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee cannot be
     reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for ``stall_seconds``
     instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false dials anew for every
-    call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``. With a ``registry`` the
-    address is the registry's, and calls take turns over what is registered there as ``name``. ``service``: the spans of
-    that service go to the collector this way, and not those of the caller itself. ``optional``: a caller without an
-    address does without.
-    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``program`` is the callee's, filled in when the document is read.
+    call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``, and ``timeout_else`` counts
+    where that holds anything but a whole number above 0. With a ``registry`` the address is the registry's, and calls
+    take turns over what is registered there as ``name``. ``service``: the spans of that service go to the collector
+    this way, and not those of the caller itself. ``optional``: a caller without an address does without.
+    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``program`` is the
+    callee's, filled in when the document is read.
     """
 
     caller: str
@@ -84,6 +85,7 @@ class Edge(Value, frozen=True, kw_only=True):
     address: AddressSource
     timeout_seconds: float = 0.0
     timeout_env: str = ""
+    timeout_else: float = 0.0
     dial_seconds: float = 0.0
     silent_seconds: float = 0.0
     registry: str = ""

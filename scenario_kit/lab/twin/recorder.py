@@ -152,4 +152,5 @@ class Recorder:
         if not node.log:
             return
         line = node.log.replace("{cause}", text).replace("{host}", address.host).replace("{port}", str(address.port))
-        self._logs.error(caller, line, times, line)
+        for part in line.splitlines():
+            self._logs.error(caller, part, times, part)

@@ -143,13 +143,16 @@ def test_what_watchers_of_a_registry_know(hotel: Parameters) -> None:
     assert registries.watch(_process("new"), "consul", "srv", second, 60.0) == place
 
 
-@pytest.mark.parametrize(("env", "expected"), [({}, 2.0), ({"T": "5"}, 5.0), ({"T": "0.5"}, 0.5), ({"T": "x"}, 2.0)])
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [({}, 2.0), ({"T": "5"}, 5.0), ({"T": "1.5"}, 0.5), ({"T": "0"}, 0.5), ({"T": ""}, 0.5), ({"T": "x"}, 0.5)],
+)
 def test_timeouts_from_the_environment(env: dict[str, str], expected: float) -> None:
     edge: dict[str, Any] = {"caller": "a", "callee": "b", "protocol": "memcached", "address": {}}
     document = {
         "components": {"a": {"image": "a"}, "b": {"image": "b", "program": "p"}},
         "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}},
-        "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T"}],
+        "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T", "timeoutElse": 0.5}],
     }
     found = read(document).edges[0]
     assert found.program == "p"

@@ -35,7 +35,8 @@ SHARES = {
     **dict.fromkeys(("cart", "valkey-cart"), 0.30),
     **dict.fromkeys(("recommendation", "ad", "product-reviews"), 0.081),
     **dict.fromkeys(("checkout", "currency", "shipping", "quote", "payment"), 0.054),
-    **dict.fromkeys(("llm", "kafka"), 0.027),
+    "llm": 0.027,
+    "kafka": 0.049,
     **dict.fromkeys(("email", "accounting", "fraud-detection", "flagd", "image-provider"), 0.0),
 }
 

@@ -70,7 +70,8 @@ def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, bes
     [
         ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo", True),
         ("hotel-reservation", "consul", "consul|geo", True),
-        ("otel-demo", "flagd", "flagd|payment", True),  # no charge before it has reached its flags
+        ("otel-demo", "flagd", "flagd|payment", False),  # one charge fails for want of flags, and no other
+        ("otel-demo", "kafka", "kafka|checkout", True),  # makes its producer
         ("otel-demo", "flagd", "flagd|ad", False),
         ("otel-demo", "load-generator", "load-generator|frontend-proxy", False),  # its own page, which nobody opens
         ("otel-demo", "cart", "cart|frontend", True),
@@ -93,7 +94,7 @@ def test_requests_are_followed_through_the_operations(app):
     assert ("frontend", "checkout") in known.calls
     assert ("fraud-detection", "kafka") in known.calls
     assert ("frontend", "currency") not in known.calls  # only browsers ask for other currencies
-    assert known.starts == {("cart", "valkey-cart"), ("product-catalog", "postgresql"), ("payment", "flagd")}
+    assert known.starts == {("cart", "valkey-cart"), ("product-catalog", "postgresql"), ("checkout", "kafka")}
 
 
 def test_new_offers_no_fault_that_nobody_notices(apps):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.model.scenario import LABELLED
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
@@ -18,6 +20,8 @@ from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, serve
 _LONGEST_TRAFFIC: Final = 900
 #: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
 _LINGERING_SLACK: Final = 300
+#: Kinds whose objects end by themselves.
+_ENDING: Final = ("Job", "Pod")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
 
 
@@ -48,7 +52,23 @@ def _guards(context: Context) -> Resolution:
     problems = guards.violations(
         noise.guarded(context, baseline.guards), context.guarded(), context.runbook.app, scalers
     )
+    problems += _gone(context, baseline)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _gone(context: Context, baseline: Baseline) -> list[str]:
+    """Objects of the app that are not there any more, but for the guarded ones.
+
+    What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
+    trigger or a distractor deleted may stay deleted: nobody has to repair that.
+    """
+    guarded = {(g.kind, g.name) for g in baseline.guards}
+    spared = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
+    deleted = {e.ref for r in context.engine.done("Fault/") if r.group in spared for e in r.entries if e.after is None}
+    owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
+    references = [object_reference(o, context.namespace) for o in owed if o["kind"] not in _ENDING]
+    gone = [r for r in references if str(r) not in deleted and context.cluster.get(r) is None]
+    return [f"{ref.kind}/{ref.name} is gone" for ref in gone]
 
 
 def _traffic(context: Context, history: AlertHistory, since: float) -> Resolution:

@@ -159,6 +159,20 @@ def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the solution also points {other} at port 9", document)
 
 
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_deletes_what_is_read_at_starts(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and deletes a file that the next pod of the app would miss."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    inherited(subject, spec)
+    flags = f"ConfigMap/{subject.case.app.flags.config_map}" if subject.case.app and subject.case.app.flags else ""
+    touched = {c.target for f in subject.case.faults.values() for c in f.changes} | set(subject.causes)
+    files = [o for o in subject.objects if o.startswith("ConfigMap/") and o != flags and o not in touched]
+    file = needs(sorted(files), "the app has no files that its fault leaves alone")[0]
+    spec["solutions"][0]["changes"].append({"delete": {"target": file}})
+    yield Defect(f"the solution also deletes {file}", document)
+
+
 @kind("SK422", stage="Standard", first=("cheats",))
 def fault_that_a_restart_repairs(subject: Subject) -> Iterator[Defect]:
     """The fault is said to outlast restarts, and does not."""

@@ -1,0 +1,54 @@
+"""Is the incident over: what is missing of the app although everything runs."""
+
+import msgspec
+import pytest
+
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.model import Change, Fault
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.reference import Reference
+from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.resolve import resolution
+from tests.trial.test_watch import INJECTED, Trial, config
+
+
+def deleting(name, role):
+    ref = f"ConfigMap/{name}"
+    return Fault(
+        name=name, type="gone", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        changes=(Change.from_json({"delete": {"target": ref}}),),
+    )  # fmt: skip
+
+
+def after(*faults, removed=(), guards=()):
+    """The answer for an app with two ConfigMaps and a Job that has ended, without those that somebody removed."""
+    trial = Trial(*faults)
+    context = trial.context
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once", "namespace": "shop"}}
+    context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"), config("b"), job))
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    for name in {"a", "b"} - {f.name for f in faults}:
+        trial.cluster.create(config(name))
+    for name in removed:
+        trial.cluster.delete(Reference("ConfigMap", name, "shop"))
+    context.save_baseline(Baseline(namespace_uid=context.identity(), guards=guards))
+    return [reason for reason in resolution(context, INJECTED).reasons if "gone" in reason]
+
+
+@pytest.mark.parametrize(
+    ("faults", "removed", "reasons"),
+    [
+        ((), (), []),
+        ((), ("b",), ["ConfigMap/b is gone"]),
+        ((deleting("a", "Cause"),), (), ["ConfigMap/a is gone"]),
+        ((deleting("a", "Distractor"),), (), []),
+        ((deleting("a", "Trigger"),), ("b",), ["ConfigMap/b is gone"]),
+    ],
+    ids=["all there", "removed", "deleted by a cause", "deleted by a distractor", "both"],
+)
+def test_no_object_of_the_app_may_be_missing(faults, removed, reasons):
+    assert after(*faults, removed=removed) == reasons
+
+
+def test_what_is_guarded_is_told_once():
+    assert after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components, touches
 from scenario_kit.load.edit import Drop, Edit
+from scenario_kit.model import Reference
+from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.render.readers import readers
 
 
 @rule(
@@ -56,12 +60,36 @@ def _suffers(case: Case, fault: str, alias: str) -> str:
 
 
 def _beside(case: Case, own: int, alias: str) -> str:
-    """Whether the alias is another component than the cause and all that its fault touches."""
+    """Whether the alias is of another component than the cause and all that its fault touches, or of none."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
     if case.app is None or case.objects is None or fault is None or touches(fault, case.objects, case.app, alias):
         return ""
     touched = (fault.target, cause.entity, *(c.target for c in fault.changes), *(e.ref for e in fault.entities))
     mine = {name for text in touched if text for name in components(case.app, text)}
-    other = components(case.app, alias)
-    return f"'{alias}' is another component, which fault '{cause.fault}' does not touch" if other - mine else ""
+    if other := components(case.app, alias):
+        return f"'{alias}' is another component, which fault '{cause.fault}' does not touch" if other - mine else ""
+    if not case.exists(alias) or meant(case, alias):
+        return ""  # SK112
+    of = {name for user in _users(case, Reference.parse(alias)) for name in components(case.app, user) or {user}}
+    if of and of <= mine:
+        return ""
+    others = sorted(of - mine)
+    more = f" and {len(others) - 2} others" if len(others) > 2 else ""
+    shared = f"belongs to {', '.join(others[:2])}{more} as well" if of else "belongs to no component"
+    return f"'{alias}' {shared}, and fault '{cause.fault}' does not touch it"
+
+
+def _users(case: Case, ref: Reference) -> list[str]:
+    """Workloads that have an object to themselves or share it: they read it, run under it, or are scaled by it."""
+    assert case.app is not None
+    objects = case.objects or ()
+    users = readers(objects, ref, case.app.namespace)
+    for known, obj in case.known.items():
+        spec = obj.get("spec") or {}
+        if ref.kind == "ServiceAccount" and known.kind in WORKLOADS:
+            account = spec["template"]["spec"].get("serviceAccountName", "default")
+            users += [str(known)] if account == ref.name else []
+        elif (known.kind, known.name) == (ref.kind, ref.name) and (scaled := spec.get("scaleTargetRef")):
+            users.append(f"{scaled['kind']}/{scaled['name']}")
+    return users

@@ -36,6 +36,13 @@ _MECHANISM = {
 _ALL = tuple(dict.fromkeys(word for words in _MECHANISM.values() for word in words))
 #: How a title goes on after the symptom.
 _REASON = re.compile(r"\b(because|since|as|due to|after|when|while)\b", re.IGNORECASE)
+#: How the name of a component goes on in prose: carts, the catalogue, its checkout's.
+_ENDING = r"(?:s|ue|ues|['\u2019]s)?"
+_WORD = re.compile(r"\w+")
+#: Those whose letters are taken for each other.
+_ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK"})
+#: Micro and ohm, which stand beside other letters by right.
+_UNITS = "\u03bc\u03a9"
 #: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
 _FEW, _MANY = 4, 6
 
@@ -57,7 +64,7 @@ def brief(case: Case) -> Iterator[Problem]:
         family = case.types[use.type].family if use.type in case.types else ""
         words = _MECHANISM.get(family, () if family else _ALL)
         mechanism = [word for word in words if _says(text, word)]
-        broken = [n for n in sorted(names) if any(_says(text, n.replace("-", joint)) for joint in ("-", " ", ""))]
+        broken = [n for n in sorted(names) if any(_says(text, n.replace("-", j), _ENDING) for j in ("-", " ", ""))]
         if broken and mechanism:
             found += [f"{broken[0]} and {mechanism[0]}"]
         kinds = {Reference.parse(use.target).kind, *(Reference.parse(e).kind for e in case.entities(use.name, "Cause"))}
@@ -65,6 +72,7 @@ def brief(case: Case) -> Iterator[Problem]:
         values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and len(str(v)) >= 4]
         found += [value for value in values if _says(text, value)]
     found += list(_quoted(case, text))
+    found += [word for word in _WORD.findall(text) if _in_two_alphabets(word)]
     if found:
         said = ", ".join(f"'{word}'" for word in dict.fromkeys(found))
         message = f"the brief says {said}"
@@ -87,7 +95,16 @@ def _plain(text: str) -> str:
     return "".join(c for c in usual if unicodedata.category(c) != "Cf")
 
 
-def _says(text: str, word: str) -> bool:
+def _in_two_alphabets(word: str) -> bool:
+    """Whether a word is spelled with letters of another alphabet that only look like its own."""
+    if word.isascii():
+        return False
+    names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in _UNITS}
+    return len(_ALPHABETS & names) > 1
+
+
+def _says(text: str, word: str, ending: str = "") -> bool:
+    """Whether a text has the word; ``ending`` is an expression for what may follow it."""
     if text.isascii() and word.lower() not in text.lower():
         return False  # most are not: a pattern for each is the slowest part of the rule
-    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text, re.IGNORECASE) is not None
+    return re.search(rf"(?<![\w-]){re.escape(word)}{ending}(?![\w-])", text, re.IGNORECASE) is not None

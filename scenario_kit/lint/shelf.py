@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.mechanism import as_it_does
 from scenario_kit.load import load_scenario
 from scenario_kit.load.kept import kept
 from scenario_kit.model import Reference, Scenario
@@ -156,7 +157,8 @@ def shelf_of(catalog: Catalog, more: Sequence[Entry] = ()) -> Shelf:
 def _catalogued(catalog: Catalog) -> list[Entry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
-    found = kept("shelf-5", files, shown, lambda: [[*e] for e in _read(files, catalog)])
+    own = [fault for path in files for fault in path.parent.glob("faults/*/fault.yaml")]
+    found = kept("shelf-6", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
     return [
         Entry(name, path, done, words, place, tuple(breaks), shape)
         for name, path, done, words, place, breaks, shape in found
@@ -173,7 +175,7 @@ def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
 
 def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     """A scenario as it is compared."""
-    real = path.resolve()
+    real, scenario = path.resolve(), as_it_does(scenario, path, catalog)
     words, place = dict(Counter(_features(scenario, catalog))), "/".join(real.parts[-3:])
     app = scenario.spec.app.name
     breaks = tuple(sorted({f"{app} {use.type} {_target(use.target)}" for use in scenario.spec.faults}))

@@ -146,6 +146,16 @@ def alias_of_a_bystander(subject: Subject) -> Iterator[Defect]:
 
 
 @kind("SK124")
+def alias_of_everything(subject: Subject) -> Iterator[Defect]:
+    """An alias of the cause names the account that all components share."""
+    document, spec = subject.copy()
+    accounts = [name for name in subject.objects if name.startswith("ServiceAccount/") and name not in subject.causes]
+    label, account = _labels(subject, spec)[0], needs(accounts, "the app has no account of its own")[0]
+    label["aliases"] = [account]
+    yield Defect(f"{account} is an alias of the cause", document)
+
+
+@kind("SK124")
 def alias_of_another_cause(subject: Subject) -> Iterator[Defect]:
     """An alias of one cause names another one."""
     document, spec = subject.copy()

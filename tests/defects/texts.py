@@ -39,6 +39,16 @@ def brief_names_the_object_in_other_letters(subject: Subject) -> Iterator[Defect
 
 
 @kind("SK211")
+def brief_names_the_object_in_letters_of_another_alphabet(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object with a Cyrillic letter that looks like a Latin one."""
+    fault = needs(subject.spec.faults, "nothing is broken")[0]
+    told = bare(fault.target).partition("/")[2]
+    needs([letter for letter in told if letter in "aeo"], "no letter of its name has such a likeness")
+    told = told.translate({ord("a"): "\u0430", ord("e"): "\u0435", ord("o"): "\u043e"})
+    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
+
+
+@kind("SK211")
 def brief_is_the_title(subject: Subject) -> Iterator[Defect]:
     """The brief is the title, which tells the cause."""
     needs(" because " in subject.spec.title or " as " in subject.spec.title, "the title tells no cause")
@@ -100,6 +110,18 @@ def exact_duplicate(subject: Subject) -> Iterator[Defect]:
     document["metadata"]["name"] = "another-incident"
     spec["title"], spec["description"] = "Another incident", "Something else that happened."
     yield Defect("name, title and description are new", document, folder="another-incident")
+
+
+@kind("SK216")
+def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name and title, whose fault type is a copy under another name as well."""
+    needs(subject.spec.faults, "nothing is broken")
+    needs(all(fault.visibility != "Hidden" for fault in subject.spec.faults), "a fault of its own cannot be hidden")
+    told = {"title": "Something new", "description": "Something that nobody broke before."}
+    document, files = with_own(subject, lambda fault: fault.update(told))
+    document["metadata"]["name"] = "another-incident"
+    document["spec"]["title"], document["spec"]["description"] = "Another incident", "Something else that happened."
+    yield Defect("name, title, description and fault type are new", document, files, folder="another-incident")
 
 
 @kind("SK217")

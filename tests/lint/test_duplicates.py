@@ -51,6 +51,44 @@ def test_the_same_incident_under_another_name_is_a_duplicate_and_nothing_else(tm
     assert found[0].fix == f"extend '{SHIPPED}', or break something else"
 
 
+def own_type(path: Path, name: str, **parts: Any) -> None:
+    """The catalogue's type of the shipped scenario, under another name beside this one."""
+    fault = yaml.safe_load(CATALOG.fault_path("service-target-port-wrong").read_text()) | parts
+    file = path.parent / "faults" / name / "fault.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(yaml.safe_dump({**fault, "name": name}, sort_keys=False))
+
+
+def renamed(name: str) -> dict[str, Any]:
+    document = base()
+    document["spec"]["faults"][0]["type"] = name
+    return document
+
+
+def test_a_copy_of_a_fault_type_under_another_name_makes_no_other_incident(tmp_path: Path) -> None:
+    path = put(
+        renamed("door-moved"), tmp_path, "shop-pages-broken", title="Shop pages", description="A port is closed."
+    )
+    own_type(path, "door-moved", title="A door has moved", description="The way in is elsewhere.", references=[])
+
+    assert ("SK216", "Error") in told(lint_file(path, CATALOG))
+
+
+def test_a_fault_type_that_does_something_else_makes_another_incident(tmp_path: Path) -> None:
+    path = put(renamed("door-moved"), tmp_path, "shop-pages-broken")
+    own_type(path, "door-moved", rollout={"reconnect": "None"})
+
+    assert "SK216" not in {code for code, _ in told(lint_file(path, CATALOG))}
+
+
+def test_the_same_fault_type_of_their_own_makes_two_scenarios_the_same(tmp_path: Path) -> None:
+    paths = [put(renamed(f"door-{name}"), tmp_path, name, title=f"{name} and only {name}") for name in ("one", "two")]
+    for path in paths:
+        own_type(path, f"door-{path.parent.name}", rollout={"reconnect": "None"})
+
+    assert [f.code for f in lint_files(paths, CATALOG)].count("SK216") == 2
+
+
 def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_nothing_else(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998

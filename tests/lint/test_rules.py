@@ -210,6 +210,12 @@ def test_the_catalogue_has_no_findings(path: Path) -> None:
             {"SK211"},
             id="letters without width between them",
         ),
+        pytest.param(
+            lambda s: s.update(brief="Look at the pr\u043educt-catalog."), {"SK211"}, id="a letter of another alphabet"
+        ),
+        pytest.param(
+            lambda s: s.update(brief="The product catalogue answers on a wrong port."), {"SK211"}, id="a name in prose"
+        ),
     ],
 )
 def test_further_violations(change: Callable[[Spec], Any], codes: set[str], tmp_path: Path) -> None:
@@ -223,6 +229,8 @@ def test_further_violations(change: Callable[[Spec], Any], codes: set[str], tmp_
     "change",
     [
         pytest.param(lambda s: None, id="as it is"),
+        pytest.param(lambda s: s.update(brief="Answers take 900 \u03bcs longer, 900 \u00b5s."), id="a unit"),
+        pytest.param(lambda s: s.update(brief="\u041d\u0435 works: nichts geht, s'il vous pla\u00eet."), id="foreign"),
         pytest.param(lambda s: s["expect"]["alerts"][0].pop("on"), id="an alert on anything"),
         pytest.param(lambda s: s["expect"]["alerts"][0].pop("withinSeconds"), id="a computed deadline"),
         pytest.param(

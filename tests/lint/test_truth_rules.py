@@ -114,6 +114,9 @@ def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> Non
         (["Deployment/product-catalog", "Deployment/frontend"], "an edge of the propagation leads to it"),
         (["Deployment/ad"], "is another component"),
         (["Service/ad"], "is another component"),
+        (["ConfigMap/flagd-config"], "belongs to flagd as well"),
+        (["ServiceAccount/otel-demo"], "as well, and fault"),
+        (["Namespace/app"], "belongs to no component"),
     ],
 )
 def test_an_alias_that_names_a_victim_or_a_bystander(names: list[str], said: str, tmp_path: Path) -> None:
@@ -124,7 +127,8 @@ def test_an_alias_that_names_a_victim_or_a_bystander(names: list[str], said: str
 
 
 def test_an_alias_of_its_own(tmp_path: Path) -> None:
-    assert codes(scenario(aliases("Deployment/product-catalog"), tmp_path)) == []
+    own = ("Deployment/product-catalog", "ConfigMap/product-catalog-product-catalog-otel-config")
+    assert codes(scenario(aliases(*own), tmp_path)) == []
 
 
 @pytest.mark.parametrize(

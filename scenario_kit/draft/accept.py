@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from scenario_kit.draft.alerts import propagation
+from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, edited
 from scenario_kit.model import AlertHistory, AlertTimeline, App, Component, Fault
 from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
@@ -75,7 +76,15 @@ def accepted(
         edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
     elif (new or kept) and (new or len(kept) < len(known)):
         edits += _list(_EDGES, [_edge(e) for e in spec.ground_truth.propagation], [_edge(e) for e in (*kept, *new)])
-    return edited(text, edits)
+    return edited(text, [_around(edit, text) for edit in edits])
+
+
+def _around(edit: Edit, text: str) -> Edit:
+    """The edit of a draft that leaves out the whole of ``expect``: it gets one."""
+    spec = parse(text, "").data.get("spec")
+    if not isinstance(edit, Put) or edit.place != _ALERTS or "expect" in spec:
+        return edit
+    return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value})
 
 
 def edges_to(

@@ -1,5 +1,6 @@
 """What a trial showed, compared with what the file says."""
 
+import msgspec
 import pytest
 import yaml
 
@@ -7,7 +8,7 @@ from scenario_kit.catalog import data_root
 from scenario_kit.draft import accepted, observed
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import AlertExpectation, Edge
+from scenario_kit.model.scenario import AlertExpectation, Edge, Expect
 
 FILE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
 SPEC = load_scenario(FILE).scenario.spec
@@ -83,6 +84,14 @@ def test_what_did_not_fire_goes_and_what_did_comes():
     ]
     assert [(e["from"], e["to"]) for e in document(text)["spec"]["groundTruth"]["propagation"]] == [
         ("Deployment/shipping", "Deployment/cart")
+    ]
+
+
+def test_a_draft_that_expects_nothing_yet_gets_what_was_seen():
+    start, end = TEXT.index("  expect:"), TEXT.index("  groundTruth:")
+    text, spec = TEXT[:start] + TEXT[end:], msgspec.structs.replace(SPEC, expect=Expect())
+    assert alerts(accepted(text, spec, [expect("KubePodNotReady", "Deployment/cart")], ())) == [
+        ("KubePodNotReady", "Deployment/cart", "MustFire")
     ]
 
 

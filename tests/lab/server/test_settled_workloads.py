@@ -61,6 +61,13 @@ def test_one_difference_is_one_reason(path: str, value: Any, expected: str | Non
     assert expected in found if expected else found == set()
 
 
+def test_nobody_judges_a_pod_that_names_a_scheduler_that_is_not_there() -> None:
+    kinds = world()
+    put(kinds, "Pod/cart-1/spec/nodeName", None)
+    put(kinds, "Pod/cart-1/spec/schedulerName", "another")
+    assert "Unscheduled" not in codes(kinds)
+
+
 def test_readiness_reaches_every_level() -> None:
     kinds = world()
     put(kinds, "Pod/cart-1/status/conditions", [{"type": "Ready", "status": "False"}])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.model.base import Object
 
+#: The name of the only scheduler of a lab.
+SCHEDULER: Final = "default-scheduler"
 _NONE: Mapping[str, Object] = {}
 
 

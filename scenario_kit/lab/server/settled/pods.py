@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.facts import Facts, Reason, condition
+from scenario_kit.lab.server.settled.facts import SCHEDULER, Facts, Reason, condition
 
 #: Kinds whose deletion somebody has to finish, and that may own others.
 _OWNERS = frozenset({"Pod", "Service", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
@@ -13,9 +13,11 @@ _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
 
 def unplaced(facts: Facts) -> Iterator[Reason]:
-    """Pods that the scheduler has not judged yet."""
+    """Pods that the scheduler has not judged yet; those that name another one are judged by nobody."""
     for name, pod in facts.of("Pod").items():
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
+            continue
+        if pod["spec"].get("schedulerName", SCHEDULER) != SCHEDULER:
             continue
         verdict = condition(pod, "PodScheduled")
         if verdict is None or verdict.get("status") != "False":

@@ -27,11 +27,11 @@ def test_it_has_no_findings(path):
         ("alternative-solutions", ["repeat-1", "control", "label", "solution-2"]),
         ("benign", ["repeat-1", "control", "leaks"]),
         ("conjunctive-causes", ["repeat-1", "control", "label-1", "label-2", "solution-2"]),
-        ("distractor", ["repeat-1", "control", "distractors", "label", "label-rest"]),
+        ("distractor", ["repeat-1", "control", "distractors", "undisturbed", "label", "label-rest"]),
         ("fault-beside-the-scenario", ["repeat-1", "control", "label"]),
         ("no-incident", ["repeat-1"]),
         ("no-incident-with-distractor", ["repeat-1", "control", "leaks"]),
-        ("trigger-and-sustaining", ["repeat-1", "control", "label", "label-rest"]),
+        ("trigger-and-sustaining", ["repeat-1", "control", "untriggered", "label", "label-rest"]),
         ("two-independent-causes", ["repeat-1", "control", "label", "leave-out-1", "leave-out-2"]),
     ],
 )

@@ -193,6 +193,8 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
         _counted(len(decoys), "the decoy does not", "{} decoys do not"),
         "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
+        "it does not come without its trigger" if "untriggered" in purposes else "",
+        "it comes without its distractors" if "undisturbed" in purposes else "",
         "nothing that a solver reads gives it away" if any(s.step == SCAN for r in results for s in r.steps) else "",
         "a rollout alone fires nothing" if any(s.step.startswith(ROLLOUT) for r in results for s in r.steps) else "",
         "without the fault nothing fires" if "control" in purposes and repeats else "",

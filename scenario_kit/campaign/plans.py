@@ -113,6 +113,8 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
     planned += _controls(plan, runbook, seed + 100)
+    if plan.control and outcome == "Incident":
+        planned += _left_out_roles(runbook, seed + 110)
     if plan.interventions and outcome == "Incident":
         planned += _interventions(runbook, seed + 200, scanned=plan.leaks)
     if plan.leaks and runbook.faults and not any(s.kind == "expectNoLeaks" for p in planned for s in p.steps):
@@ -152,6 +154,21 @@ def _controls(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
         describe = f"with {enumerated(harmless)} alone nothing fires"
         planned.append(PlannedTrial(purpose="distractors", describe=describe, steps=steps, seed=seed + 1))
     return planned
+
+
+def _left_out_roles(runbook: Runbook, seed: int) -> list[PlannedTrial]:
+    """What triggers and distractors are claimed to do for the incident: everything, and nothing."""
+    claims = (("Trigger", "untriggered", "does not come"), ("Distractor", "undisturbed", "comes all the same"))
+    return [
+        PlannedTrial(
+            purpose=purpose,
+            describe=f"without {enumerated(names)} the incident {says}",
+            steps=programs.without(names),
+            seed=seed + number,
+        )
+        for number, (role, purpose, says) in enumerate(claims)
+        if (names := _of_role(runbook, role))
+    ]
 
 
 def _revertible(runbook: Runbook, repair: Sequence[Step]) -> Sequence[Step]:

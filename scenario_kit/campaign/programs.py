@@ -78,6 +78,12 @@ def distractors(names: Sequence[str], seconds: int) -> tuple[Step, ...]:
     )
 
 
+def without(names: Sequence[str]) -> tuple[Step, ...]:
+    """The incident without its triggers, or without its distractors: which alerts still come shows what those are."""
+    left = tuple(names)
+    return (*_START, Step(kind="inject", except_=left), Step(kind="expectAlerts", faults=left), *_END)
+
+
 def fix_only(causes: Sequence[Cause], *, scanned: bool = False) -> tuple[Step, ...]:
     """The label intervention: repairing just these labelled causes must resolve the incident.
 

@@ -249,6 +249,23 @@ def still_firing(history: AlertHistory, expect: Expect, at: float, *, code: str,
     ]
 
 
+def left_firing(history: AlertHistory, expect: Expect, at: float, left: Sequence[str]) -> list[Finding]:
+    """Where only the faults of ``left`` are in force, every alert that counts from one of them is theirs."""
+    return [
+        Finding(
+            code="SK410",
+            severity=Severity.ERROR,
+            message=f"{wanted_label(e)} counts after '{e.after}', and clears although that is not repaired",
+            observed=_last(e, history),
+            expected=f"firing for as long as '{e.after}' is in force",
+            why="the file says that this fault raises it",
+            fix="write `after` of the fault that raises it, or leave it out",
+        )
+        for e in of_class(expect, "MustFire")
+        if e.after in left and not any(t.firing_at(at) for t in chosen(e, history.timelines))
+    ]
+
+
 def _firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
     return [t for t in history.timelines if t.fires_within(start, end)]
 

@@ -135,6 +135,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "drop the label, or let the causes be Conjunctive (groundTruth.causesJoin)",
     ),
     (
+        "SK410",
+        "An alert counts after a fault that does not raise it",
+        "whoever repairs that fault waits in vain for the alert to clear",
+        "after: recommendation-port   # it fires because of the other cause",
+        "after: quote-address",
+        "write the fault that raises it, or leave `after` out",
+    ),
+    (
         "SK411",
         "A documented solution does not resolve the incident",
         "whoever follows it is not helped",
@@ -149,6 +157,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "a restart that hides a leak",
         "removing the leak",
         "repair the cause",
+    ),
+    (
+        "SK418",
+        "A fault plays another part than its role says",
+        "who says that a trigger set it off, or that a change had no part in it, would be scored by a wrong answer",
+        "role: Trigger on a restart without which every alert fires as well",
+        "role: Trigger on the restart without which nobody notices the wrong port",
+        "give the fault the role that it has: Trigger where the incident does not come without it, else Distractor",
     ),
     (
         "SK422",

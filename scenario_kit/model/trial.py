@@ -46,7 +46,8 @@ TrialOutcome = Literal["Held", "Broken", "Infra"]
 class Step(Value, frozen=True, kw_only=True):
     """One step. ``use`` and ``name`` say what a change step executes.
 
-    ``faults`` and ``except_`` narrow inject; of expectStillFiring, ``faults`` are those whose alerts are asked about.
+    ``faults`` and ``except_`` narrow inject; of expectStillFiring, ``faults`` are those whose alerts are asked about,
+    of expectAlerts those that were left out.
     """
 
     kind: StepKind

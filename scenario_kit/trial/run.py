@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.errors import AuthoringError, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
-from scenario_kit.trial import deploy, inject, leaks, procedures, resolve, watch
+from scenario_kit.trial import deploy, inject, leaks, procedures, resolve, roles, watch
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
@@ -186,7 +186,10 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
         case "expectQuiet":
             return watch.expect_quiet(context, step, index, start), []
         case "inject":
-            return inject.inject(context, step, index, start)
+            findings, checks = inject.inject(context, step, index, start)
+            return roles.awake(context, step, findings), checks
+        case "expectAlerts" if step.faults:
+            return roles.expect_alerts_without(context, step, start), []
         case "expectAlerts":
             return watch.expect_alerts(context, start), []
         case "hold":

@@ -199,5 +199,6 @@ def expect_still_firing(context: Context, step: Step, start: float) -> list[Find
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
         expect = of_faults(expect, left, runbook.ground_truth.propagation)
-    code = "SK403" if step.faults else _STILL[step.use]
-    return alerts.still_firing(context.history(), expect, end, code=code, procedure=step.name)
+    code, history = "SK403" if step.faults else _STILL[step.use], context.history()
+    found = alerts.still_firing(history, expect, end, code=code, procedure=step.name)
+    return found or alerts.left_firing(history, runbook.expect, end, step.faults)

@@ -62,6 +62,59 @@ def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{target} is scaled to zero by a Trigger", document)
 
 
+@kind("SK418", stage="Trial", first=("untriggered",))
+def idle_trigger(subject: Subject) -> Iterator[Defect]:
+    """A harmless change elsewhere is said to have set the incident off."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    inherited(subject, spec)
+    files = add_inert(subject, spec, other)
+    added = spec["faults"][-1]
+    added["role"] = "Trigger"
+    truth = spec["groundTruth"]
+    truth["rootCauses"] = [c for c in truth["rootCauses"] if c["fault"] != added["name"]]
+    spec["solutions"] = [s for s in spec["solutions"] if s["fixes"] != [added["name"]]]
+    yield Defect(f"one more replica of {other} is the Trigger", document, files)
+
+
+@kind("SK418", stage="Trial", first=("undisturbed",))
+def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
+    """What sets the incident off is said to have no part in it."""
+    document, spec = subject.copy()
+    triggers = [use for use in spec.get("faults", []) if use.get("role") == "Trigger"]
+    names = {use["name"] for use in needs(triggers, "nothing sets it off")}
+    for use in triggers:
+        use["role"] = "Distractor"
+    truth = spec["groundTruth"]
+    truth["propagation"] = [e for e in truth["propagation"] if e["from"] not in {f"Fault/{n}" for n in names}]
+    cause = truth["rootCauses"][0]["fault"]
+    for alert in spec["expect"]["alerts"]:
+        if alert.get("after") in names:
+            alert["after"] = cause
+    yield Defect(f"{', '.join(sorted(names))} is a Distractor", document)
+
+
+@kind("SK410", stage="Trial", first=("leave-out",))
+def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
+    """Of two independent causes, an alert counts after the one that does not raise it, which raises others."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    truth = subject.spec.ground_truth
+    needs(len(truth.root_causes) > 1 and truth.causes_join == "Independent", "it has one cause")
+    must = [a for a in spec["expect"]["alerts"] if a.get("class", "MustFire") == "MustFire" and a.get("after")]
+    causes = {a["after"] for a in must}
+    several = [a for a in must if sum(b["after"] == a["after"] for b in must) > 1]
+    needs(len(causes) > 1 and several, "no cause has an alert to give away")
+    other = next(name for name in sorted(causes) if name != several[0]["after"])
+    several[0]["after"] = other
+    truth_ = spec["groundTruth"]
+    start = next(c.get("entity") or f"Fault/{other}" for c in truth_["rootCauses"] if c["fault"] == other)
+    if "on" in several[0]:
+        truth_["propagation"].append({"from": start, "to": several[0]["on"], "because": "it is said to"})
+    yield Defect(f"{several[0]['name']} on {several[0].get('on')} counts after {other}", document)
+
+
 @kind("SK405")
 def fault_that_blames_another(subject: Subject) -> Iterator[Defect]:
     """The fault itself names an object as its cause that it does not touch."""

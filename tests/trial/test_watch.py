@@ -1,5 +1,6 @@
 """Steps that look at alerts, on the fake cluster: what each outcome, role and control asks of them."""
 
+import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
@@ -98,6 +99,10 @@ class Trial:
 
     def idle(self, seconds):
         self.stops = True
+
+    def with_fault(self, other):
+        """The runbook with one more fault, which is not injected."""
+        return msgspec.structs.replace(self.runbook, faults=(*self.runbook.faults, other))
 
 
 def codes(findings):
@@ -201,6 +206,17 @@ def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, e
     trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
     step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
+@pytest.mark.parametrize(("left", "expected"), [("a", ["SK410"]), ("b", [])])
+def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
+    wrong = AlertExpectation(name="Latency", on="Deployment/ad", after="a")
+    trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
+                  firing=ALWAYS)  # fmt: skip
+    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    findings = expect_still_firing(trial.context, step, INJECTED)
+    assert codes(findings) == expected
+    assert all("Latency on Deployment/ad counts after 'a'" in f.message for f in findings)
 
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])

@@ -1,0 +1,45 @@
+"""Triggers and distractors are tried by leaving them out: what the incident shows without them tells what they are."""
+
+import pytest
+
+from scenario_kit.model import AlertExpectation, Finding, Severity, Step
+from scenario_kit.trial.roles import awake, expect_alerts_without
+from tests.trial.test_watch import ALWAYS, INJECTED, Trial, codes, fault
+
+
+@pytest.mark.parametrize(
+    ("role", "firing", "expected"),
+    [
+        ("Trigger", ALWAYS, ["SK418"]),
+        ("Trigger", {}, []),
+        ("Distractor", ALWAYS, []),
+        ("Distractor", {}, ["SK418"]),
+    ],
+    ids=["an idle trigger", "a trigger", "a distractor", "a distractor that sets it off"],
+)
+@pytest.mark.parametrize("after", ["", "b"])
+def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
+    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=300)
+    trial = Trial(fault("a"), alerts=(expectation,), firing=firing)
+    trial.context.runbook = trial.with_fault(fault("b", role))
+    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    assert codes(findings) == expected
+    assert all("(b)" in f.message for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("role", "left_out", "code", "kept"),
+    [
+        ("Trigger", ("b",), "SK304", False),
+        ("Trigger", ("b",), "SK331", False),
+        ("Trigger", ("b",), "SK121", True),
+        ("Trigger", (), "SK304", True),
+        ("Distractor", ("b",), "SK304", True),
+    ],
+)
+def test_without_its_trigger_a_fault_may_sleep(role, left_out, code, kept):
+    trial = Trial(fault("a"))
+    trial.context.runbook = trial.with_fault(fault("b", role))
+    finding = Finding(code=code, severity=Severity.ERROR, message="a")
+    found = awake(trial.context, Step(kind="inject", except_=left_out), [finding])
+    assert found == ([finding] if kept else [])

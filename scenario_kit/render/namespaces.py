@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Entity, Fault, Object, Reference
+from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
 from scenario_kit.model.reference import real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.objects import WORKLOADS, pod_labels
@@ -64,9 +64,16 @@ def _respelled(text: str, home: Callable[[Reference], str]) -> str:
 def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, beside: str) -> Fault:
     """The fault for an app with objects in several namespaces.
 
-    What it creates without a namespace goes beside its target, into ``beside``; a chaos selector by labels looks where
-    pods of the app have them; a reference without a namespace names the object wherever it is.
+    What it creates goes where it says, by the names that the app has for its namespaces, and beside its target, into
+    ``beside``, where it says nothing; a chaos selector by labels looks where pods of the app have them; a reference
+    without a namespace names the object wherever it is.
     """
+
+    def real(name: str) -> str:
+        there = name in app.namespaces or (name == APP_NAMESPACE and beside != APP_NAMESPACE)
+        return real_name(namespace, name) if there else name
+
+    fault = _each(fault, lambda change: _made(change, real))
     everywhere = (namespace, *used(app, objects, namespace).values())
     if len(everywhere) == 1:
         return fault
@@ -80,21 +87,30 @@ def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, be
                 change = msgspec.structs.replace(change, **{field: _settled(manifest, beside, homes)})
         return change
 
-    def changes(group: Iterable[Change]) -> tuple[Change, ...]:
-        return tuple(renamed(made(c), find) for c in group)
-
     new = [m for c in fault.changes if (m := made(c).create or made(c).chaos or made(c).apply)]
     find = finder([*objects, *new], namespace)
     return msgspec.structs.replace(
-        fault,
-        changes=changes(fault.changes),
-        undo=changes(fault.undo),
+        _each(fault, lambda change: renamed(made(change), find), find),
         effect=tuple(_asked(c, find) for c in fault.effect),
         undone=tuple(_asked(c, find) for c in fault.undone),
-        entities=tuple(_entity(e, changes, find) for e in fault.entities),
         callers=tuple(map(find, fault.callers)),
-        solutions=tuple(msgspec.structs.replace(s, changes=changes(s.changes)) for s in fault.solutions),
-        decoys=tuple(msgspec.structs.replace(d, changes=changes(d.changes)) for d in fault.decoys),
+    )
+
+
+def _each(fault: Fault, do: Callable[[Change], Change], find: Callable[[str], str] = str) -> Fault:
+    """The fault with every change as ``do`` has it, and what its entities are called as ``find`` has it."""
+
+    def done(group: Iterable[Change]) -> tuple[Change, ...]:
+        return tuple(map(do, group))
+
+    replace = msgspec.structs.replace
+    return replace(
+        fault,
+        changes=done(fault.changes),
+        undo=done(fault.undo),
+        entities=tuple(replace(e, ref=find(e.ref), fix=done(e.fix)) for e in fault.entities),
+        solutions=tuple(replace(s, changes=done(s.changes)) for s in fault.solutions),
+        decoys=tuple(replace(d, changes=done(d.changes)) for d in fault.decoys),
     )
 
 
@@ -160,12 +176,6 @@ def _asked(check: Check, find: Callable[[str], str]) -> Check:
             bare = kind == "endpoints" and "/" not in text
             document[kind] = {**document[kind], field: find(f"Service/{text}" if bare else text)}
     return Check.from_json(document)
-
-
-def _entity(
-    entity: Entity, changes: Callable[[Iterable[Change]], tuple[Change, ...]], find: Callable[[str], str]
-) -> Entity:
-    return msgspec.structs.replace(entity, ref=find(entity.ref), fix=changes(entity.fix))
 
 
 def _settled(manifest: Object, beside: str, homes: Homes) -> Object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
@@ -110,6 +111,19 @@ def test_a_fault_of_a_store_stays_in_its_namespace() -> None:
     cause = next(e for e in made.entities if e.role == "Cause")
     assert cause.ref == f"stores/NetworkPolicy/{policy['metadata']['name']}"
     assert {c.target for s in made.solutions for c in s.changes} <= {cause.ref}
+
+
+@pytest.mark.parametrize("target", ["stores/Deployment/mongodb-geo", "Deployment/geo"])
+@pytest.mark.parametrize(("written", "home"), [("stores", STORES), ("app", HOME), ("kube-system", "kube-system")])
+def test_what_a_fault_creates_goes_where_it_says(target: str, written: str, home: str) -> None:
+    app, objects = apart("hotel-reservation", "6ecb097")
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes", "namespace": written}}
+    known = CATALOG.fault("deployment-scaled-to-zero")
+    fault_type = structs.replace(known, changes=(*known.changes, {"create": made}))
+
+    changes = fault(fault_type, FaultUse(name="cut", type="x", target=target), app, objects, HOME, "s").changes
+
+    assert [(c.create or {})["metadata"].get("namespace", HOME) for c in changes if c.create] == [home]
 
 
 def test_chaos_looks_for_pods_where_they_are() -> None:

@@ -9,7 +9,7 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.privileges import declaring
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Object
-from scenario_kit.render.objects import spelled
+from scenario_kit.render.objects import WORKLOADS, spelled
 
 #: Kinds that only some clusters can act on.
 _KINDS: Final = {
@@ -21,6 +21,9 @@ _GROUPS: Final = {
     "linkerd.io": "mesh", "policy.linkerd.io": "mesh", "crd.projectcalico.org": "calico",
     "projectcalico.org": "calico",
 }  # fmt: skip
+_REAL: Final = "real-data-plane"
+#: Fields of pods and containers that only a real runtime acts on.
+_UNMODELLED: Final = frozenset({"hostAliases", "postStart", "securityContext"})
 #: Kinds of Chaos Mesh that its manager carries out alone; the others need its daemon on the node.
 _MANAGED: Final = frozenset({"PodChaos", "Schedule"})
 _CHAOS: Final = {
@@ -51,7 +54,9 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
             for need in _needs(one.object, one.was):
                 if need not in case.fault.requires and need not in told:
                     told.add(need)
-                    message = f"{spelled(one.object)} acts only where the cluster has '{need}', which is not declared"
+                    fields = _beyond_a_model(one.object, one.was) if need == _REAL else []
+                    what = f"{' and '.join(fields)} of {spelled(one.object)}" if fields else spelled(one.object)
+                    message = f"{what} acts only where the cluster has '{need}', which is not declared"
                     fix = f"write `requires: [{', '.join((*case.fault.requires, need))}]`"
                     edits = declaring(case, need)
                     yield Problem(
@@ -68,9 +73,25 @@ def _needs(obj: Object, was: Object | None) -> Iterator[str]:
         yield _KINDS[kind]
     elif group in _GROUPS:
         yield _GROUPS[group]
+    elif kind in WORKLOADS and _beyond_a_model(obj, was):
+        yield _REAL
     labels = {**_labels(obj), **_labels((spec.get("template") or {}) if isinstance(spec, Mapping) else {})}
     if any(name.startswith("istio.io/") for name in labels) and not (was and labels == _labels(was)):
         yield "mesh"
+
+
+def _beyond_a_model(obj: Mapping[str, Any], was: Mapping[str, Any] | None) -> list[str]:
+    """What pods of the app get on which only a real container could act: the lab runs on as if it were not there."""
+    if was is None:
+        return []  # a companion, of which nothing but its being there is simulated
+    before = _settings(was)
+    return sorted({place[1] for place, value in _settings(obj).items() if value and value != before.get(place)})
+
+
+def _settings(obj: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    pod = ((obj.get("spec") or {}).get("template") or {}).get("spec") or {}
+    containers = [(c.get("name", ""), {**c, **(c.get("lifecycle") or {})}) for c in pod.get("containers") or ()]
+    return {(name, field): part[field] for name, part in [("", pod), *containers] for field in _UNMODELLED & {*part}}
 
 
 def _chaos(kind: str, spec: Mapping[str, Any]) -> Iterator[str]:

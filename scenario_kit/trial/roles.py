@@ -19,9 +19,11 @@ _ASLEEP: Final = ("SK304", "SK331")
 
 def awake(context: Context, step: Step, findings: list[Finding]) -> list[Finding]:
     """What is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
-    if not step.except_ or _role(context, step.except_) != "Trigger":
+    if not step.except_:
         return findings
-    return [f for f in findings if f.code not in _ASLEEP]
+    if _role(context, step.except_) == "Trigger":
+        return [f for f in findings if f.code not in _ASLEEP]
+    return [_needed(", ".join(step.except_), f) if f.code in _ASLEEP else f for f in findings]
 
 
 def expect_alerts_without(context: Context, step: Step, start: float) -> list[Finding]:

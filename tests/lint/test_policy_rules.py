@@ -224,6 +224,30 @@ def test_a_suppression_of_what_only_runs_find_is_not_stale(tmp_path: Path) -> No
     assert lint_file(write(document, tmp_path), CATALOG) == []
 
 
+CONTAINER = "{{ container(target).name }}"
+HOOK = {"exec": {"command": ["/bin/true"]}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "field"),
+    [
+        ({"hostAliases": [{"ip": "10.0.0.9", "hostnames": ["cart"]}]}, "hostAliases"),
+        ({"securityContext": {"runAsNonRoot": True}}, "securityContext"),
+        ({"containers": [{"name": CONTAINER, "lifecycle": {"postStart": HOOK}}]}, "postStart"),
+        ({"containers": [{"name": CONTAINER, "lifecycle": {"preStop": HOOK}}]}, ""),
+        ({"nodeSelector": {"disk": "fast"}}, ""),
+    ],
+    ids=["names", "rights", "a hook at the start", "a hook at the end", "what the scheduler acts on"],
+)
+def test_what_only_a_real_container_acts_on_is_declared(pod: dict[str, object], field: str) -> None:
+    good = CATALOG.fault_path("deployment-scaled-to-zero").read_text()
+    patch = {"target": "{{ target }}", "type": "Strategic", "patch": {"spec": {"template": {"spec": pod}}}}
+    found = [m.finding for m in study_fault(edited(good, [Put(("changes", 1), {"patch": patch})]))]
+
+    told = [f.message for f in found if f.code == "SK209"]
+    assert [field in message and "'real-data-plane'" in message for message in told] == ([True] if field else [])
+
+
 def test_a_secret_cannot_be_suppressed(tmp_path: Path) -> None:
     document = base()
     given.VIOLATIONS["SK206"](document["spec"])

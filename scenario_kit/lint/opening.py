@@ -92,13 +92,15 @@ def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
 
 def _fault(path: Path, document: Document, catalog: Catalog) -> FaultCase:
     fault_type = fault_in(document).fault
-    renderings = (*_defaults(fault_type, catalog), *_uses(path, fault_type, catalog))
+    uses = tuple(_uses(path, fault_type, catalog))
+    apps = tuple(dict.fromkeys(use.app.name for use in uses)) or catalog.apps()  # beside a scenario it is for no other
+    renderings = (*_defaults(fault_type, catalog, apps), *uses)
     return FaultCase(path, fault_type, document.data, document.positions, catalog, renderings)
 
 
-def _defaults(fault_type: FaultType, catalog: Catalog) -> Iterator[Rendering]:
-    """For each app the first target where the fault bites, else the first that says why it does not."""
-    for name in catalog.apps():
+def _defaults(fault_type: FaultType, catalog: Catalog, apps: Sequence[str]) -> Iterator[Rendering]:
+    """For each of these apps the first target where the fault bites, else the first that says why it does not."""
+    for name in apps:
         try:
             app = catalog.app(name, catalog.versions(name)[0])
             if not fits(fault_type, app):

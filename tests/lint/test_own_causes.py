@@ -46,3 +46,13 @@ def test_what_a_fault_says_of_its_cause_can_be_true(fault: dict[str, Any], codes
 
     path = scenario(label, tmp_path, fault)
     assert {f.code for f in found(path)} & {"SK405", "SK406", "SK414"} == codes
+
+
+@pytest.mark.parametrize(("caller", "codes"), [("checkout", set()), ("frontnd", {"SK119"}), ("geo", {"SK119"})])
+def test_a_fault_beside_a_scenario_is_judged_for_the_app_of_that(caller: str, codes: set[str], tmp_path: Path) -> None:
+    fault = own_fault()
+    errors = f'sum(rate(traces_span_metrics_calls_total{{service_name="{caller}"}}[1m]))'
+    fault["effect"] = [{"query": {"expr": errors, "is": "AtLeast", "value": 1}, "describe": "calls fail"}]
+    path = scenario(lambda spec: None, tmp_path, fault)
+
+    assert {f.code for f in found(path.parent / "faults" / "own" / "fault.yaml")} & {"SK119"} == codes

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import structs
+
+from scenario_kit.changes import Receipt
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import label
+from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.model.scenario import LABELLED
@@ -50,10 +54,28 @@ def _guards(context: Context) -> Resolution:
         for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
     ]
     problems = guards.violations(
-        noise.guarded(context, baseline.guards), context.guarded(), context.runbook.app, scalers
+        noise.guarded(context, _owed(context, baseline.guards)), context.guarded(), context.runbook.app, scalers
     )
     problems += _gone(context, baseline)
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _spared(context: Context) -> list[Receipt]:
+    """What triggers and distractors changed, which no repair has to take back."""
+    groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
+    return [r for r in context.engine.done("Fault/") if r.group in groups]
+
+
+def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+    """The guards without the replicas and probes that a harmless change took off, as long as a replica is left."""
+    entries = [e for r in _spared(context) for e in r.entries if e.prior and e.after]
+    changed = {(g.kind, g.name): g for e in entries for g in guards.baseline([e.after or {}], context.runbook.app)}
+    return tuple(_without(g, changed.get((g.kind, g.name), g)) for g in known)
+
+
+def _without(guard: Guarded, now: Guarded) -> Guarded:
+    left = {name: [p for p in probes if p in now.probes.get(name, probes)] for name, probes in guard.probes.items()}
+    return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left)
 
 
 def _gone(context: Context, baseline: Baseline) -> list[str]:
@@ -63,8 +85,7 @@ def _gone(context: Context, baseline: Baseline) -> list[str]:
     trigger or a distractor deleted may stay deleted: nobody has to repair that.
     """
     guarded = {(g.kind, g.name) for g in baseline.guards}
-    spared = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
-    deleted = {e.ref for r in context.engine.done("Fault/") if r.group in spared for e in r.entries if e.after is None}
+    deleted = {e.ref for r in _spared(context) for e in r.entries if e.after is None}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
     references = [object_reference(o, context.namespace) for o in owed if o["kind"] not in _ENDING]
     gone = [r for r in references if str(r) not in deleted and context.cluster.get(r) is None]

@@ -3,11 +3,12 @@
 import msgspec
 import pytest
 
-from scenario_kit.judge.guards import Guarded
-from scenario_kit.model import Change, Fault
+from scenario_kit.judge.guards import Guarded, baseline
+from scenario_kit.model import Change, Fault, Step
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
 from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import resolution
 from tests.trial.test_watch import INJECTED, Trial, config
 
@@ -52,3 +53,39 @@ def test_no_object_of_the_app_may_be_missing(faults, removed, reasons):
 
 def test_what_is_guarded_is_told_once():
     assert after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]
+
+
+def workload(replicas=3, ready=3, probe=True):
+    container = {"name": "web"} | ({"readinessProbe": {"httpGet": {"port": 80}}} if probe else {})
+    spec = {"replicas": replicas, "template": {"spec": {"containers": [container]}}}
+    metadata = {"name": "web", "namespace": "shop"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec,
+            "status": {"readyReplicas": ready}}  # fmt: skip
+
+
+def shrinking(role, replicas, *, probe):
+    patch = {"spec": workload(replicas, probe=probe)["spec"]}
+    return Fault(
+        name="a", type="fewer", version=1, target="Deployment/web", role=role, effect=(), entities=(),
+        changes=(Change.from_json({"patch": {"target": "Deployment/web", "type": "Merge", "patch": patch}}),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("role", "replicas", "probe", "reasons"),
+    [
+        ("Distractor", 2, True, []),
+        ("Distractor", 2, False, []),
+        ("Distractor", 0, True, ["Deployment/web is scaled to 0, its baseline is 1"]),
+        ("Cause", 2, True, ["Deployment/web is scaled to 2, its baseline is 3"]),
+    ],
+)
+def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, replicas, probe, reasons):
+    trial = Trial()
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    trial.cluster.apply(workload())
+    guarded = baseline([workload()], trial.context.runbook.app)
+    trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe))
+    inject(trial.context, Step(kind="inject"), 2, INJECTED)
+    trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
+    assert [r for r in resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons

@@ -40,7 +40,7 @@ def resolution(context: Context, since: float) -> Resolution:
         _guards(context),
     ]
     if all(p.answer == "True" for p in parts):
-        parts.append(_traffic(context, history, since))
+        parts += [_complete(context), _traffic(context, history, since)]
     return resolved.combine(parts)
 
 
@@ -56,7 +56,12 @@ def _guards(context: Context) -> Resolution:
     problems = guards.violations(
         noise.guarded(context, _owed(context, baseline.guards)), context.guarded(), context.runbook.app, scalers
     )
-    problems += _gone(context, baseline)
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
+
+
+def _complete(context: Context) -> Resolution:
+    """Whether every object of the app is there."""
+    problems = _gone(context, _baseline(context))
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
@@ -88,7 +93,13 @@ def _gone(context: Context, baseline: Baseline) -> list[str]:
     deleted = {e.ref for r in _spared(context) for e in r.entries if e.after is None}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
     references = [object_reference(o, context.namespace) for o in owed if o["kind"] not in _ENDING]
-    gone = [r for r in references if str(r) not in deleted and context.cluster.get(r) is None]
+    # By kind: an app has many more objects than kinds of them.
+    there = {
+        (kind, namespace, obj["metadata"]["name"])
+        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in references})
+        for obj in context.cluster.list(kind, namespace, group=group)
+    }
+    gone = [r for r in references if str(r) not in deleted and (r.kind, r.namespace, r.name) not in there]
     return [f"{ref.kind}/{ref.name} is gone" for ref in gone]
 
 

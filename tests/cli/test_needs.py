@@ -22,8 +22,8 @@ def offer(fault):
     [
         ("pod-failure", SHOP, []),
         ("pod-failure", UNSIMULATED, ["real-data-plane"]),
-        ("dns-error", SHOP, ["dns-chaos-server", "real-data-plane"]),
-        ("dns-error", UNSIMULATED, ["dns-chaos-server", "real-data-plane"]),
+        ("jvm-gc", SHOP, ["jvm", "real-data-plane"]),
+        ("jvm-gc", UNSIMULATED, ["jvm", "real-data-plane"]),
     ],
 )
 def test_each_capability_once(fault, app, needs):
@@ -33,9 +33,9 @@ def test_each_capability_once(fault, app, needs):
 @pytest.mark.parametrize(
     ("app", "listed"),
     [
-        (SHOP, "pod-failure; and what the lab cannot judge: dns-error (needs dns-chaos-server, real-data-plane)"),
-        (UNSIMULATED, "pod-failure; and what the lab cannot judge: dns-error (needs dns-chaos-server)"),
+        (SHOP, "pod-failure; and what the lab cannot judge: jvm-gc (needs jvm, real-data-plane)"),
+        (UNSIMULATED, "pod-failure; and what the lab cannot judge: jvm-gc (needs jvm)"),
     ],
 )
 def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
-    assert _types([offer("pod-failure"), offer("dns-error")], app, CATALOG) == listed
+    assert _types([offer("pod-failure"), offer("jvm-gc")], app, CATALOG) == listed

@@ -107,7 +107,7 @@ def test_questions_offer_only_what_fits(folder, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "targetPort: 9001" in (folder / "wrong-port" / "scenario.yaml").read_text()
     assert "port = 8080   one of: 8080" in result.output
-    assert "dns-error  (Deployment/cart)  not in the lab: needs dns-chaos-server, real-data-plane" in result.output
+    assert "clock-skew  (Deployment/cart)  not in the lab: needs real-data-plane" in result.output
 
 
 class Counting(Catalog):
@@ -140,7 +140,7 @@ def test_other_faults_are_looked_through_only_to_list_them_and_once(parameters, 
 
 @pytest.mark.parametrize(
     ("fault", "needs"),
-    [("dns-error", ["dns-chaos-server", "real-data-plane"]), ("pod-failure", []), ("network-partition", [])],
+    [("clock-skew", ["real-data-plane"]), ("pod-failure", []), ("network-partition", [])],
 )
 def test_what_the_lab_cannot_judge_is_said_when_it_is_written(folder, capsys, fault, needs):
     assert run(["new", "x", "--app", "otel-demo", "--target", "cart", "--fault", fault, "--author", "Ada"]) == 0
@@ -155,13 +155,13 @@ def test_the_list_keeps_apart_what_the_lab_cannot_judge(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--target", "cart"]) == 3
     here, beyond = capsys.readouterr().err.split("; and what the lab cannot judge: ")
     assert "pod-failure" in here
-    assert "dns-error" not in here
-    assert "dns-error (needs dns-chaos-server, real-data-plane)" in beyond
+    assert "clock-skew" not in here
+    assert "clock-skew (needs real-data-plane)" in beyond
     assert "pod-failure" not in beyond
 
 
 def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, capsys):
-    assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "dns-error", "--dry-run"]) == 0
+    assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "clock-skew", "--dry-run"]) == 0
     told = capsys.readouterr()
     assert "beware" not in told.out
-    assert "it needs dns-chaos-server" in told.err
+    assert "it needs real-data-plane" in told.err

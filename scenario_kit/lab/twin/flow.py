@@ -326,7 +326,7 @@ class Flow:
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         traffic.exchange(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
-        took, failed, falsified = interception.answered(met, node, took, failed)
+        took, failed, falsified = interception.answered(met, node, took, failed, unchecked=edge.unchecked)
         if node.operation.model.topic:
             self._publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if (node.log or falsified) and failed.any():

@@ -72,8 +72,13 @@ def held_back(met: tuple[Rule, ...], node: CallNode, *, answers: bool) -> float:
     return sum(r.delay for r in met if r.answers is answers and r.means(node))
 
 
-def answered(met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags) -> tuple[Floats, Flags, str]:
-    """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status."""
+def answered(
+    met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
+) -> tuple[Floats, Flags, str]:
+    """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
+
+    To ``unchecked`` callers a status says nothing: they read what comes with it.
+    """
     meant = [r for r in met if r.answers and r.means(node)]
     if not meant:
         return took, failed, ""
@@ -82,9 +87,10 @@ def answered(met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags)
     took, failed = took.copy(), failed.copy()
     for rule, hit in chosen:
         took[hit] += rule.delay
-        if rule.abort or rule.status:
-            failed[hit] = rule.abort or rule.status >= _ERROR
-            outcome = "aborted" if rule.abort else str(rule.status)
+        status = 0 if unchecked else rule.status
+        if rule.abort or status:
+            failed[hit] = rule.abort or status >= _ERROR
+            outcome = "aborted" if rule.abort else str(status)
     return took, failed, outcome
 
 

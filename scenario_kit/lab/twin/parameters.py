@@ -75,8 +75,8 @@ class Edge(Value, frozen=True, kw_only=True):
     where that holds anything but a whole number above 0. With a ``registry`` the address is the registry's, and calls
     take turns over what is registered there as ``name``. ``service``: the spans of that service go to the collector
     this way, and not those of the caller itself. ``optional``: a caller without an address does without.
-    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``program`` is the
-    callee's, filled in when the document is read.
+    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``unchecked``: it reads
+    what comes, whatever its status. ``program`` is the callee's, filled in when the document is read.
     """
 
     caller: str
@@ -95,6 +95,7 @@ class Edge(Value, frozen=True, kw_only=True):
     retries: int = 0
     shared: bool = True
     remembers: bool = False
+    unchecked: bool = False
     optional: bool = False
     refused_ms: float = 1.0
     unreachable_seconds: float = 0.0

@@ -104,6 +104,16 @@ def test_the_caller_tells_the_status_that_arrived() -> None:
     assert window.share("checkout", kind="SERVER") == 1.0
 
 
+def test_who_checks_no_status_is_not_misled_by_one() -> None:
+    shop = rendered("2.2.0", 50, {}, "", 120.0)
+    _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, replace={"code": 503}), (8080,), "quote")
+    shop.run(90.0)
+    assert shop.run(120.0).share("shipping", kind="SERVER") == 0.0
+    _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, abort=True), (8080,), "quote")
+    shop.run(90.0)
+    assert shop.run(120.0).share("shipping", kind="SERVER") > 0.4, "shipping an order asks nobody"
+
+
 def test_rules_are_those_of_the_port_and_the_running_container() -> None:
     pod = {"status": {"containerStatuses": [{"containerID": "containerd://a", "state": {"running": {}}}]}}
     told = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}

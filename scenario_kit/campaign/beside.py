@@ -50,9 +50,12 @@ def _part(runbook: Runbook, cause: Cause) -> Procedure | None:
     """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags
-    changes = [c for c in cause.fix.solution.changes if c.about(flags) != bare(cause.entity)]
-    changed = _touched(fault.changes, flags)
-    if changed.isdisjoint(_touched(changes, flags)):
+    fix = cause.fix.solution.changes
+    changes = [c for c in fix if c.about(flags) != bare(cause.entity)]
+    if all(c.run is not None or c.restart is not None for c in fix):
+        return None  # what only a command can repair is inside of the cause
+    ran = any(c.run is not None for c in changes) and any(c.run is not None for c in fault.changes)
+    if not ran and _touched(fault.changes, flags).isdisjoint(_touched(changes, flags)):
         return None
     name = f"{cause.fix.name}{BESIDE}"
     solution = msgspec.structs.replace(cause.fix.solution, name=name, changes=tuple(changes))

@@ -12,6 +12,7 @@ ANSWER, OTHER, THIRD = (
     for target in ("ConfigMap/a", "Service/real", "Service/else")
 )
 RESTART = {"restart": {"target": "Deployment/web"}}
+REVOKE, GRANT = ({"run": {"client": "psql", "command": [word]}} for word in ("REVOKE", "GRANT"))
 
 
 def changes(*documents):
@@ -36,10 +37,15 @@ def repaired(runbook, *documents):
         ([ANSWER, OTHER], [OTHER, ANSWER, RESTART], [OTHER, RESTART]),
         ([ANSWER, OTHER], [ANSWER, THIRD], []),
         ([ANSWER, OTHER], [{"removeFault": {"fault": "a"}}], []),
+        ([REVOKE], [GRANT], []),
+        ([REVOKE], [GRANT, RESTART], []),
+        ([ANSWER, REVOKE], [ANSWER, GRANT], [GRANT]),
+        ([ANSWER], [ANSWER, GRANT], []),
     ],
     ids=[
         "its own", "an artefact stays", "another object, too", "only another object", "a restart", "with a restart",
-        "what the fault left alone", "taken back",
+        "what the fault left alone", "taken back", "a command", "a command and a restart", "with a command",
+        "with a command of its own",
     ],
 )  # fmt: skip
 def test_what_a_repair_takes_back_elsewhere_is_tried_alone(fault, runbook_of, made, fix, part):

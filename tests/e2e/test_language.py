@@ -12,8 +12,8 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "language"
     [
         (
             "trigger-and-sustaining",
-            ["repeat-1", "control", "label", "label-rest"],
-            ["it reproduces", "the label is the cause", "the solution resolves it"],
+            ["repeat-1", "control", "untriggered", "label", "label-rest"],
+            ["it reproduces", "the label is the cause", "the solution resolves it", "not come without its trigger"],
         ),
         (
             "no-incident-with-distractor",

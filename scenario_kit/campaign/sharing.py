@@ -8,10 +8,14 @@ over an object of the same name, and find the cluster changed when it compares i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
 from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
+
+#: The kind of experiment that tells the cluster's one chaos name server what to answer.
+_NAMES: Final = "DNSChaos"
 
 
 def at_once(runbook: Runbook, parallel: int) -> int:
@@ -60,6 +64,10 @@ def _changes(runbook: Runbook) -> Iterator[Change]:
 
 
 def _beyond(change: Change, own: set[str]) -> bool:
+    if change.chaos is not None:
+        # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
+        # end of one takes away what it was told for another.
+        return _NAMES in (change.chaos["kind"], change.chaos["spec"].get("type"))
     body = change.create or change.apply
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own

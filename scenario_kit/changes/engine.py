@@ -169,8 +169,9 @@ class Engine:
             self._clock.wait(self._clock.now())
         if self._scene.cluster.get(ref) is not None:
             raise LabError(f"{ref} is not released by Chaos Mesh, so it cannot be bound to the new pods")
-        if not now.nobody:
-            operations.send(self._scene, receipt.change)
+        if chaos.chosen(self._scene.cluster, template, self._scene.namespace).nobody:
+            return 0  # they have gone meanwhile; it is bound to those that come
+        operations.send(self._scene, receipt.change)
         self._store.save(msgspec.structs.replace(self._done(receipt), note=""))
         return 1
 

@@ -26,6 +26,9 @@ def with_changes(fault, *changes, scope="Namespace"):
         ({"apply": CREATED}, False),
         ({"cordon": {"target": "Node/node-1"}}, False),
         ({"removeFault": {"fault": "f"}}, True),
+        ({"chaos": {"kind": "NetworkChaos", "metadata": {"name": "n"}, "spec": {"action": "delay"}}}, True),
+        ({"chaos": {"kind": "DNSChaos", "metadata": {"name": "n"}, "spec": {"action": "error"}}}, False),
+        ({"chaos": {"kind": "Schedule", "metadata": {"name": "n"}, "spec": {"type": "DNSChaos"}}}, False),
     ],
 )
 def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, fault, change, many):

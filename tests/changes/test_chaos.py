@@ -99,6 +99,27 @@ def test_while_a_side_has_no_pod_nothing_is_replaced(engine, cluster):
     assert cluster.get(LIVE)["metadata"]["uid"] == before
 
 
+def test_pods_that_go_while_it_is_replaced_are_waited_for(cluster):
+    class Meanwhile(FakeClock):
+        """Nobody is left of one side as soon as time passes."""
+
+        def wait(self, until):
+            for pod in cluster.list("Pod", NS, labels={"app": "cart"}):
+                cluster.delete(Reference("Pod", pod["metadata"]["name"], NS))
+            return super().wait(until)
+
+    clock = Meanwhile()
+    scene = Scene(cluster=cluster, namespace=NS, app=APP, now=clock.now)
+    engine = Engine(scene, clock, ClusterStore(cluster, "scenario-kit", "t1"), "t1")
+    do(engine, partition())
+    run(cluster, "cart-2", "cart")
+    assert (engine.maintain(["Fault/main"]), cluster.get(LIVE)) == (0, None)
+    assert engine.maintain(["Fault/main"]) == 0
+    run(cluster, "cart-3", "cart")
+    assert engine.maintain(["Fault/main"]) == 1
+    assert cluster.get(LIVE)["spec"]["target"]["selector"]["pods"] == {NS: ["cart-3"]}
+
+
 @pytest.mark.parametrize("manifest", [partition("nobody"), schedule()])
 def test_a_side_without_pods_is_refused(engine, cluster, manifest):
     if manifest["kind"] == "Schedule":

@@ -16,6 +16,7 @@ from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, Step, TrialSpec, Value
+from scenario_kit.model.rule import slowest
 from scenario_kit.render.recurrence import demand_wall_clock
 
 
@@ -270,8 +271,7 @@ def enumerated(names: Sequence[str], last: str = "and") -> str:
 def _length(runbook: Runbook) -> int:
     """Seconds from quiet to the end of hold: what a repeat takes before anybody acts."""
     windows = runbook.windows
-    slowest = max((r.for_seconds + r.range_seconds for r in runbook.rules), default=0)
-    return windows.quiet + slowest + windows.hold
+    return windows.quiet + slowest(runbook.rules) + windows.hold
 
 
 def trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
+from scenario_kit.model.chaos import experiment
 from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
 
@@ -67,7 +68,7 @@ def _beyond(change: Change, own: set[str]) -> bool:
     if change.chaos is not None:
         # The name server of Chaos Mesh knows an experiment by its name alone, which all trials of a scenario share: the
         # end of one takes away what it was told for another.
-        return _NAMES in (change.chaos["kind"], change.chaos["spec"].get("type"))
+        return experiment(change.chaos)[0] == _NAMES
     body = change.create or change.apply
     if body is not None:
         return body["kind"] in CLUSTER_KINDS or body.get("metadata", {}).get("namespace", "") not in own

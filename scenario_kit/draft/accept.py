@@ -76,15 +76,13 @@ def accepted(
         edits.append(Drop(_EDGES))  # only the cause alerts: there is no way to explain
     elif (new or kept) and (new or len(kept) < len(known)):
         edits += _list(_EDGES, [_edge(e) for e in spec.ground_truth.propagation], [_edge(e) for e in (*kept, *new)])
-    return edited(text, [_around(edit, text) for edit in edits])
+    expecting = "expect" in parse(text, "").data["spec"]
+    return edited(text, edits if expecting else [_around(edit) for edit in edits])
 
 
-def _around(edit: Edit, text: str) -> Edit:
+def _around(edit: Edit) -> Edit:
     """The edit of a draft that leaves out the whole of ``expect``: it gets one."""
-    spec = parse(text, "").data.get("spec")
-    if not isinstance(edit, Put) or edit.place != _ALERTS or "expect" in spec:
-        return edit
-    return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value})
+    return Put(_ALERTS[:-1], {_ALERTS[-1]: edit.value}) if isinstance(edit, Put) and edit.place == _ALERTS else edit
 
 
 def edges_to(

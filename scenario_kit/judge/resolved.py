@@ -60,7 +60,7 @@ def known(
     Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
     ``benign`` passes, whatever class its alerts have.
     """
-    chronic = {label(t) for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)}
+    chronic = {label(t) for t in _chronic(history, expect, injected)}
     raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
     return sorted(chronic | raised)
 
@@ -68,12 +68,12 @@ def known(
 def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
     """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before."""
     demanded = [t for e in of_class(expect, "MustFire") for t in chosen(e, history.timelines)]
-    chronic = [t for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)]
-    return [
-        t
-        for t in history.timelines
-        if t not in demanded and t not in chronic and t.fires_within(injected, repaired) and t.firing_at(history.end)
-    ]
+    others = [t for t in history.timelines if t not in (*demanded, *_chronic(history, expect, injected))]
+    return [t for t in others if t.fires_within(injected, repaired) and t.firing_at(history.end)]
+
+
+def _chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:
+    return [t for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)]
 
 
 def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:

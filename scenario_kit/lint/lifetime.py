@@ -64,7 +64,7 @@ def _needed(case: Case) -> int:
 
 
 def _due(within: int | None, known: AlertRule | None) -> int:
-    return within or (known.for_seconds + known.range_seconds if known else 0)
+    return within or (known.response_seconds if known else 0)
 
 
 def _limit(change: Change, fault: Fault) -> _Limit | None:

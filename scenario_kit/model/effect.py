@@ -28,7 +28,10 @@ class NetworkEffect(Value, frozen=True, kw_only=True):
 
 
 class ContainerEffect(Value, frozen=True, kw_only=True):
-    """An effect inside one container: Stress, IO, HTTP, DNS, Time or JVM, with the daemon's own arguments decoded."""
+    """An effect inside one container: Stress, IO, HTTP, DNS, Time or JVM, with the daemon's own arguments decoded.
+
+    Of the kind Names, which belongs to a pod and has no container: what the chaos name server tells that pod.
+    """
 
     pod_uid: str
     container_id: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from scenario_kit.model.base import Value
@@ -28,6 +29,16 @@ class AlertRule(Value, frozen=True, kw_only=True):
     annotations: dict[str, str] = {}
     entity: EntityLabel | None = None
     pack: str = "default"
+
+    @property
+    def response_seconds(self) -> int:
+        """How long it may take until the rule has followed a change: its ``for``, and the range that it looks back."""
+        return self.for_seconds + self.range_seconds
+
+
+def slowest(rules: Iterable[AlertRule], name: str = "") -> int:
+    """``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
+    return max((r.response_seconds for r in rules if name in ("", r.name)), default=0)
 
 
 class Windows(Value, frozen=True, kw_only=True):

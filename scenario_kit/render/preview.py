@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
+from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render.noise import Event, events
 
@@ -99,7 +100,7 @@ def due(runbook: Runbook, alert: AlertExpectation) -> int:
     """Seconds after injection by which an alert is expected: the author's number, else its rule's `for` and range."""
     if alert.within_seconds is not None:
         return alert.within_seconds
-    return max((r.for_seconds + r.range_seconds for r in runbook.rules if r.name == alert.name), default=0)
+    return slowest(runbook.rules, alert.name)
 
 
 def _told(alert: AlertExpectation) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from scenario_kit.model import AlertRule, Windows
+from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import Expect
 
 #: Seconds between two scrapes, and between two evaluations, everywhere.
@@ -42,11 +43,11 @@ def windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows
     alerts = expect.alerts if expect else ()
     must_fire = _named(rules, {a.name for a in alerts if a.alert_class == "MustFire"}) or tuple(rules)
     judged = _named(rules, {a.name for a in alerts if a.alert_class != "MayFire"}) or must_fire
-    clear = _longest(must_fire) + _DELAY
+    clear = slowest(must_fire) + _DELAY
     return Windows(
         quiet=max((r.for_seconds for r in rules), default=0) + _DELAY,
-        hold=max(_longest(judged), _longest(must_fire)) + _DELAY,
-        still_firing=_longest(must_fire) + 2 * EVALUATION,
+        hold=max(slowest(judged), slowest(must_fire)) + _DELAY,
+        still_firing=slowest(must_fire) + 2 * EVALUATION,
         clear=clear,
         resolve=max((r.range_seconds for r in must_fire), default=0) + clear + _TRAFFIC + _REPAIR,
     )
@@ -54,7 +55,3 @@ def windows(rules: Sequence[AlertRule], expect: Expect | None = None) -> Windows
 
 def _named(rules: Iterable[AlertRule], names: set[str]) -> tuple[AlertRule, ...]:
     return tuple(r for r in rules if r.name in names)
-
-
-def _longest(rules: Iterable[AlertRule]) -> int:
-    return max((r.for_seconds + r.range_seconds for r in rules), default=0)

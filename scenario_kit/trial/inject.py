@@ -13,6 +13,7 @@ import msgspec
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.model.rule import slowest
 from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
@@ -144,9 +145,7 @@ class _Stage:
             alert = fault.start.on_alert
             if alert is None or self._of(fault) is not None:
                 continue
-            within = alert.within_seconds or SLACK + max(
-                (r.for_seconds + r.range_seconds for r in context.runbook.rules if r.name == alert.name), default=0
-            )
+            within = alert.within_seconds or SLACK + slowest(context.runbook.rules, alert.name)
             if context.clock.now() >= base + within:
                 wanted = f"{alert.name} on {alert.on}" if alert.on else alert.name
                 findings.append(_never_started(fault, wanted, within, self._alerts()))

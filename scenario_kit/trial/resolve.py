@@ -15,6 +15,7 @@ from scenario_kit.judge.expectations import label
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.trial import noise
 from scenario_kit.trial.context import Baseline, Context
@@ -59,12 +60,6 @@ def _guards(context: Context) -> Resolution:
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
-def _complete(context: Context) -> Resolution:
-    """Whether every object of the app is there."""
-    problems = _gone(context, _baseline(context))
-    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
-
-
 def _spared(context: Context) -> list[Receipt]:
     """What triggers and distractors changed, which no repair has to take back."""
     groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
@@ -83,13 +78,13 @@ def _without(guard: Guarded, now: Guarded) -> Guarded:
     return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left)
 
 
-def _gone(context: Context, baseline: Baseline) -> list[str]:
-    """Objects of the app that are not there any more, but for the guarded ones.
+def _complete(context: Context) -> Resolution:
+    """Whether the objects of the app are there, beside the guarded ones.
 
     What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
     trigger or a distractor deleted may stay deleted: nobody has to repair that.
     """
-    guarded = {(g.kind, g.name) for g in baseline.guards}
+    guarded = {(g.kind, g.name) for g in _baseline(context).guards}
     deleted = {e.ref for r in _spared(context) for e in r.entries if e.after is None}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
     references = [object_reference(o, context.namespace) for o in owed if o["kind"] not in _ENDING]
@@ -100,7 +95,7 @@ def _gone(context: Context, baseline: Baseline) -> list[str]:
         for obj in context.cluster.list(kind, namespace, group=group)
     }
     gone = [r for r in references if str(r) not in deleted and (r.kind, r.namespace, r.name) not in there]
-    return [f"{ref.kind}/{ref.name} is gone" for ref in gone]
+    return Resolution(answer="False" if gone else "True", reasons=tuple(f"{r.kind}/{r.name} is gone" for r in gone))
 
 
 def _traffic(context: Context, history: AlertHistory, since: float) -> Resolution:
@@ -148,8 +143,7 @@ def _lingering(context: Context, step: Step, repaired: float) -> list[Finding]:
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     if not (left := resolved.lingering(context.history(), expect, injected, repaired)):
         return []
-    remembers = {r.name: r.for_seconds + r.range_seconds for r in context.runbook.rules}
-    seconds = max(remembers.get(t.name, 0) for t in left) + _LINGERING_SLACK
+    seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
     stretch(context, context.clock.now(), seconds)
     return [
         Finding(

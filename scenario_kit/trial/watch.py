@@ -12,6 +12,7 @@ from scenario_kit.judge import alerts
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
+from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.trial import noise, signs
@@ -69,7 +70,7 @@ def served_between(context: Context, start: float, end: float) -> Served:
 
 def deadlines(context: Context) -> dict[AlertExpectation, float]:
     """Seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
-    longest = {r.name: r.for_seconds + r.range_seconds for r in context.runbook.rules}
+    longest = {r.name: r.response_seconds for r in context.runbook.rules}
     return {
         e: float(e.within_seconds or longest.get(e.name, 0) + _SLACK)
         for e in context.runbook.expect.alerts
@@ -114,8 +115,7 @@ def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:
     """
     history, expect = context.history(), context.runbook.expect
     if context.virtual and any(alerts.pending_must_fire(history, _only(expect, e), since[e]) for e in since):
-        longest = max((r.for_seconds + r.range_seconds for r in context.runbook.rules), default=0)
-        stretch(context, max(since.values()), longest + _SLACK)
+        stretch(context, max(since.values()), slowest(context.runbook.rules) + _SLACK)
 
 
 def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:

@@ -7,6 +7,7 @@ from scenario_kit.campaign.sharing import at_once, in_the_way, labels
 from scenario_kit.model import Change, Procedure, Solution
 from scenario_kit.model.trial import ALONE_LABEL
 
+RECURRING = {"type": "DNSChaos", "dnsChaos": {"action": "error"}}
 CREATED = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
 
 
@@ -28,7 +29,10 @@ def with_changes(fault, *changes, scope="Namespace"):
         ({"removeFault": {"fault": "f"}}, True),
         ({"chaos": {"kind": "NetworkChaos", "metadata": {"name": "n"}, "spec": {"action": "delay"}}}, True),
         ({"chaos": {"kind": "DNSChaos", "metadata": {"name": "n"}, "spec": {"action": "error"}}}, False),
-        ({"chaos": {"kind": "Schedule", "metadata": {"name": "n"}, "spec": {"type": "DNSChaos"}}}, False),
+        (
+            {"chaos": {"kind": "Schedule", "metadata": {"name": "n"}, "spec": {"type": "DNSChaos", "dnsChaos": {}}}},
+            False,
+        ),
     ],
 )
 def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, fault, change, many):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import grpc
 
-from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
+from scenario_kit.lab.chaos_daemon.listening import listen
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 from scenario_kit.model import ContainerEffect, Object
 
@@ -74,17 +73,9 @@ class NameServer:
             )
             for name, call in messages.calls.items()
         }
-        workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="chaos-names")
         service = grpc.method_handlers_generic_handler(messages.service, methods)
-        server = grpc.server(workers, handlers=[service], options=[("grpc.so_reuseport", 0)])
-        try:
-            bound = server.add_insecure_port(f"{address}:{port}")
-        except RuntimeError as error:
-            where = f"chaos name server: {address}:{port} cannot be bound"
-            raise LabError(f"{where}: {error}", fix="stop what listens there, or choose another port") from error
-        server.start()
-        self._server = server
-        return int(bound)
+        self._server, bound = listen("chaos name server", service, address, port, threads=4)
+        return bound
 
     def stop(self) -> None:
         """Stop listening, and wait for the calls under way."""

@@ -6,15 +6,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import grpc
 
-from scenario_kit.errors import LabError, ToolchainError
+from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Target
 from scenario_kit.lab.chaos_daemon.knobs import Knobs
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.listening import listen
 from scenario_kit.lab.chaos_daemon.network import NotSimulated
 from scenario_kit.lab.chaos_daemon.proto import Call, Messages
 
@@ -87,23 +87,14 @@ class ChaosDaemon:
         Raises:
             LabError: the address cannot be bound, or the certificate is none.
         """
-        # One worker for each kind of the manager, with room for a call that hangs in each.
-        workers = ThreadPoolExecutor(max_workers=16, thread_name_prefix="chaos-daemon")
-        # Without this a second lab would silently share the port, and get every other call.
-        server = grpc.server(workers, handlers=[self._service], options=[("grpc.so_reuseport", 0)])
         credentials = grpc.ssl_server_credentials(
             [(self._tls.key, self._tls.certificate)],
             root_certificates=self._tls.client_authority,
             require_client_auth=True,
         )
-        try:
-            bound = server.add_secure_port(f"{address}:{port}", credentials)
-        except RuntimeError as error:
-            where = f"chaos daemon: {address}:{port} cannot be bound"
-            raise LabError(f"{where}: {error}", fix="stop what listens there, or choose another port") from error
-        server.start()
-        self._server = server
-        return int(bound)
+        # One thread for each kind of the manager, with room for a call that hangs in each.
+        self._server, bound = listen("chaos daemon", self._service, address, port, threads=16, credentials=credentials)
+        return bound
 
     def stop(self) -> None:
         """Stop listening, let hanging calls go, and wait for the calls under way."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule
-from scenario_kit.lab.twin.network import Destination, Network, Wire
+from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
 from scenario_kit.lab.twin.parameters import AddressSource, Edge, Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.registry import Registries
@@ -151,7 +151,7 @@ class Connections:
         if known and edge.protocol == "udp":
             return dial(edge, address._replace(host=known), caller, network)
         lanes, ip = dial(edge, address, caller, network)
-        if known and edge.remembers and lanes[0].outcome in ("unanswered", "misanswered"):
+        if known and edge.remembers and lanes[0].outcome in NO_ANSWER:
             return dial(edge, address._replace(host=known), caller, network)
         if ip and (edge.remembers or edge.protocol == "udp"):
             self._resolves[key] = ip

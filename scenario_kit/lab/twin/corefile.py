@@ -13,7 +13,9 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
-_ZONE: Final = "cluster.local"
+from scenario_kit.lab.twin.names import DOMAIN
+
+_ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
 _ADDRESS: Final = re.compile(r"\sIN\s+A\s+(\S+)", re.IGNORECASE)
 #: What a program makes of the code of an answer.

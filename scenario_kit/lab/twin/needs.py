@@ -98,10 +98,8 @@ class Needs:
         """Since when the callee could be reached, infinite for not at all, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read(edge.address, process)
-        if need.name_only:
-            found = network.lookup(process.pod, address.host, address.port)
-            if found.outcome not in ("noname", "unanswered", "misanswered"):
-                return 0.0, ""
+        if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
+            return 0.0, ""
         lanes, ip = dial(edge, address, process, network)
         ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
         return ready, _words(process, edge, lanes, ip)

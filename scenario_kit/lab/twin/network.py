@@ -26,6 +26,10 @@ class Destination(NamedTuple):
     port: int
 
 
+#: The name server did not answer, or reported that it failed: the name may well exist.
+NO_ANSWER = frozenset({"unanswered", "misanswered"})
+
+
 class Lookup(NamedTuple):
     """What dialling a host and port leads to.
 
@@ -36,6 +40,11 @@ class Lookup(NamedTuple):
     outcome: str
     destinations: tuple[Destination, ...] = ()
     ip: str = ""
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the name led to an address, whoever may be there."""
+        return self.outcome != "noname" and self.outcome not in NO_ANSWER
 
 
 class Shape(NamedTuple):

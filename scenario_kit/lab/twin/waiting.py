@@ -52,7 +52,7 @@ class Wait(NamedTuple):
         if self.seconds:
             return InitState("Running") if now - self._began(pod, now) < self.seconds else None
         found = network.lookup(pod, self.host, self.port or 1)
-        if found.outcome in ("noname", "unanswered", "misanswered"):
+        if not found.resolved:
             return InitState(
                 "Running",
                 0,

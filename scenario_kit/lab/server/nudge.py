@@ -24,6 +24,8 @@ ANNOTATION = "platform/checked"
 #: How long (wall) a namespace must be unsettled before anybody is nudged, and between two nudges of one object.
 AFTER_SECONDS = 0.5
 _AGAIN_SECONDS = 1.0
+#: What the chaos manager says of an experiment that selects nothing.
+_UNSELECTED: Final = "Failed to select targets"
 #: What an event says about the quota that refused a pod; limits of any number of resources are at the end.
 _EXCEEDED: Final = re.compile(r"exceeded quota: (?P<quota>[a-z0-9.-]+), .*\blimited: (?P<limits>\S+)")
 
@@ -39,13 +41,13 @@ class Nudger:
         self._hard: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
-        """An event may be a refusal; a ReplicaSet that is gone needs no memory."""
+        """An event may be a refusal; who is gone needs no memory."""
         with self._lock:
-            if type_ == "DELETED" and kind == "ReplicaSet":
-                self._refused.pop(obj["metadata"]["uid"], None)
+            if type_ == "DELETED" and kind != "ResourceQuota":
+                self._refused.pop(obj["metadata"].get("uid", ""), None)
             elif kind == "ResourceQuota":
                 self._hard[_name(obj)] = {} if type_ == "DELETED" else (obj.get("spec") or {}).get("hard") or {}
-            elif type_ == "PASSED" and kind == "Event" and obj.get("reason") == "FailedCreate":
+            elif type_ == "PASSED" and kind == "Event" and _refuses(obj):
                 if self._outdated(obj):
                     return
                 uid = (obj.get("involvedObject") or {}).get("uid", "")
@@ -61,7 +63,7 @@ class Nudger:
         return any(v.isdigit() and str(hard.get(k, "")).isdigit() and str(hard[k]) != v for k, v in limits.items())
 
     def refused(self) -> Mapping[str, int]:
-        """The revision of the last refusal, by the UID of the controller that asked for a pod."""
+        """The revision of the last refusal, by the UID of who was: a controller (pods), an experiment (targets)."""
         with self._lock:
             return dict(self._refused)
 
@@ -80,6 +82,15 @@ class Nudger:
                     self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
             except NotFound:
                 continue  # it went away, which settles the matter
+
+
+def _refuses(event: Object) -> bool:
+    """Whether an event says that a pod was refused, or that an experiment has no targets.
+
+    The second is how Chaos Mesh words it (controllers/common/records, controllers/utils/recorder).
+    """
+    reason = event.get("reason")
+    return reason == "FailedCreate" or (reason == "Failed" and _UNSELECTED in (event.get("message") or ""))
 
 
 def _name(obj: Object) -> tuple[str, str]:

@@ -101,6 +101,22 @@ def test_refusals_are_known_by_their_events() -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "refusal"),
+    [
+        ("Failed to select targets: no pod is selected", True),
+        ("(combined from similar events): Failed to select targets: no target has been selected", True),
+        ("Failed to apply chaos: no daemon", False),
+    ],
+)
+def test_an_experiment_without_targets_is_known_by_its_event(message: str, refusal: bool) -> None:
+    nudger = Nudger(FakeCluster())
+    nudger.heard("PASSED", "Event", obj("e", 5, reason="Failed", message=message, involvedObject={"uid": "k1"}))
+    assert nudger.refused() == ({"k1": 5} if refusal else {})
+    nudger.heard("DELETED", "NetworkChaos", obj("k1", 6, uid="k1"))
+    assert nudger.refused() == {}
+
+
+@pytest.mark.parametrize(
     ("hard", "message", "counts"),
     [
         ({"pods": "5"}, "forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", False),

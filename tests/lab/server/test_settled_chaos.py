@@ -40,14 +40,30 @@ DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 0.5, False),
         (chaos("Not Injected", conditions=RECOVERED, events=[FAILED] * 3), 2.0, True),
         (chaos("Not Injected", conditions=RECOVERED, events=[FAILED, {"type": "Succeeded"}]), 9.0, False),
-        (chaos(), 9.0, False),  # nobody has looked at it
-        (chaos(conditions={"Selected": False}), 0.0, False),
-        (chaos(conditions={"Selected": False}), 2.0, True),  # nothing to select, and nobody will look again
-        (chaos(conditions={"Selected": False}, **DELETED), 9.0, False),
     ],
 )
 def test_records(experiment: dict[str, Any], quiet: float, settled: bool) -> None:
     reasons = unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet))
+    assert [r.code for r in reasons] == ([] if settled else ["Chaos"])
+
+
+UNSELECTED = chaos(conditions={"Selected": False})
+
+
+@pytest.mark.parametrize(
+    ("experiment", "quiet", "answered", "settled"),
+    [
+        (chaos(), 9.0, False, False),  # nobody has looked at it
+        (UNSELECTED, 0.0, True, False),
+        (UNSELECTED, 2.0, True, True),  # nothing to select, and nobody will look again
+        (UNSELECTED, 5.0, False, False),  # the manager waits for the API server
+        (UNSELECTED, 11.0, False, True),  # its answer was lost
+        (chaos(conditions={"Selected": False}, **DELETED), 11.0, True, False),
+    ],
+)
+def test_without_records(experiment: dict[str, Any], quiet: float, answered: bool, settled: bool) -> None:
+    refused = {experiment["metadata"]["uid"]: 1} if answered else {}
+    reasons = unsettled(facts(world(), experiments=[experiment], quiet=lambda _: quiet, refused=refused))
     assert [r.code for r in reasons] == ([] if settled else ["Chaos"])
 
 

@@ -16,6 +16,9 @@ from scenario_kit.model.chaos import ONE_SHOT, namespaces
 #: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
 #: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).
 _FINAL_SECONDS = 1.0
+#: The manager says in an event that it has selected nothing. Should that get lost, its silence is an answer after this
+#: long (wall clock): the API server lets the first child of a kind that was just installed wait for two seconds.
+_SILENT_SECONDS = 10.0
 _PAUSE = "experiment.chaos-mesh.org/pause"
 
 
@@ -51,9 +54,11 @@ def _experiment(obj: Object, facts: Facts) -> str:
     if (obj.get("spec") or {}).get("action") in ONE_SHOT:
         stop = False
     if not records:
-        if not deleted and status.get("conditions") and facts.quiet(obj) >= _FINAL_SECONDS:
-            return ""
-        return "is being deleted" if deleted else "has not selected any target yet"
+        if deleted:
+            return "is being deleted"
+        answered = status.get("conditions") and obj["metadata"].get("uid") in facts.refused
+        enough = facts.quiet(obj) >= (_FINAL_SECONDS if answered else _SILENT_SECONDS)
+        return "" if enough else "has not selected any target yet"
     wanted = "Not Injected" if stop else "Injected"
     failing = [r for r in records if r.get("phase") != wanted and _failing(obj, r, facts)]
     moving = [r for r in records if r.get("phase") != wanted and r not in failing]

@@ -43,7 +43,8 @@ class Facts(NamedTuple):
     ``namespace`` is its Namespace object, None when there is none. ``kinds[kind][name]`` holds its objects,
     ``experiments`` the chaos that selects from it or lives in it. ``quiet`` tells for how many seconds of wall time an
     object has been as it is. ``stopping`` are the UIDs of deleted pods whose containers end later on the trial's clock.
-    ``refused`` has the revision of the last refusal to create a pod, by the UID of the controller that asked.
+    ``refused`` has the revision of the last refusal: to create a pod, by the UID of the controller that asked, or to
+    inject, as nothing was selected, by that of the experiment.
     ``overdue`` are Deployments past their progress deadline on the trial's clock, whose controller was told.
     ``refusers`` are the objects outside of the namespace that may refuse its pods, ``lifted`` is the revision at which
     one that might have was last removed.

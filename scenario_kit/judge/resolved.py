@@ -72,6 +72,25 @@ def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: 
     return [t for t in others if t.fires_within(injected, repaired) and t.firing_at(history.end)]
 
 
+def developed(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
+    """How long the incident took to come: seconds from the fault to the first moment of the last promised alert."""
+    onsets = [
+        min(starts)
+        for e in of_class(expect, "MustFire")
+        for t in chosen(e, history.timelines)
+        if (starts := [i.start for i in t.firing if injected <= i.start < repaired])
+    ]
+    return max(onsets, default=injected) - injected
+
+
+def returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:
+    """Promised alerts that began to fire again after they had all been clear, and when."""
+    promised = [chosen(e, history.timelines) for e in of_class(expect, "MustFire")]
+    demanded = [t for t in history.timelines if any(t in some for some in promised)]
+    firsts = [(t, min((i.start for i in t.firing if i.start > cleared), default=None)) for t in demanded]
+    return [(t, at) for t, at in firsts if at is not None]
+
+
 def _chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:
     return [t for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)]
 

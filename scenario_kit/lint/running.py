@@ -167,6 +167,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "give the fault the role that it has: Trigger where the incident does not come without it, else Distractor",
     ),
     (
+        "SK419",
+        "What a solution leaves behind does not start again",
+        "an app that runs on only until its next release, or its next node failure, is not repaired",
+        "a quota that admits the pods of the moment and no other; a Deployment that stays paused",
+        "the quota that the app had, a Deployment that rolls out",
+        "let the solution repair that as well, or not do it",
+    ),
+    (
         "SK422",
         "Restarting everything counts as resolved",
         "whoever restarts first and thinks later would score as if the cause had been found",

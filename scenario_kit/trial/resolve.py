@@ -11,20 +11,16 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
-from scenario_kit.judge.expectations import label
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
-from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.trial import noise
+from scenario_kit.trial import lasting, noise
 from scenario_kit.trial.context import Baseline, Context
 from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900
-#: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
-_LINGERING_SLACK: Final = 300
 #: Kinds whose objects end by themselves.
 _ENDING: Final = ("Job", "Pod")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
@@ -120,8 +116,8 @@ def _baseline(context: Context) -> Baseline:
     return baseline
 
 
-def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
-    """Resolved before the deadline of the resolve window; a live scenario has none."""
+def expect_cleared(context: Context, step: Step, index: int, start: float) -> list[Finding]:
+    """Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to last."""
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
     if context.virtual and not step.forever:
@@ -129,35 +125,13 @@ def expect_cleared(context: Context, step: Step, start: float) -> list[Finding]:
     while True:
         answer = resolution(context, start)
         if answer.answer == "True":
-            return _lingering(context, step, start) if step.use == "Solution" else []
+            return lasting.lasts(context, step, index, start) if step.use == "Solution" else []
         if not step.forever and context.clock.now() >= deadline:
             return [_unresolved(context, step, answer, deadline - start)]
         if step.forever:
             pass_time(context, start)
         else:
             context.wait(next_look(context, start))
-
-
-def _lingering(context: Context, step: Step, repaired: float) -> list[Finding]:
-    """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
-    expect, injected = context.runbook.expect, context.injected_at() or repaired
-    if not (left := resolved.lingering(context.history(), expect, injected, repaired)):
-        return []
-    seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
-    stretch(context, context.clock.now(), seconds)
-    return [
-        Finding(
-            code="SK411",
-            severity=Severity.ERROR,
-            message=f"solution '{step.name}' leaves {label(timeline)} firing",
-            observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
-            expected="whatever the fault raised ends",
-            why="an incident of which a part goes on is not over, whether that part was promised or not",
-            fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
-        )
-        for timeline in resolved.lingering(context.history(), expect, injected, repaired)
-        if timeline.name in {t.name for t in left}
-    ]
 
 
 def _unresolved(context: Context, step: Step, answer: Resolution, seconds: float) -> Finding:

@@ -202,7 +202,7 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
         case "expectStillFiring":
             return watch.expect_still_firing(context, step, start), []
         case "expectCleared":
-            return resolve.expect_cleared(context, step, start), []
+            return resolve.expect_cleared(context, step, index, start), []
         case "expectUnresolved":
             return resolve.expect_unresolved(context, step, start), []
         case "expectNoLeaks":

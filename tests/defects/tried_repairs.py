@@ -82,13 +82,44 @@ def _spoilt(value: Any, key: str = "") -> Any:
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_with_collateral_damage(subject: Subject) -> Iterator[Defect]:
     """A solution repairs it, and takes something else away."""
-    document, spec = subject.copy()
-    one_cause(subject)
-    inherited(subject, spec)
+    document, spec = _inheriting(subject)
     others = [o for o in subject.bystanders("Deployment") if _replicas(subject, o) > 0]
     other = needs(others, "every Deployment has to do with it")[0]
     spec["solutions"][0]["changes"].append({"scale": {"target": other, "replicas": 0}})
     yield Defect(f"the solution also scales {other} to zero", document)
+
+
+@kind("SK419", stage="Trial", first=("repeat",))
+def solution_that_admits_no_more_pods(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and leaves a quota that shows only at the next start."""
+    document, spec = _inheriting(subject)
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "budget"},
+        "spec": {"hard": {"pods": "1"}},
+    }
+    spec["solutions"][0]["changes"].append({"create": quota})
+    yield Defect("the solution also creates a quota of one pod", document)
+
+
+@kind("SK419", stage="Trial", first=("repeat",))
+def solution_that_stops_releases(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and leaves a Deployment paused."""
+    document, spec = _inheriting(subject)
+    victims = [o for o in subject.alerting if o.startswith("Deployment/") and _replicas(subject, o) > 0]
+    victim = needs(victims, "no Deployment alerts")[0]
+    patch = {"target": victim, "type": "Merge", "patch": {"spec": {"paused": True}}}
+    spec["solutions"][0]["changes"].append({"patch": patch})
+    yield Defect(f"the solution also pauses {victim}", document)
+
+
+def _inheriting(subject: Subject) -> tuple[Document, Document]:
+    """A copy of a scenario with one cause, with its solutions written out, and the copy's spec."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    inherited(subject, spec)
+    return document, spec
 
 
 @kind("SK411", stage="Trial", first=("repeat",))
@@ -104,9 +135,7 @@ def half_a_solution(subject: Subject) -> Iterator[Defect]:
 @kind("SK431", stage="Trial", first=("repeat",))
 def decoy_that_works(subject: Subject) -> Iterator[Defect]:
     """A decoy repairs it, and does something else as well."""
-    document, spec = subject.copy()
-    one_cause(subject)
-    inherited(subject, spec)
+    document, spec = _inheriting(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["decoys"] = [_repairing(spec["solutions"][0], other)]
     yield Defect(f"the solution and an annotation of {other} as decoy", document)
@@ -149,9 +178,7 @@ def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
 @kind("SK411", stage="Trial", first=("repeat",))
 def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
     """A solution repairs it, and points another Service at a closed port, which nobody notices who is connected."""
-    document, spec = subject.copy()
-    one_cause(subject)
-    inherited(subject, spec)
+    document, spec = _inheriting(subject)
     other = needs(subject.bystanders("Service"), "every Service has to do with it")[0]
     ports = [{"port": p["port"], "targetPort": 9} for p in subject.objects[other]["spec"]["ports"][:1]]
     shut = {"patch": {"target": other, "type": "Strategic", "patch": {"spec": {"ports": ports}}}}

@@ -66,9 +66,10 @@ class Trial:
     """A trial whose faults were injected at 1000 s, with the alerts of the test."""
 
     def __init__(
-        self, *faults, firing=(), outcome="Incident", alerts=(), checks=(), background=(), edges=(), steps=PROGRAM
-    ):
-        self.cluster = FakeCluster([config(f.name) for f in faults])
+        self, *faults, firing=(), outcome="Incident", alerts=(), checks=(), background=(), edges=(), steps=PROGRAM,
+        cluster=FakeCluster,
+    ):  # fmt: skip
+        self.cluster = cluster([config(f.name) for f in faults])
         self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
         self.clock = FakeClock(INJECTED)
         app = App(name="shop", version="1", namespace="shop", entry="web", components=())
@@ -273,7 +274,7 @@ def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expec
     identity = trial.context.identity()
     trial.context.save_baseline(Baseline(namespace_uid=identity, served=Served(seconds=300, requests=600, errors=600)))
     trial.context.wait(REPAIRED)
-    found = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), REPAIRED)
+    found = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert codes(found) == expected, [f.observed for f in found]
     if found:
         assert "leaves Latency on Deployment/ad firing" in found[0].message

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.lab.server.settled.rollouts import fenceposts, scaling_due
-from tests.lab.server.cluster_objects import deployment, replica_set
+from scenario_kit.lab.server.settled.rollouts import deployments, fenceposts, scaling_due
+from tests.lab.server.cluster_objects import deployment, facts, replica_set, world
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,17 @@ def test_scaling_of_all_sets_comes_first() -> None:
     new = replica_set(owner, 2, 1)
     new["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "1"
     assert "another number of replicas than 3" in scaling_due(owner, new, [])
+
+
+@pytest.mark.parametrize(("paused", "changed", "updated"), [(True, True, 0), (True, False, 1), (False, True, 1)])
+def test_a_paused_deployment_counts_no_pod_of_its_new_template(paused: bool, changed: bool, updated: int) -> None:
+    owner, kinds = deployment(), world()
+    template = {"metadata": {"labels": {"app": "cart"}}, "spec": {"containers": [{"name": "c", "image": "cart:1"}]}}
+    known = {**template, "metadata": {"labels": {"app": "cart", "pod-template-hash": "r1"}}}
+    owner["spec"] |= {"paused": paused, "template": {**template, "spec": {}} if changed else template}
+    owner["status"]["updatedReplicas"] = updated
+    kinds["Deployment"]["cart"] = owner
+    kinds["ReplicaSet"]["cart-r1"]["spec"]["template"] = known
+    assert list(deployments(facts(kinds))) == []
+    owner["status"]["updatedReplicas"] = 1 - updated
+    assert [r.text for r in deployments(facts(kinds))] == [f"updatedReplicas is {1 - updated}, expected {updated}"]

@@ -15,6 +15,7 @@ from scenario_kit.model.base import Object
 #: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.
 COMPLETE = "NewReplicaSetAvailable"
 _REVISION = "deployment.kubernetes.io/revision"
+_HASH = "pod-template-hash"
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 
 
@@ -94,10 +95,24 @@ def _counts(name: str, deployment: Object, sets: list[Object], new: Object) -> I
     status = deployment.get("status") or {}
     summed = ("replicas", "readyReplicas", "availableReplicas")
     expected = {field: sum(_status(rs, field) for rs in sets) for field in summed}
-    expected["updatedReplicas"] = _status(new, "replicas")
+    # A paused Deployment gets no ReplicaSet for its new template: none of its pods is of that one.
+    expected["updatedReplicas"] = _status(new, "replicas") if _is_of(new, deployment) else 0
     for field, number in expected.items():
         if int(status.get(field, 0)) != number:
             yield Reason("Counts", "Deployment", name, f"{field} is {status.get(field, 0)}, expected {number}")
+
+
+def _is_of(rs: Object, deployment: Object) -> bool:
+    """Whether a ReplicaSet has the present template; one of a Deployment that goes on will, so only a paused one tells.
+
+    The hash that tells the pods of ReplicaSets apart is no part of it (``EqualIgnoreHash`` of the real controller).
+    """
+    if not deployment["spec"].get("paused"):
+        return True
+    template, wanted = rs["spec"].get("template") or {}, deployment["spec"].get("template") or {}
+    metadata = template.get("metadata") or {}
+    labels = {k: v for k, v in (metadata.get("labels") or {}).items() if k != _HASH}
+    return {**template, "metadata": {**metadata, "labels": labels}} == wanted
 
 
 def _spec(rs: Object) -> int:

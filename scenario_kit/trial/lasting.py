@@ -1,0 +1,166 @@
+"""Whether a solution lasts: nothing of the incident goes on, nothing comes back, and what was repaired starts again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from scenario_kit.changes import settled
+from scenario_kit.changes.operations import object_reference
+from scenario_kit.errors import AuthoringError, Rejected
+from scenario_kit.judge import resolved
+from scenario_kit.judge.expectations import label, of_class
+from scenario_kit.model import Change, Finding, Object, Severity, Step
+from scenario_kit.model.change import Restart
+from scenario_kit.model.reference import Reference, bare
+from scenario_kit.model.rule import slowest
+from scenario_kit.model.scenario import LABELLED
+from scenario_kit.render.objects import WORKLOADS, spelled
+from scenario_kit.render.readers import readers
+from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.inject import STEP
+from scenario_kit.trial.watch import stretch
+
+#: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
+_LINGERING_SLACK: Final = 300
+#: How much longer than the incident took to develop it is waited for, as no two of its onsets are alike.
+_AGAIN: Final = 1.25
+#: An incident that took longer is not waited for as long once more (seconds).
+_LONGEST_AGAIN: Final = 3600.0
+#: Seconds in which a workload has to be through a rollout: the default deadline of a Deployment.
+_ROLLOUT: Final = 600
+#: Seconds for which it has to stay: a program that ends while it starts has done so by then.
+_STAYS: Final = 120
+#: Conditions of a workload whose message says why pods are missing.
+_TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
+
+
+def lasts(context: Context, step: Step, index: int, repaired: float) -> list[Finding]:
+    """Look on once a solution has resolved the incident; ``repaired`` is when it had been carried out."""
+    injected = context.injected_at()
+    if injected is None:
+        return []
+    return (
+        _returning(context, step, injected, repaired)
+        or _lingering(context, step, injected, repaired)
+        or _startable(context, step, index)
+    )
+
+
+def _returning(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+    """What was only put off comes back in the time that it took to come."""
+    expect, cleared = context.runbook.expect, context.clock.now()
+    developed = resolved.developed(context.history(), expect, injected, repaired)
+    stretch(context, repaired, min(developed * _AGAIN, _LONGEST_AGAIN))
+    return [
+        Finding(
+            code="SK412",
+            severity=Severity.ERROR,
+            message=f"solution '{step.name}' clears {label(timeline)} only for a while",
+            observed=f"it fires again {at - repaired:.0f} s after the repair; at first it took {developed:.0f} s",
+            expected="it stays clear",
+            why="what comes back was not repaired",
+            fix="let the solution repair the cause",
+        )
+        for timeline, at in resolved.returned(context.history(), expect, cleared)
+    ]
+
+
+def _lingering(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+    """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
+    expect = context.runbook.expect
+    if not (left := resolved.lingering(context.history(), expect, injected, repaired)):
+        return []
+    seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
+    stretch(context, context.clock.now(), seconds)
+    return [
+        Finding(
+            code="SK411",
+            severity=Severity.ERROR,
+            message=f"solution '{step.name}' leaves {label(timeline)} firing",
+            observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
+            expected="whatever the fault raised ends",
+            why="an incident of which a part goes on is not over, whether that part was promised or not",
+            fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
+        )
+        for timeline in resolved.lingering(context.history(), expect, injected, repaired)
+        if timeline.name in {t.name for t in left}
+    ]
+
+
+def _startable(context: Context, step: Step, index: int) -> list[Finding]:
+    """The workloads that were hit or repaired are restarted, as the next release will do: damage may show only then.
+
+    Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
+    """
+    concerned = _concerned(context, index)
+    for fault in context.runbook.faults:
+        if fault.role not in LABELLED:
+            context.engine.undo_group(f"Fault/{fault.name}")
+    context.settle()
+    whole = [o for o in _live(context, concerned) if settled(o)]
+    for position, workload in enumerate(whole):
+        target = spelled(workload, context.namespace)
+        try:
+            context.engine.do(
+                Change(restart=Restart(target=target)), ordinal=index * STEP + position, group=f"Restart/{step.name}"
+            )
+        except (AuthoringError, Rejected) as problem:
+            return [_unstartable(step, target, problem.message)]
+    context.settle()
+    restarted = {object_reference(o, context.namespace) for o in whole}
+    deadline = context.clock.now() + _ROLLOUT
+    while (left := _rolling(context, restarted)) and context.clock.now() < deadline:
+        context.wait(context.clock.now() + TICK)
+    if not left:
+        stretch(context, context.clock.now(), _STAYS)
+        left = _rolling(context, restarted)
+    return [_unstartable(step, spelled(o, context.namespace), _why(o)) for o in left]
+
+
+def _concerned(context: Context, index: int) -> set[Reference]:
+    """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
+
+    ``index`` is the step's: what was carried out before it is what counts.
+    """
+    runbook = context.runbook
+    carried = [s for s in context.spec.steps[:index] if s.kind == "change" and s.use in ("Solution", "Fix")]
+    changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
+    faults = [f for f in runbook.faults if f.role in LABELLED]
+    texts = [c.target for c in changes if c.target]
+    texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
+    alerting = [e.on for e in of_class(runbook.expect, "MustFire") if e.on]
+    named = {bare(text) for text in (*texts, *alerting)}
+    for text in texts:
+        named |= {bare(reader) for reader in readers(runbook.objects, Reference.parse(text), context.namespace)}
+    own = [o for o in runbook.objects if o["kind"] in WORKLOADS]
+    return {object_reference(o, context.namespace) for o in own if (o["kind"], o["metadata"]["name"]) in named}
+
+
+def _live(context: Context, wanted: Collection[Reference]) -> list[Object]:
+    return [o for o in context.contents(*WORKLOADS) if object_reference(o, context.namespace) in wanted]
+
+
+def _rolling(context: Context, wanted: Collection[Reference]) -> list[Object]:
+    return [o for o in _live(context, wanted) if not settled(o)]
+
+
+def _why(workload: Object) -> str:
+    """What a workload says about a rollout that does not get through."""
+    if workload["spec"].get("paused"):
+        return "it is paused"
+    conditions = (workload.get("status") or {}).get("conditions") or ()
+    told = [c.get("message", "") for c in conditions if (c["type"], c["status"]) in _TROUBLE]
+    return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
+
+
+def _unstartable(step: Step, target: str, why: str) -> Finding:
+    return Finding(
+        code="SK419",
+        severity=Severity.ERROR,
+        message=f"after solution '{step.name}', {target} does not start again",
+        observed=f"restarted once the incident was over: {why}",
+        expected="its next rollout gets through, as before the incident",
+        why="an app that runs on only until its next release, or its next node failure, is not repaired",
+        fix="let the solution repair that as well, or not do it",
+    )

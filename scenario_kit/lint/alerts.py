@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
@@ -69,7 +69,10 @@ def alert_entities(case: Case) -> Iterator[Problem]:
             yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
             continue
         possible = _possible(case, alert)
-        if Reference.parse(on) not in possible:
+        ref = Reference.parse(on)
+        if Reference(ref.kind, ref.name, ref.namespace) not in possible or not (
+            case.objects is None or case.exists(on)
+        ):
             message = f"alert '{name}' is never about '{on}'"
             names = [str(ref) for ref in possible]
             fix, edited = did_you_mean(on, names), referred((*place, "on"), on, names)
@@ -140,7 +143,7 @@ def contradictions(case: Case) -> Iterator[Problem]:
     alerts = case.scenario.spec.expect.alerts
     for i, alert in enumerate(alerts):
         place = ("spec", "expect", "alerts", i)
-        other = seen.setdefault((alert.name, alert.on), alert.alert_class)
+        other = seen.setdefault((alert.name, _spelled(alert.on)), alert.alert_class)
         if other != alert.alert_class:
             message = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} is {other} and {alert.alert_class}"
             yield Problem(place, message, alert.alert_class, other)
@@ -153,7 +156,13 @@ def contradictions(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "expect", "alerts", i), message)
     for i, chronic in enumerate(case.scenario.spec.expect.background):
         judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
-        for alert in (a for a in judged if not chronic.on or not a.on or a.on == chronic.on):
+        for alert in (a for a in judged if not chronic.on or not a.on or same(a.on, chronic.on)):
             where = f" on {alert.on}" if alert.on else ""
             message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
+
+
+def _spelled(on: str) -> str:
+    """The object as references usually spell it, so that one written with its group is no other object."""
+    ref = Reference.parse(on) if on else None
+    return str(Reference(ref.kind, ref.name, ref.namespace)) if ref else ""

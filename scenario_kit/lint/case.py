@@ -80,14 +80,18 @@ class Case:
         }
 
     def exists(self, text: str) -> bool:
-        """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted."""
+        """Whether a reference names an object of the app, or one that a fault creates; other namespaces are trusted.
+
+        A group may be left out, but one that is spelled out is part of the name: ``Deployment.batch/cart`` is nothing.
+        """
         ref = Reference.parse(text)
-        bare = Reference(ref.kind, ref.name, ref.namespace)
         if ref.kind in CLUSTER_KINDS:  # a cluster has more of them than the app brings
             return True
         if ref.namespace not in ("app", *(self.app.namespaces if self.app else ())):
             return True
-        return bare in {Reference(r.kind, r.name, r.namespace) for r in (*self.known, *self.created)}
+        own = (ref.kind, ref.name, ref.namespace)
+        groups = {r.group for r in (*self.known, *self.created) if (r.kind, r.name, r.namespace) == own}
+        return bool(groups) and (not ref.group or ref.group in groups)
 
     def names(self, *kinds: str) -> list[str]:
         """References of the app's objects, of these kinds or of all."""

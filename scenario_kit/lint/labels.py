@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case, same
+from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components, touches
 from scenario_kit.load.edit import Drop, Edit
@@ -32,6 +32,14 @@ def joined(case: Case) -> Iterator[Problem]:
                 place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
                 drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
                 yield Problem(place, message, alias, "a name of this cause alone", f"drop `{alias}`", edits=drop)
+        if any(o.fault == cause.fault and _alike(o.entity, cause.entity) for o in causes[:i]):
+            label: Place = ("spec", "groundTruth", "rootCauses", i)
+            message = f"fault '{cause.fault}' is labelled twice as {cause.entity or 'the same cause'}"
+            yield Problem(label, message, cause.entity, "one label for each cause", "drop it", edits=(Drop(label),))
+
+
+def _alike(one: str, other: str) -> bool:
+    return same(one, other) if one and other else one == other
 
 
 def _elsewhere(case: Case, own: int, alias: str) -> str:

@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
+from scenario_kit.lint.disguise import decoded, foreign, readings, spelled
 from scenario_kit.lint.phrases import repeated
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.model import Reference
+from scenario_kit.model import Reference, Severity
 
 #: Words of the trade of breaking things; a page that uses them was not written by somebody on call.
 _TRADE = (
@@ -45,6 +46,14 @@ _ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK"})
 _UNITS = "\u03bc\u03a9"
 #: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
 _FEW, _MANY = 4, 6
+#: Shorter names may come about by chance where letters are turned round.
+_TELLING = 4
+#: How users of kubectl type kinds.
+_TYPED = {
+    "Service": "svc", "Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "ConfigMap": "cm", "Pod": "po",
+    "NetworkPolicy": "netpol", "PersistentVolumeClaim": "pvc", "HorizontalPodAutoscaler": "hpa", "CronJob": "cj",
+    "ServiceAccount": "sa", "Ingress": "ing",
+}  # fmt: skip
 
 
 @rule(
@@ -72,11 +81,38 @@ def brief(case: Case) -> Iterator[Problem]:
         values = [str(v) for v in use.parameters.values() if isinstance(v, str | int) and len(str(v)) >= 4]
         found += [value for value in values if _says(text, value)]
     found += list(_quoted(case, text))
+    found += list(_told_otherwise(case, text))
     found += [word for word in _WORD.findall(text) if _in_two_alphabets(word)]
     if found:
         said = ", ".join(f"'{word}'" for word in dict.fromkeys(found))
         message = f"the brief says {said}"
         yield Problem(("spec", "brief"), message, text[:120], "symptoms only")
+    if strange := foreign(text):
+        said = ", ".join(f"'{word}'" for word in dict.fromkeys(strange))
+        message = f"the brief is not in English, so no rule can tell what it gives away: {said}"
+        fix, severity = "write it in English, or let somebody read it who knows the language", Severity.WARNING
+        yield Problem(("spec", "brief"), message, text[:120], "a brief in English", fix, severity)
+
+
+def _told_otherwise(case: Case, text: str) -> Iterator[str]:
+    """Names that only the file knows, objects as an operator types them, and what is told in disguise."""
+    yield from (run for run, _ in decoded(text))
+    spec, names = case.scenario.spec, set[str]()
+    yield from (n for n in (case.scenario.name, *(use.name for use in spec.faults)) if "-" in n and _says(text, n))
+    for use in spec.faults:
+        broken = [Reference.parse(text_) for text_ in (use.target, *case.entities(use.name, "Cause"))]
+        for ref in broken:
+            short = _TYPED.get(ref.kind, "")
+            typed = [f"{short}{j}{ref.name}" for j in ("/", " ") if short]
+            yield from (name for name in typed if _says(text, name))
+            if re.search(rf"(?<![\w-]){ref.kind} {re.escape(ref.name)}(?![\w-])", text):
+                yield f"{ref.kind} {ref.name}"
+        names |= {ref.name for ref in broken} | {use.type}
+    turned, letters = list(readings(text)), spelled(text)
+    for name in sorted(n for n in names if len(n) >= _TELLING):
+        hidden = any(_says(reading, name.replace("-", j)) for reading in turned for j in ("-", " ", ""))
+        if hidden or any(name.replace("-", "") in run for run in letters):
+            yield f"{name} in disguise"
 
 
 def _quoted(case: Case, text: str) -> Iterator[str]:
@@ -86,6 +122,7 @@ def _quoted(case: Case, text: str) -> Iterator[str]:
     told = [(spec.title[cause.end() :], _FEW) if cause else ("", _FEW), (spec.description, _MANY)]
     told += [(edge.because, _FEW) for edge in spec.ground_truth.propagation]
     told += [(solution.description, _FEW) for solution in spec.solutions]
+    told += [(words, _MANY) for known in case.types.values() for words in (known.title, known.description)]
     yield from dict.fromkeys(words for source, least in told if (words := repeated(text, source, least)))
 
 

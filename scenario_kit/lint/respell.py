@@ -25,6 +25,6 @@ def referred(place: Place, text: str, candidates: Iterable[str]) -> tuple[Edit, 
     wrong = Reference.parse(text)
     names = [ref.name for ref in refs if ref.kind == wrong.kind]
     meant = only(wrong.name, names) if wrong.name not in names else None
-    close = [ref for ref in refs if ref.kind == wrong.kind and ref.name == meant]
+    close = [ref for ref in refs if ref.kind == wrong.kind and ref.name == (meant or wrong.name)]
     close = close or [ref for ref in refs if ref.name == wrong.name]
     return (Put(place, str(close[0])),) if len(close) == 1 else ()

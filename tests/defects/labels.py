@@ -254,3 +254,23 @@ def unexplained_alert(subject: Subject) -> Iterator[Defect]:
 def _turned(edge: Document) -> str:
     edge["from"], edge["to"] = edge["to"], edge["from"]
     return f"an edge from {edge['from']} to {edge['to']}"
+
+
+@kind("SK112")
+def label_of_another_group(subject: Subject) -> Iterator[Defect]:
+    """The label is an object of the right name in a wrong API group."""
+    document, spec = subject.copy()
+    cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is drawn")[0]
+    sort, _, name = cause.partition("/")
+    wrong = f"{sort}.example.org/{name}"
+    next(label for label in _labels(subject, spec) if label.get("entity") == cause)["entity"] = wrong
+    yield Defect(f"a label names {wrong}", document)
+
+
+@kind("SK124")
+def label_twice(subject: Subject) -> Iterator[Defect]:
+    """The same cause is labelled twice."""
+    document, spec = subject.copy()
+    labels = _labels(subject, spec)
+    labels.append({**labels[0]})
+    yield Defect("the first label twice", document)

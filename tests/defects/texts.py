@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 from tests.defects.kind import Defect, kind, needs
@@ -67,6 +68,42 @@ def brief_quotes_the_solution(subject: Subject) -> Iterator[Defect]:
     """The brief contains the description of the solution."""
     told = next((s.description for s in subject.spec.solutions if len(s.description.split()) > 3), "")
     yield _brief(subject, f"{subject.spec.brief} {needs(told, 'no solution is described')}!")
+
+
+@kind("SK211")
+def brief_names_the_object_in_code(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object in base64."""
+    target = needs(subject.spec.faults, "nothing is broken")[0].target
+    yield _brief(subject, f"{subject.spec.brief} Case {base64.b64encode(f'look at {target}'.encode()).decode()}.")
+
+
+@kind("SK211")
+def brief_names_the_object_letter_by_letter(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object letter by letter."""
+    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
+    needs(len(name) >= 4, "its name is too short to be told from initials")
+    yield _brief(subject, f"{subject.spec.brief} ({' '.join(name)})")
+
+
+@kind("SK211")
+def brief_names_the_object_backwards(subject: Subject) -> Iterator[Defect]:
+    """The brief names the broken object, spelled backwards."""
+    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
+    needs(len(name) >= 4, "its name is too short to be told from a word")
+    yield _brief(subject, f"{subject.spec.brief} ({name[::-1]})")
+
+
+@kind("SK211")
+def brief_in_another_language(subject: Subject) -> Iterator[Defect]:
+    """The brief tells the cause in another language."""
+    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
+    yield _brief(subject, f"Die Seiten sind kaputt, seit jemand an {name} etwas ver\u00e4ndert hat, das nicht gut war.")
+
+
+@kind("SK211")
+def brief_is_the_scenarios_name(subject: Subject) -> Iterator[Defect]:
+    """The brief quotes the name of the scenario."""
+    yield _brief(subject, f"{subject.spec.brief} ({needs('-' in subject.name and subject.name, 'it is one word')})")
 
 
 def _object(name: str, **metadata: object) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,3 +121,49 @@ def test_the_same_command_twice_is_the_same_fault_twice(tmp_path: Path) -> None:
     spec["faults"].append({**spec["faults"][0], "name": "again"})
     spec["groundTruth"]["rootCauses"].append({**spec["groundTruth"]["rootCauses"][0], "fault": "again"})
     assert "SK126" in {f.code for f in lint(document, tmp_path)}
+
+
+def grouped(group: str) -> Callable[[Spec], None]:
+    """Every reference to a Deployment spells this group out."""
+
+    def spell(spec: Spec) -> None:
+        for part in ("expect", "groundTruth", "decoys"):
+            text = json.dumps(spec[part]).replace("Deployment/", f"Deployment.{group}/")
+            spec[part] = json.loads(text)
+
+    return spell
+
+
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        pytest.param(grouped("apps"), set(), id="the group that it has"),
+        pytest.param(grouped("batch"), {"SK114", "SK115", "SK121"}, id="another group"),
+        pytest.param(
+            lambda s: s["groundTruth"]["rootCauses"][0].update(entity="Service.apps/product-catalog"),
+            {"SK112"},
+            id="label",
+        ),
+        pytest.param(lambda s: s["faults"][0].update(target="Service.apps/product-catalog"), {"SK110"}, id="target"),
+        pytest.param(
+            lambda s: s["expect"]["alerts"].append(
+                {"name": "HighRequestErrorRate", "on": "Deployment.apps/frontend", "class": "MustNotFire"}
+            ),
+            {"SK325"},
+            id="a contradiction, spelled in two ways",
+        ),
+    ],
+)
+def test_a_group_that_is_spelled_out_is_part_of_the_name(
+    change: Callable[[Spec], Any], codes: set[str], tmp_path: Path
+) -> None:
+    document = base()
+    change(document["spec"])
+    assert {f.code for f in lint(document, tmp_path)} == codes
+
+
+def test_the_same_label_twice_is_one_too_many(tmp_path: Path) -> None:
+    document = base()
+    causes = document["spec"]["groundTruth"]["rootCauses"]
+    causes.append({**causes[0], "entity": "Service/product-catalog"})
+    assert [f.code for f in lint(document, tmp_path)] == ["SK124"]

@@ -1,0 +1,95 @@
+"""Briefs that tell the answer in disguise, and those that only look as if."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.lint.disguise import decoded, foreign, spelled
+from scenario_kit.model import Severity
+from tests.lint.test_rules import base, lint
+
+_ANSWER = "Service/product-catalog targetPort"
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [
+        pytest.param(f"Pages fail. {base64.b64encode(_ANSWER.encode()).decode()}", id="base64"),
+        pytest.param(f"Pages fail. {base64.urlsafe_b64encode(b'look at carts?').decode()}", id="base64 of URLs"),
+        pytest.param(f"Pages fail. {_ANSWER.encode().hex()}", id="hexadecimal"),
+        pytest.param(f"Pages fail. {b'catalogue'.hex(' ')}", id="hexadecimal bytes"),
+        pytest.param(f"Pages fail. {_ANSWER[::-1]}", id="backwards"),
+        pytest.param(f"Pages fail. {codecs.encode('product catalog', 'rot13')}", id="rotated"),
+        pytest.param(f"Pages fail. {' '.join(_ANSWER)}", id="letter by letter"),
+        pytest.param("Pages fail. p-r-o-d-u-c-t c-a-t-a-l-o-g", id="letters and hyphens"),
+        pytest.param(
+            "Pages fail. \u0421\u0435\u0440\u0432\u0438\u0441 \u0441\u043b\u043e\u043c\u0430\u043d.", id="Russian"
+        ),
+        pytest.param("Pages fail. See product-catalog-wrong-target-port.", id="name of the scenario"),
+        pytest.param("Pages fail, it is catalog-port.", id="name of the fault"),
+        pytest.param("Pages fail. Try kubectl get svc product-catalog.", id="as it is typed"),
+        pytest.param("Pages fail. Look at the Service product-catalog.", id="kind and name"),
+        pytest.param("It forwards to a port on which nothing listens, they say.", id="title of the fault type"),
+    ],
+)
+def test_a_brief_that_tells_the_answer_in_disguise_is_found(brief: str, tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["brief"] = brief
+    assert [f.code for f in lint(document, tmp_path)] == ["SK211"]
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [
+        pytest.param("Seiten schlagen fehl, seit der Dienst des Katalogs auf einen anderen zeigt.", id="German"),
+        pytest.param("Les pages ne marchent pas depuis que le service pointe ailleurs.", id="French"),
+    ],
+)
+def test_a_brief_that_no_rule_can_read_is_told_as_one(brief: str, tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["brief"] = brief
+    assert [(f.code, f.severity) for f in lint(document, tmp_path)] == [("SK211", Severity.WARNING)]
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [
+        "HighRequestErrorRate fires on Deployment/frontend, Deployment/recommendation and Deployment/checkout.",
+        "Ticket 20261122173000: trace 4bf92f3577b34da6a3ce929d0e0e4736 ends with an error since 10:45.",
+        "Since v1.2.3-4567890abcdef customers of the Caf\u00e9 de la Gare cannot order. p95 is 900 \u03bcs.",
+        "Our catalog service team says that all is well, but pages fail. C. A. R. T. was never answered.",
+        "frontend: error rate 12 %. recommendation: error rate 40 %.",
+    ],
+)
+def test_a_page_of_somebody_on_call_is_none(brief: str, tmp_path: Path) -> None:
+    document = base()
+    document["spec"]["brief"] = brief
+    assert not lint(document, tmp_path)
+
+
+def test_what_is_encoded_is_told() -> None:
+    run = base64.b64encode(b"targetPort 9999").decode().rstrip("=")
+    assert list(decoded(f"see {run}.")) == [(run, "targetPort 9999")]
+    assert not list(decoded("recommendation frontend-proxy-is-down 0123456789abcdef"))
+
+
+def test_letters_are_put_together() -> None:
+    assert spelled("Look: C a r t, now") == ["cart"]
+    assert not spelled("A b or c d")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Nobody can order, and it is not the network.", []),
+        ("La page est lente", []),  # too short to tell
+        ("El sitio no funciona desde las diez", ["el", "desde", "las"]),
+        ("\u5546\u54c1 pages fail", ["\u5546\u54c1"]),
+    ],
+)
+def test_words_of_other_languages_are_told(text: str, words: list[str]) -> None:
+    assert foreign(text) == words

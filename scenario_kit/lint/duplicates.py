@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case
+from scenario_kit.lint.opening import opened
+from scenario_kit.lint.rendered import effects
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.shelf import Entry
+from scenario_kit.lint.shelf import Entry, Shelf, entry_of, with_effects
 from scenario_kit.model import Severity
 
 #: Rules that look at other files than the one judged; they are applied once all files have been read.
@@ -24,7 +28,7 @@ COMPARING = ("SK216", "SK217")
 def copies(case: Case) -> Iterator[Problem]:
     """An exact duplicate."""
     entry, shelf = case.entry, case.shelf
-    same = shelf.copies(entry) if shelf and entry else []
+    same = _copies(case.catalog, shelf, entry) if shelf and entry else []
     if entry and same:
         message = f"it breaks the same in the same way as {_named(same)}"
         severity = Severity.ERROR if case.merged else Severity.WARNING
@@ -45,14 +49,41 @@ def copies(case: Case) -> Iterator[Problem]:
 def neighbours(case: Case) -> Iterator[Problem]:
     """Almost a duplicate."""
     entry, shelf = case.entry, case.shelf
-    if shelf is None or entry is None or shelf.copies(entry):
+    if shelf is None or entry is None or _copies(case.catalog, shelf, entry):
         return
     near = shelf.near(entry)
+    if not near:
+        near = [(1.0, o) for o in _rendered(case.catalog, shelf, entry) if o.alike and o.alike == entry.alike]
     if near:
         cosine = near[0][0]
         message = f"texts and structure are almost those of {_named([other for _, other in near])}: cosine {cosine:.2f}"
         fix = f"say what '{near[0][1].name}' does not have, or make it another incident"
         yield Problem(("spec", "title"), message, f"{cosine:.2f}", "below 0.80", fix)
+
+
+def rendered_entry(case: Case, catalog: Catalog) -> Entry:
+    """A scenario as it is compared, with what its faults write."""
+    entry = entry_of(case.path, case.scenario, catalog)
+    return with_effects(entry, case.scenario, catalog, effects(case))
+
+
+def _copies(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
+    """Others that do the same, whatever their fault types are called."""
+    return shelf.copies(entry) or [o for o in _rendered(catalog, shelf, entry) if o.does and o.does == entry.does]
+
+
+def _rendered(catalog: Catalog, shelf: Shelf, entry: Entry) -> Iterator[Entry]:
+    """Those that may do the same by other fault types; few, and only these are rendered to see."""
+    for other in shelf.candidates(entry) if entry.does else ():
+        if other.does:
+            yield other
+            continue
+        try:
+            case = opened(Path(other.path), catalog)
+        except (AuthoringError, UsageError):
+            continue  # what is wrong with it is told where it is judged
+        if isinstance(case, Case):
+            yield rendered_entry(case, catalog)
 
 
 def _named(others: list[Entry]) -> str:

@@ -13,11 +13,11 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case
-from scenario_kit.lint.duplicates import COMPARING
+from scenario_kit.lint.duplicates import COMPARING, rendered_entry
 from scenario_kit.lint.metadata import stale
 from scenario_kit.lint.opening import AnyCase, opened
 from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
-from scenario_kit.lint.shelf import Entry, Shelf, entry_of
+from scenario_kit.lint.shelf import Entry, Shelf
 from scenario_kit.load import Mistake, Mistaken
 from scenario_kit.model import Finding, Severity
 
@@ -49,7 +49,7 @@ def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
         return Judged(found)
     # A thousand rendered apps would fill the memory while they wait to be compared.
     light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
-    return Judged(found, light, entry_of(path, case.scenario, catalog))
+    return Judged(found, light, rendered_entry(case, catalog))
 
 
 def judge(case: AnyCase) -> list[Finding]:

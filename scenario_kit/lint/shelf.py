@@ -17,7 +17,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -26,9 +26,11 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.mechanism import as_it_does
+from scenario_kit.lint.rendered import REACH, names
 from scenario_kit.load import load_scenario
 from scenario_kit.load.kept import kept
 from scenario_kit.model import Reference, Scenario
+from scenario_kit.model.scenario import LABELLED
 
 #: Cosine from which two scenarios are neighbours.
 NEAR: Final = 0.8
@@ -43,7 +45,10 @@ class Entry(NamedTuple):
     """A scenario as it is compared; ``words`` counts its features.
 
     ``place`` is its path within its catalogue: with the name it makes it the same scenario in every checkout.
-    ``breaks`` says what is broken in which way, a text for each fault; ``shape`` is a fingerprint without numbers.
+    ``breaks`` says what is broken in which way, a text for each fault; ``shape`` is a fingerprint without numbers, and
+    ``core`` one of the labelled faults alone, whatever happens around them. ``own`` tells whether it brings fault types
+    along. ``does`` and ``alike`` are as the fingerprint and the shape, but of what the faults write instead of what
+    they are called; ``writes`` names what they write. Those three are known only of what was rendered.
     """
 
     name: str
@@ -53,6 +58,11 @@ class Entry(NamedTuple):
     place: str
     breaks: tuple[str, ...] = ()
     shape: str = ""
+    core: str = ""
+    own: bool = False
+    does: str = ""
+    alike: str = ""
+    writes: tuple[str, ...] = ()
 
 
 class Shelf:
@@ -78,18 +88,30 @@ class Shelf:
             found = [(_cosine(own, other), self.entries[i]) for i, other in enumerate(self._vectors)]
         near = [(cosine, other) for cosine, other in found if cosine >= NEAR and _alike(entry, other)]
         known = {other.path for _, other in near}
-        near += [(1.0, other) for other in self._shapes.get(entry.shape, ()) if other.path not in known]
+        same = {o.path: o for o in (*self._shapes.get(entry.shape, ()), *self._cores.get(entry.core, ()))}
+        near += [(1.0, other) for other in same.values() if other.path not in known]
         return sorted(
             ((c, other) for c, other in near if _differ(entry, other)), key=lambda pair: (-pair[0], pair[1].name)
         )
 
+    def candidates(self, entry: Entry) -> list[Entry]:
+        """Others that may do the same by fault types of other names: one of the two brings its own."""
+        app, targets = _about(entry)
+        mine = targets | set(entry.writes)
+        found = []
+        for other in self.entries if entry.breaks else ():
+            of, theirs = _about(other)
+            if of == app and _differ(entry, other) and (other.own or entry.own) and mine & theirs:
+                found.append(other)
+        return found
+
     @cached_property
     def _shapes(self) -> dict[str, list[Entry]]:
-        shapes: dict[str, list[Entry]] = {}
-        for entry in self.entries:
-            if entry.shape:
-                shapes.setdefault(entry.shape, []).append(entry)
-        return shapes
+        return _by(self.entries, lambda entry: entry.shape)
+
+    @cached_property
+    def _cores(self) -> dict[str, list[Entry]]:
+        return _by(self.entries, lambda entry: entry.core)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -158,10 +180,10 @@ def _catalogued(catalog: Catalog) -> list[Entry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
     own = [fault for path in files for fault in path.parent.glob("faults/*/fault.yaml")]
-    found = kept("shelf-6", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
+    found = kept("shelf-7", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
     return [
-        Entry(name, path, done, words, place, tuple(breaks), shape)
-        for name, path, done, words, place, breaks, shape in found
+        Entry(name, path, done, words, place, tuple(breaks), shape, core, own)
+        for name, path, done, words, place, breaks, shape, core, own, *_ in found
     ]
 
 
@@ -175,12 +197,60 @@ def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
 
 def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     """A scenario as it is compared."""
-    real, scenario = path.resolve(), as_it_does(scenario, path, catalog)
+    real, own = path.resolve(), _brings_types(scenario, path)
+    scenario = as_it_does(scenario, path, catalog)
     words, place = dict(Counter(_features(scenario, catalog))), "/".join(real.parts[-3:])
     app = scenario.spec.app.name
     breaks = tuple(sorted({f"{app} {use.type} {_target(use.target)}" for use in scenario.spec.faults}))
     done = _done(scenario, catalog)
-    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, _sum(_numberless(done)) if breaks else "")
+    shape = _sum(_numberless(done)) if breaks else ""
+    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, _core(scenario, catalog), own)
+
+
+def with_effects(entry: Entry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> Entry:
+    """The entry, which now also says what its rendered faults write; ``done`` is that, fault by fault."""
+    if not done:
+        return entry
+    app, version, options, profile, faults, noise = _done(scenario, catalog)
+    faults = [[does, *fault[3:]] for does, fault in zip(done, faults, strict=True)]
+    whole = [app, version, options, profile, faults, noise]
+    labelled = [
+        [one for one in does if one[0] != REACH]
+        for does, use in zip(done, scenario.spec.faults, strict=True)
+        if use.role in LABELLED
+    ]
+    alike = _sum([app, sorted(_sum(_numberless(does)) for does in labelled)]) if labelled else ""
+    return entry._replace(does=_sum(whole), alike=alike, writes=tuple(sorted(names(done))))
+
+
+def _brings_types(scenario: Scenario, path: Path) -> bool:
+    own = path.parent / "faults"
+    return own.is_dir() and any((own / use.type).is_dir() for use in scenario.spec.faults)
+
+
+def _core(scenario: Scenario, catalog: Catalog) -> str:
+    """The labelled faults without numbers, whatever else happens, when, and in which version of the app."""
+    faults = []
+    for use in scenario.spec.faults:
+        ref = Reference.parse(use.target)
+        if use.role in LABELLED:
+            chosen = _numberless(_chosen(use.type, use.parameters, catalog))
+            faults.append(_sum([use.type, ref.kind, ref.name, chosen]))
+    return _sum([scenario.spec.app.name, sorted(faults)]) if faults else ""
+
+
+def _about(entry: Entry) -> tuple[str, set[str]]:
+    """The app of an entry with faults, and the names of their targets."""
+    apps = {text.split(" ")[0] for text in entry.breaks}
+    return "".join(apps), {text.rpartition("/")[2] for text in entry.breaks}
+
+
+def _by(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if key(entry):
+            found.setdefault(key(entry), []).append(entry)
+    return found
 
 
 def fingerprint(scenario: Scenario, catalog: Catalog) -> str:

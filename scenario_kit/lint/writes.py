@@ -125,6 +125,16 @@ def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -
             yield from (Field(_bare(ref, namespace), path) for path in _paths(obj, after_[ref]))
 
 
+def changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:
+    """The paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
+    for path in _paths(old, new):
+        value: Any = new
+        for key in path:
+            parts = _keyed(value)
+            value = parts.get(key) if parts else None
+        yield path, value
+
+
 def _paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
     if old == new:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own
+from tests.defects.second import second_fault
 from tests.defects.subject import Document, Subject, bare
 
 
@@ -159,6 +160,54 @@ def duplicate_with_a_fault_of_its_own(subject: Subject) -> Iterator[Defect]:
     document["metadata"]["name"] = "another-incident"
     document["spec"]["title"], document["spec"]["description"] = "Another incident", "Something else that happened."
     yield Defect("name, title, description and fault type are new", document, files, folder="another-incident")
+
+
+@kind("SK216")
+def duplicate_that_writes_the_same_itself(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, whose own fault type writes the rendered changes out."""
+    use = needs(subject.spec.faults, "nothing is broken")[0]
+    fault = subject.case.faults[use.name]
+    needs(len(subject.spec.faults) == 1 and fault.visibility != "Hidden", "it is not one visible fault")
+    changes = [change.to_json() for change in fault.changes]
+    needs(all(c.keys() & {"patch", "scale", "delete"} for c in changes), "what it creates has a drawn name")
+
+    def write_out(own: Document) -> None:
+        own["changes"] = changes
+        for name, schema in own.get("parameters", {}).get("properties", {}).items():
+            if name in use.parameters:
+                schema["default"] = use.parameters[name]
+
+    document, files = with_own(subject, write_out)
+    document["metadata"]["name"] = "another-incident"
+    document["spec"]["faults"][0].pop("parameters", None)
+    document["spec"] |= {"title": "Another incident", "description": "Something else that happened."}
+    yield Defect("its own fault type has the changes literally", document, files, folder="another-incident")
+
+
+def _renamed(subject: Subject) -> tuple[Document, Document]:
+    """A copy with another name and other texts."""
+    document, spec = subject.copy()
+    needs(spec["groundTruth"].get("rootCauses"), "nothing is broken")
+    document["metadata"]["name"] = "another-incident"
+    spec["title"], spec["description"] = "Another incident", "Something else that happened."
+    return document, spec
+
+
+@kind("SK217")
+def duplicate_with_a_distractor(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, with a harmless change beside it."""
+    document, spec = _renamed(subject)
+    name = second_fault(subject, spec, labelled=False, role="Distractor")
+    yield Defect(f"{name} is a Distractor", document, folder="another-incident")
+
+
+@kind("SK217")
+def duplicate_with_noise(subject: Subject) -> Iterator[Defect]:
+    """A copy under another name, with noise elsewhere."""
+    document, spec = _renamed(subject)
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec.setdefault("noise", []).append({"name": "new", "restart": {"target": other}, "everySeconds": 930})
+    yield Defect(f"noise restarts {other}", document, folder="another-incident")
 
 
 @kind("SK217")

@@ -89,6 +89,66 @@ def test_the_same_fault_type_of_their_own_makes_two_scenarios_the_same(tmp_path:
     assert [f.code for f in lint_files(paths, CATALOG)].count("SK216") == 2
 
 
+JSON = {"type": "Json", "patch": [{"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}]}
+MERGE = {"type": "Merge", "patch": {"spec": {"type": "ClusterIP", "sessionAffinity": "ClientIP"}}}
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "codes"),
+    [
+        pytest.param("{{ target }}", JSON, ["SK216"], id="the same value by another kind of patch"),
+        pytest.param("Service/product-catalog", JSON, ["SK216"], id="the target written out"),
+        pytest.param(
+            "{{ target }}", {**JSON, "patch": [{**JSON["patch"][0], "value": 9998}]}, ["SK217"], id="another number"
+        ),
+        pytest.param(
+            "{{ target }}", {**JSON, "patch": [{**JSON["patch"][0], "value": "grpc"}]}, [], id="another way to fail"
+        ),
+        pytest.param("{{ target }}", MERGE, [], id="another field"),
+    ],
+)
+def test_fault_types_are_compared_by_what_they_write(
+    target: str, patch: dict[str, Any], codes: list[str], tmp_path: Path
+) -> None:
+    document = renamed("door-moved")
+    spec = document["spec"]
+    spec["title"], spec["description"], spec["brief"] = "A door", "It has been moved.", "Nobody finds the way in."
+    for edge in spec["groundTruth"]["propagation"]:
+        edge.pop("because")
+    path = put(document, tmp_path, "shop-pages-broken")
+    own_type(path, "door-moved", changes=[{"patch": {"target": target, **patch}}])
+
+    assert [f.code for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")] == codes
+
+
+def test_what_has_its_own_type_is_found_by_what_has_none(tmp_path: Path) -> None:
+    own = put(renamed("door-moved"), tmp_path, "one", title="One")
+    own_type(own, "door-moved", changes=[{"patch": {"target": "{{ target }}", **JSON}}])
+    plain = put(base(), tmp_path, "two", title="Two")
+
+    copies = [f for f in lint_files([own, plain], CATALOG) if f.code == "SK216"]
+    assert len(copies) == 2
+    assert "'two'" in copies[0].message
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"app": {"name": "otel-demo", "version": "3.0.0"}}, id="another version of the app"),
+        pytest.param(
+            {"noise": [{"name": "n", "restart": {"target": "Deployment/email"}, "everySeconds": 900}]}, id="noise"
+        ),
+        pytest.param(
+            {"app": {"name": "otel-demo", "version": "2.2.0", "load": {"profile": "surge"}}}, id="another load"
+        ),
+    ],
+)
+def test_the_same_cause_in_other_surroundings_is_near(more: dict[str, Any], tmp_path: Path) -> None:
+    path = put(base(), tmp_path, "shop", title="Shop", description="Pages.", brief="Nothing works.", **more)
+
+    assert told([f for f in lint_file(path, CATALOG) if f.code in ("SK216", "SK217")]) == [("SK217", "Warning")]
+
+
 def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_nothing_else(tmp_path: Path) -> None:
     document = base()
     document["spec"]["faults"][0]["parameters"]["targetPort"] = 9998

@@ -1,0 +1,81 @@
+"""What the faults of a scenario really change, as it is compared with others: types may have any name.
+
+Names that are drawn tell nothing; nor does in which way a field is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.case import Case, reference_of
+from scenario_kit.lint.writes import changed
+from scenario_kit.model import App, Change, Fault, Object, Reference
+from scenario_kit.render import after
+
+#: Marks how the change reaches processes that run already.
+REACH: Final = "reach"
+#: Operations that leave a trace in no rendered object.
+_ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
+
+
+def effects(case: Case) -> list[list[Any]]:
+    """For each fault, in the order of the file, what its changes write, and how that reaches what runs (``REACH``).
+
+    Empty where a fault could not be rendered, or where what one does cannot be told from what it writes.
+    """
+    if case.app is None or case.objects is None:
+        return []
+    objects: Sequence[Object] = case.objects
+    found: list[list[Any]] = []
+    for use in case.scenario.spec.faults:
+        fault = case.faults.get(use.name)
+        if fault is None:
+            return []
+        done, objects = _done(fault, objects, case.app)
+        if not done:
+            return []
+        found.append([*done, [REACH, fault.rollout.to_json()]])
+    return found
+
+
+def names(done: Sequence[Sequence[Any]]) -> set[str]:
+    """The names of the objects that are written, without their kinds."""
+    return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}
+
+
+def _done(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
+    """What one fault writes, sorted, and the objects as they are then."""
+    found: dict[str, Any] = {}
+    for change in fault.changes:
+        for one in _one(change, objects, app):
+            found[json.dumps(one, sort_keys=True, default=str)] = one
+        try:
+            objects = after(objects, change, app, app.namespace)
+        except AuthoringError:
+            continue  # another rule says so
+    return [found[key] for key in sorted(found)], objects
+
+
+def _one(change: Change, objects: Sequence[Object], app: App) -> Iterator[Any]:
+    if body := change.create or change.apply or change.chaos:
+        metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
+        yield ["object", {**body, "metadata": metadata}]
+    elif change.operation in _ACTS:
+        yield ["act", change.to_json()]
+    elif not change.restart:
+        try:
+            new = after(objects, change, app, app.namespace)
+        except AuthoringError:
+            yield ["act", change.to_json()]  # of an object that no app brings
+            return
+        old = {reference_of(obj, app.namespace): obj for obj in objects}
+        later = {reference_of(obj, app.namespace): obj for obj in new}
+        for ref in old:
+            bare = str(Reference(ref.kind, ref.name, ref.namespace))
+            if ref not in later:
+                yield ["field", bare, [], "gone"]
+            elif later[ref] is not old[ref]:
+                yield from (["field", bare, list(path), value] for path, value in changed(old[ref], later[ref]))

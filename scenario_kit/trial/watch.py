@@ -10,6 +10,7 @@ import msgspec
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge import alerts
 from scenario_kit.judge.expectations import of_faults
+from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
 from scenario_kit.model.rule import slowest
@@ -103,7 +104,12 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     findings = [
         f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
     ]
-    closed = context.runbook.outcome == "Benign"
+    runbook, demanded = context.runbook, msgspec.structs.replace(expect, alerts=tuple(due))
+    edges = runbook.ground_truth.propagation  # a draft may have none yet: SK116
+    if runbook.outcome == "Incident" and edges and all(fault.scope == "Namespace" for fault in runbook.faults):
+        known = explained(runbook.faults, edges, runbook.app)
+        findings += unexplained(history, demanded, first, known)
+    closed = runbook.outcome == "Benign"
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tests.defects.alerts import must_fire
 from tests.defects.chains import pruned
 from tests.defects.kind import Defect, kind, needs
-from tests.defects.subject import Document, Subject
+from tests.defects.subject import Document, Subject, bare
 
 #: Where the services of an app announce themselves.
 _REGISTRIES = ("Deployment/consul",)
@@ -124,3 +124,23 @@ def _led(spec: Document, on: str) -> None:
     edges = needs(spec["groundTruth"].get("propagation"), "there is no propagation")
     if not any(on == e["to"] for e in edges):
         edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})
+
+
+@kind("SK326", stage="Trial", first=("repeat",))
+def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
+    """An alert must fire somewhere, and fires where the propagation does not lead."""
+    document, spec = subject.copy()
+    needs(subject.incident, "there is no incident")
+    truth, alerts = spec["groundTruth"], must_fire(spec)
+    needs(all(fault.scope == "Namespace" for fault in subject.case.faults.values()), "it reaches the whole cluster")
+    own = {*subject.causes, *(use.target for use in subject.spec.faults)}
+    causes = own | {f"Fault/{use.name}" for use in subject.spec.faults}
+    behind = {bare(c.workload) for c in subject.components() if {f"Service/{c.service}", bare(c.workload)} & own}
+    elsewhere = [a for a in alerts if a.get("on") and a["on"] not in causes | behind]
+    name = needs(elsewhere, "only the broken object itself alerts")[0]["name"]
+    needs(all(a["on"] not in causes | behind for a in alerts if a["name"] == name), "it alerts itself as well")
+    other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
+    spec["expect"]["alerts"] = [{"name": name}]
+    root = truth["propagation"][0]["from"] if truth.get("propagation") else ""
+    truth["propagation"] = [{"from": needs(root, "there is no propagation"), "to": other}]
+    yield Defect(f"{name} must fire anywhere, the propagation leads to {other}", document)

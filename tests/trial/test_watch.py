@@ -278,3 +278,23 @@ def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expec
     assert codes(found) == expected, [f.observed for f in found]
     if found:
         assert "leaves Latency on Deployment/ad firing" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        ((("ConfigMap/a", "Deployment/web"),), []),
+        ((("ConfigMap/a", "Deployment/ad"),), ["SK326"]),
+        ((("Deployment/ad", "Deployment/web"),), ["SK326"]),
+        ((), []),
+    ],
+    ids=["explained", "elsewhere", "from no cause", "a draft without any propagation"],
+)
+def test_an_alert_that_may_fire_anywhere_fires_where_the_propagation_leads(edges, expected):
+    trial = Trial(
+        fault("a"),
+        edges=edges,
+        alerts=(AlertExpectation(name="Errors"),),
+        firing={("Errors", "Deployment/web"): [(1050.0, None)]},
+    )
+    assert codes(expect_alerts(trial.context, INJECTED)) == expected

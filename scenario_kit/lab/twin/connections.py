@@ -303,7 +303,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     """What a new connection to one place meets."""
     pod = network.pod_at(place.ip)
     if pod is None:
-        return Lane("refused")
+        return Lane("dropped", port=place.port)
     wire = network.wire(caller, pod, place.port, _transport(edge))
     target = network.listener(place)
     if wire.cut:

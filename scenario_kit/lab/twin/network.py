@@ -33,8 +33,9 @@ NO_ANSWER = frozenset({"unanswered", "misanswered"})
 class Lookup(NamedTuple):
     """What dialling a host and port leads to.
 
-    ``outcome`` is ``ok``, ``refused``, ``noname`` (no such name), ``unanswered`` (the name server is silent),
-    ``misanswered`` (it reports a failure) or ``dropped`` (it names an address where nobody is).
+    ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (no such name),
+    ``unanswered`` (the name server is silent), ``misanswered`` (it reports a failure) or ``dropped`` (packets leave for
+    an address, or a port of a Service, that nobody has).
     """
 
     outcome: str
@@ -144,7 +145,7 @@ class Network:
         for service in self._view.everywhere("Service"):
             if service["spec"].get("clusterIP") == host:
                 return self._service(pod, service, port, protocol)
-        return Lookup("refused", (), host)
+        return Lookup("dropped", (), host)
 
     def _no_answer(self, pod: Object) -> str:
         """Why names of the cluster are not found from a pod, whatever they are; empty where its name server answers."""
@@ -177,8 +178,8 @@ class Network:
         entry = next(
             (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
         )
-        if entry is None:
-            return Lookup("refused", (), ip)
+        if entry is None:  # no rule of kube-proxy's concerns it
+            return Lookup("dropped", (), ip)
         found = self._backends(service, entry.get("name") or "", 0, self._local(pod, spec))
         return Lookup("ok", found, ip) if found else Lookup("refused", (), ip)
 

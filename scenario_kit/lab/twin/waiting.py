@@ -60,7 +60,8 @@ class Wait(NamedTuple):
             )
         if not self.port or self._answered(pod, network, now):
             return None
-        return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): Connection refused"))
+        why = "Connection timed out" if found.outcome == "dropped" else "Connection refused"
+        return InitState("Running", 0, self._lines(f"nc: {self.host} ({found.ip}:{self.port}): {why}"))
 
     def _answered(self, pod: Object, network: Network, now: float) -> bool:
         for destination in network.lookup(pod, self.host, self.port).destinations:

@@ -91,9 +91,7 @@ def test_a_channel_comes_back_by_itself_within_two_minutes_of_the_repair(little:
     [
         ("nobody:9000", "UH no_healthy_upstream"),
         ("api.other:9000", "UH no_healthy_upstream"),
-        ("api:9001", "UF upstream"),
         ("", "UH no_healthy_upstream"),
-        ("10.1.2.3:9000", "UF upstream"),
     ],
 )
 def test_a_wrong_address_fails_at_once_and_says_why(little: Little, address: str, words: str) -> None:
@@ -103,6 +101,24 @@ def test_a_wrong_address_fails_at_once_and_says_why(little: Little, address: str
     assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0
     assert after.quantile(0.95, "gate") < 10.0
     assert any(words in line.text for line in little.logs)
+
+
+@pytest.mark.parametrize(
+    ("address", "seconds"),
+    [
+        pytest.param("10.99.99.99:9000", 10.0, id="nobody has the address"),
+        pytest.param("api:9001", 10.0, id="the Service has no such port"),
+        pytest.param("{pod}:9001", 0.0, id="the pod listens elsewhere"),
+    ],
+)
+def test_silence_and_refusal_are_told_apart(little: Little, address: str, seconds: float) -> None:
+    """Packets to what nobody has are lost; a pod refuses what it does not listen to."""
+    little.env("gate", "API_ADDR", address.replace("{pod}", str(little.pods("api")[0]["status"]["podIP"])))
+    after = little.run(30.0)
+    assert after.share("gate", span="Api/Read", kind="CLIENT") == 1.0
+    assert after.quantile(0.95, "gate") == pytest.approx(1000.0 * seconds, abs=100.0, rel=0.5)
+    little.run(60.0)
+    assert little.run(60.0).share("gate", span="Api/Read", kind="CLIENT") == 1.0
 
 
 @pytest.mark.parametrize(

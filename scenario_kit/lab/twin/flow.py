@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin import ailments, caches, interception, traffic
+from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, together, under_way
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
@@ -22,13 +23,14 @@ from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Edge, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.publishing import Publishing
 from scenario_kit.lab.twin.recorder import Recorder
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
-_LANE, _STALL, _SHARE = 0x52, 0x54, 0x55
+_LANE, _SHARE = 0x52, 0x55
 _MISS, _REJECT = 0x57, 0x58
 
 
@@ -42,7 +44,7 @@ class Moment(NamedTuple):
 
 
 class Flow:
-    """Walks requests. ``published`` collects the times at which records reached a queue, by broker and topic."""
+    """Walks requests."""
 
     def __init__(
         self, parameters: Parameters, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
@@ -56,13 +58,13 @@ class Flow:
         self._logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
-        self.published: dict[tuple[ProcessKey, str], list[Floats]] = {}
+        self.publishing = Publishing(tape, parameters.physics)
 
     def at(self, moment: Moment) -> None:
         """Requests from here on happen in this tick."""
         self.moment = moment
         self.hanging = None
-        self.published = {}
+        self.publishing.records = {}
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
         """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
@@ -280,6 +282,9 @@ class Flow:
             result = self._lane(caller, node, link, link.lanes[0], salt, at, draws)
         else:
             result = self._spread(caller, node, link, salt, at, draws)
+        if self._edges[node.edge].shared_answers:
+            turns = caller.turns.setdefault(node.edge, Turns())
+            result = turns.hand_out(at, result, self.moment.start, self.moment.end)
         seen = ailments.absorbed(caller, node, salt, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(caller, node, link, at, seen, self.hanging, draws, mark)
         return result
@@ -319,6 +324,8 @@ class Flow:
         barred = ailments.barred(lane.target, node.operation.model.table, link.address.user)
         if outcome := barred or interception.broken_off(met, node):
             return self._broken(caller, node, link, lane._replace(outcome=outcome), salt, at)
+        if caller.unsent:
+            self.publishing.release(caller, lane.target, node, float(at.min()))
         took, back = self._crossing.cross(caller, node, lane, edge, salt, at.size)
         took += interception.held_back(met, node, answers=False)
         limit = node.step.patience_seconds or timeout(edge, caller)
@@ -328,7 +335,10 @@ class Flow:
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
         took, failed, falsified = interception.answered(met, node, took, failed, unchecked=edge.unchecked)
         if node.operation.model.topic:
-            self._publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
+            effects = self.moment.effects.get(caller.key, ())
+            self.publishing.publish(effects, lane.target, node, (at + took)[~failed], draws, ~failed)
+        if not edge.acknowledged:
+            return self._written(at)
         if (node.log or falsified) and failed.any():
             self._recorder.complain(caller, node, link, falsified or "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
@@ -353,7 +363,10 @@ class Flow:
         edge = self._edges[node.edge]
         n = at.size
         failed: Flags = np.ones(n, dtype=bool)
-        if lane.outcome == "locked" or (lane.outcome == "dropped" and not edge.unreachable_seconds):
+        if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
+            self.publishing.hold(caller, lane.target, node, at)
+            return self._written(at)
+        if lane.outcome in ("locked", "dropped"):
             self.hanging = link.key
             took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
             dials = edge.dial_seconds if lane.target is None else 0.0
@@ -363,9 +376,6 @@ class Flow:
             failed = np.isfinite(took)
             return Result(took, failed) if dials else self._give_up(caller, node, link, edge, at, took, failed)
         took = self._crossing.noise(caller, node, salt, n) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
-        if edge.stall_share:
-            stalls = self._streams.uniform(mix(node.key, salt + _STALL), n, caller.ordinal) < edge.stall_share
-            took = np.where(stalls, edge.stall_seconds, took)
         self._recorder.complain(caller, node, link, lane.outcome, at + took)
         return Result(took, failed)
 
@@ -381,10 +391,7 @@ class Flow:
                 self._recorder.complain(caller, node, link, "late", (at + took)[late])
         return Result(took, failed)
 
-    def _publish(
-        self, caller: Process, broker: Process, node: CallNode, times: Floats, draws: Draws, sent: Flags
-    ) -> None:
-        copies = sum(e.copies for e in self.moment.effects.get(caller.key, ()))
-        self.tape.publish((broker.key, node.operation.model.topic), draws, sent, times, 1 + int(copies))
-        records = self.published.setdefault((broker.key, node.operation.model.topic), [])
-        records.append(np.repeat(times, 1 + int(copies)))
+    def _written(self, at: Floats) -> Result:
+        """Calls that are over once the system has taken them."""
+        own = self._physics.hop_ms / 1000.0 * self._physics.latency_scale
+        return Result(np.full(at.size, own), np.zeros(at.size, dtype=bool))

@@ -68,15 +68,16 @@ class Edge(Value, frozen=True, kw_only=True):
 
     ``timeout_seconds`` 0 means that the caller waits for ever. ``dial_seconds`` is how long it tries to connect where
     that differs, negative for ever; ``silent_seconds`` is when it gives up a connection over which nothing comes, where
-    that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee cannot be
-    reached a call takes ``unreachable_seconds`` more, and ``stall_share`` of the calls hang for ``stall_seconds``
-    instead; a callee that comes up within ``unreachable_seconds`` is waited for. ``shared`` false dials anew for every
-    call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``, and ``timeout_else`` counts
-    where that holds anything but a whole number above 0. With a ``registry`` the address is the registry's, and calls
-    take turns over what is registered there as ``name``. ``service``: the spans of that service go to the collector
-    this way, and not those of the caller itself. ``optional``: a caller without an address does without.
-    ``remembers``: where the name server has no answer, it goes on with the address that it had. ``unchecked``: it reads
-    what comes, whatever its status. ``program`` is the callee's, filled in when the document is read.
+    that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee refuses a call
+    takes ``unreachable_seconds`` more; a callee that comes up meanwhile is waited for. Calls that are not
+    ``acknowledged`` are done when they are written, which goes on while nothing gets through, until the connection is
+    given up. ``shared_answers``: an answer goes to the call that has waited longest (``answers.py``). ``shared`` false
+    dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``, and
+    ``timeout_else`` counts where that holds anything but a whole number above 0. With a ``registry`` the address is the
+    registry's, and calls take turns over what is registered there as ``name``. ``service``: the spans of that service
+    go to the collector this way, and not those of the caller itself. ``optional``: a caller without an address goes
+    without. ``remembers``: where the name server has no answer, it goes on with the address that it had. ``unchecked``:
+    it reads what comes, whatever its status. ``program`` is the callee's, filled in when the document is read.
     """
 
     caller: str
@@ -99,8 +100,8 @@ class Edge(Value, frozen=True, kw_only=True):
     optional: bool = False
     refused_ms: float = 1.0
     unreachable_seconds: float = 0.0
-    stall_share: float = 0.0
-    stall_seconds: float = 0.0
+    acknowledged: bool = True
+    shared_answers: bool = False
 
 
 class Step(Value, frozen=True, kw_only=True):

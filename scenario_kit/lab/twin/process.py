@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from scenario_kit.lab.twin.answers import Turns
+from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
@@ -38,6 +40,13 @@ class Crash(NamedTuple):
     code: int
 
 
+class Unsent(NamedTuple):
+    """Records that were written at these times into a connection to a peer, and have not left."""
+
+    peer: ProcessKey
+    times: Floats
+
+
 @dataclass(slots=True, eq=False)
 class Process:
     """One run of a container. ``component`` is empty for programs that the application's definition does not know.
@@ -46,7 +55,8 @@ class Process:
     mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
     ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
     of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
-    hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call.
+    hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call. By number of an
+    edge, ``turns`` are its calls that share answers, and ``unsent`` what it has written into a cut connection.
     """
 
     key: ProcessKey
@@ -81,6 +91,8 @@ class Process:
     lacks: dict[str, Need] = field(default_factory=dict)
     held: dict[str, float] = field(default_factory=dict)
     spoilt: dict[str, float] = field(default_factory=dict)
+    turns: dict[int, Turns] = field(default_factory=dict)
+    unsent: dict[int, list[Unsent]] = field(default_factory=dict)
     holdings: Holdings = field(default_factory=Holdings)
     crash: Crash | None = None
     ended: bool = False

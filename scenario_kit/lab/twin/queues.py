@@ -66,7 +66,7 @@ class Queues:
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in census.of(m.component)
         }
-        arrivals = self._arrived(flow.published, end)
+        arrivals = self._arrived(flow.publishing.records, end)
         for model in self._models:
             for process in census.of(model.component):
                 broker = self._brokers[process.key]

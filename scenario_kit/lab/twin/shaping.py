@@ -26,6 +26,12 @@ def delays(shape: Shape, draws: Floats, physics: Physics) -> Floats:
     return result
 
 
+def resumes(since: float, now: float, physics: Physics) -> float:
+    """When Linux next repeats what it has been sending in vain ``since`` then."""
+    due = since + _waits(physics)
+    return float(due[min(int(np.searchsorted(due, now)), due.size - 1)])
+
+
 def _waits(physics: Physics) -> Floats:
     """How late a message is that is lost 0, 1, 2 … times: each wait is twice the one before, up to a limit."""
     waits = physics.retransmit_seconds * np.exp2(np.arange(physics.retransmissions))

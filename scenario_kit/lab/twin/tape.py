@@ -167,6 +167,10 @@ class Tape:
             published = self._published.setdefault(place, [])
             published.append(_Publish(self._current, requests[sent], times, copies))
 
+    def publish_untold(self, place: Place, times: Floats) -> None:
+        """Records came to a topic, of requests of ticks that are over."""
+        self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
+
     def close(self, t: float, collected: bool, ended: list[Ended]) -> None:
         """The tick up to ``t`` is over; ``collected`` tells whether a collector took what ended in it."""
         self.ticks.append((t, collected))

@@ -106,7 +106,9 @@ def test_options_are_quiet(hotel: App, options: dict[str, Any]) -> None:
 def test_loss_of_a_service(cluster: Callable[..., Little], component: str, share: float) -> None:
     hotel = cluster()
     hotel.scale(component, 0)
-    hotel.run(90.0)  # nobody answers at the address that stays listed, and the first attempts to connect take their time
+    hotel.run(
+        90.0
+    )  # nobody answers at the address that stays listed, and the first attempts to connect take their time
     after = hotel.run(120.0)
     assert after.share("frontend", kind="SERVER") == pytest.approx(share, abs=0.02)
     assert after.rate("frontend", kind="SERVER") == pytest.approx(100, rel=0.05), "the load does not wait"

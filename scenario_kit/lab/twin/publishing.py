@@ -1,0 +1,58 @@
+"""Records that callers append to the topics of brokers, and those that wait in a connection that is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scenario_kit.lab.twin.arrays import Flags, Floats
+from scenario_kit.lab.twin.batches import Draws
+from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.parameters import Physics
+from scenario_kit.lab.twin.process import Process, ProcessKey, Unsent
+from scenario_kit.lab.twin.shaping import resumes
+from scenario_kit.lab.twin.tape import Tape
+from scenario_kit.lab.twin.tree import CallNode
+
+
+class Publishing:
+    """``records`` are the times at which records of this tick reach a queue, by broker and topic."""
+
+    def __init__(self, tape: Tape, physics: Physics) -> None:
+        self._tape = tape
+        self._physics = physics
+        self.records: dict[tuple[ProcessKey, str], list[Floats]] = {}
+
+    def publish(
+        self,
+        effects: Sequence[Active],
+        broker: Process,
+        node: CallNode,
+        times: Floats,
+        draws: Draws,
+        sent: Flags,
+    ) -> None:
+        """The requests that were ``sent`` append their records at these times, with the copies that flags bring."""
+        copies = 1 + int(sum(effect.copies for effect in effects))
+        place = (broker.key, node.operation.model.topic)
+        self._tape.publish(place, draws, sent, times, copies)
+        self.records.setdefault(place, []).append(np.repeat(times, copies))
+
+    def hold(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
+        """What is written into a connection over which nothing comes waits in it."""
+        caller.unsent.setdefault(node.edge, []).append(Unsent(broker.key, times))
+
+    def release(self, caller: Process, broker: Process, node: CallNode, now: float) -> None:
+        """The connection works again: what waits in it goes out with the next repetition.
+
+        What a connection held that was given up meanwhile is lost.
+        """
+        waiting = [unsent for unsent in caller.unsent.pop(node.edge, ()) if unsent.peer == broker.key]
+        if not waiting:
+            return
+        times = np.concatenate([unsent.times for unsent in waiting])
+        times = np.full(times.size, resumes(float(times.min()), now, self._physics))
+        place = (broker.key, node.operation.model.topic)
+        self._tape.publish_untold(place, times)
+        self.records.setdefault(place, []).append(times)

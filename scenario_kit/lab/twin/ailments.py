@@ -36,6 +36,8 @@ def impair(
         first = int(np.argmin(at))
         took[first] += node.model.flags_seconds
         failed[first] = True
+    if node.model.refuses:
+        failed[:] = True
     if model is not None and model.background_error:
         failed |= streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
     for number, effect in enumerate(effects):

@@ -86,6 +86,36 @@ class QueueModel(Value, frozen=True, kw_only=True):
     session_seconds: float = 45.0
 
 
+#: What steps of a consumer's operation may ask of a record: handed out before, a copy of one before, or neither.
+RECORDS = frozenset({"again", "copy", "original"})
+
+
+class Consumer(Value, frozen=True, kw_only=True):
+    """A member of a consumer group: for each record of ``topic`` it runs ``operation``, one record at a time.
+
+    ``receive_span`` is the span of taking a record, ``loop_span`` one around that, the operation, and the wait before
+    it. With ``commit_seconds`` it commits what it has done that often, and another member does the rest once more. With
+    ``poll_records`` it takes up to so many at once, and commits before it takes more; where those take it longer than
+    ``poll_seconds`` it is expelled, and begins with them again. Steps of the operation may have as ``times`` what a
+    record is (1, else 0): one that was handed out before (``again``), a ``copy`` of another one, or an ``original``.
+    ``copy_log`` is printed for a copy.
+    """
+
+    queue: str
+    topic: str
+    group: str
+    operation: str
+    receive_span: str = ""
+    receive_ms: float = 1.0
+    loop_span: str = ""
+    latest: bool = False
+    client_metrics: bool = False
+    commit_seconds: float = 0.0
+    poll_records: int = 0
+    poll_seconds: float = 300.0
+    copy_log: str = ""
+
+
 class RegistryModel(Value, frozen=True, kw_only=True):
     """A registry of processes by name, kept in memory, without health checks: what is gone stays listed.
 

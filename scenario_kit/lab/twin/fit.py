@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from scenario_kit.lab.twin.beside import RECORDS
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.parameters import Misfit, Parameters, Step, read
 from scenario_kit.model.app import App
@@ -141,6 +142,8 @@ def _unread(parameters: Parameters) -> Iterator[Mistake]:
     """Numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
+    if any(model.consumes for model in parameters.components.values()):
+        drawn |= RECORDS
     for place, step in _steps(parameters):
         for field, asked in (("times", step.times), ("keysIf", step.keys_if)):
             if isinstance(asked, str) and asked and asked not in drawn:

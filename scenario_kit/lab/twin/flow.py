@@ -55,7 +55,7 @@ class Flow:
         self._crossing = Crossing(parameters.physics, streams)
         self._recorder = Recorder(spans, hangs, logs, tape, parameters.edges)
         self.tape = tape
-        self._logs = logs
+        self.logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
         self.publishing = Publishing(tape, parameters.physics)
@@ -74,7 +74,7 @@ class Flow:
         if self._edges[node.edge].optional and not link.address.host:
             return Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         if node.operation.component in caller.lacks:
-            return ailments.miss(caller, caller.lacks[node.operation.component], at, self._logs)
+            return ailments.miss(caller, caller.lacks[node.operation.component], at, self.logs)
         salt = mix(salt, caller.ordinal) if caller.ordinal else salt
         took, failed = self._attempt(caller, node, link, salt, at, draws)
         retries = self._edges[node.edge].retries
@@ -99,7 +99,7 @@ class Flow:
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         effects = self.moment.effects.get(process.key, ())
-        ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self._logs)
+        ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self.logs)
         if node.steps:
             self._steps(process, node.steps, salt, at, took, failed, draws)
         ailments.shrug(node, took, failed)
@@ -110,11 +110,11 @@ class Flow:
         process.cpu_seconds += n * node.cpu_seconds
         self._recorder.served(process, node, at, took, failed, cut, self.hanging, draws, mark)
         if errors and node.model.error_log:
-            self._logs.error(
+            self.logs.error(
                 process, node.name, (at + np.where(np.isfinite(took), took, 0.0))[failed], node.model.error_log
             )
         if node.log and errors < n:
-            self._logs.chatter(process, node.name, at[~failed] if errors else at, node.log)
+            self.logs.chatter(process, node.name, at[~failed] if errors else at, node.log)
         return Result(took, failed)
 
     def _steps(
@@ -248,7 +248,7 @@ class Flow:
         chance = self._streams.uniform(mix(node.key, salt + _REJECT), who.size, process.ordinal)
         hit = who[chance < 1.0 - (1.0 - min(share, 1.0)) ** caches.asked(node.step, draws, who)]
         failed[hit] = True
-        self._logs.error(process, node.step.reject_log, (at + took)[hit], node.step.reject_log)
+        self.logs.error(process, node.step.reject_log, (at + took)[hit], node.step.reject_log)
 
     def _loop(
         self,
@@ -339,7 +339,7 @@ class Flow:
             self.publishing.publish(effects, lane.target, node, (at + took)[~failed], draws, ~failed)
         if not edge.acknowledged:
             return self._written(at)
-        if (node.log or falsified) and failed.any():
+        if (node.log or node.step.words or falsified) and failed.any():
             self._recorder.complain(caller, node, link, falsified or "failure", (at + took)[failed])
         return self._give_up(caller, node, link, edge, at, took, failed)
 
@@ -366,7 +366,9 @@ class Flow:
         if lane.outcome == "dropped" and lane.target is not None and not edge.acknowledged:
             self.publishing.hold(caller, lane.target, node, at)
             return self._written(at)
-        if lane.outcome in ("locked", "dropped"):
+        if lane.outcome == "locked" or (
+            lane.outcome == "dropped" and (edge.dial_seconds or not edge.unreachable_seconds)
+        ):
             self.hanging = link.key
             took = np.full(n, np.inf) if lane.fails_at == np.inf else np.maximum(lane.fails_at - at, 0.001)
             dials = edge.dial_seconds if lane.target is None else 0.0
@@ -393,5 +395,4 @@ class Flow:
 
     def _written(self, at: Floats) -> Result:
         """Calls that are over once the system has taken them."""
-        own = self._physics.hop_ms / 1000.0 * self._physics.latency_scale
-        return Result(np.full(at.size, own), np.zeros(at.size, dtype=bool))
+        return Result(np.full(at.size, self._physics.hop_ms / 1000.0), np.zeros(at.size, dtype=bool))

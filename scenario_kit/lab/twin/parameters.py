@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from scenario_kit.lab.twin.beside import CollectorModel, Exporter, FlagModel, QueueModel, RegistryModel
+from scenario_kit.lab.twin.beside import CollectorModel, Consumer, Exporter, FlagModel, QueueModel, RegistryModel
 from scenario_kit.model.base import Value
 
 Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
@@ -68,8 +68,9 @@ class Edge(Value, frozen=True, kw_only=True):
 
     ``timeout_seconds`` 0 means that the caller waits for ever. ``dial_seconds`` is how long it tries to connect where
     that differs, negative for ever; ``silent_seconds`` is when it gives up a connection over which nothing comes, where
-    that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee refuses a call
-    takes ``unreachable_seconds`` more; a callee that comes up meanwhile is waited for. Calls that are not
+    that is sooner than the system does. ``refused_ms`` is how long a refused call takes. When the callee refuses, or
+    without ``dial_seconds`` cannot be reached, a call takes ``unreachable_seconds`` more; a callee that comes up
+    meanwhile is waited for. Calls that are not
     ``acknowledged`` are done when they are written, which goes on while nothing gets through, until the connection is
     given up. ``shared_answers``: an answer goes to the call that has waited longest (``answers.py``). ``shared`` false
     dials anew for every call. ``timeout_env`` is a variable of the caller that overrides ``timeout_seconds``, and
@@ -150,10 +151,11 @@ class Operation(Value, frozen=True, kw_only=True):
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside, and
     ``blind`` those inside of them that show no error. ``topic`` appends a record to a queue for each call; ``table`` is
-    the one that it uses. With ``flags_seconds`` the first call of a process waits so long for a flag service that it
-    does not reach, and fails; later ones do without. ``failure`` is what callers get to read when it fails,
-    ``error_log`` what the component then prints itself. ``service`` is the name under which a program inside of this
-    one traces its calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
+    the one that it uses. One that ``refuses`` always answers with an error, as a store does that a constraint forbids.
+    With ``flags_seconds`` the first call of a process waits so long for a flag service that it does not reach, and
+    fails; later ones do without. ``failure`` is what callers get to read when it fails, ``error_log`` what the
+    component then prints itself. ``service`` is the name under which a program inside of this one traces its calls.
+    With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
     """
 
     span: str = ""
@@ -168,6 +170,7 @@ class Operation(Value, frozen=True, kw_only=True):
     shrug_seconds: float = 0.0
     topic: str = ""
     table: str = ""
+    refuses: bool = False
     failure: str = ""
     log: str = ""
     error_log: str = ""
@@ -225,19 +228,6 @@ class Registration(Value, frozen=True, kw_only=True):
 
     registry: str
     name: str
-
-
-class Consumer(Value, frozen=True, kw_only=True):
-    """A member of a consumer group: for each record of ``topic`` it runs ``operation``, one record at a time."""
-
-    queue: str
-    topic: str
-    group: str
-    operation: str
-    receive_span: str = ""
-    receive_ms: float = 1.0
-    latest: bool = False
-    client_metrics: bool = False
 
 
 class ComponentModel(Value, frozen=True, kw_only=True):

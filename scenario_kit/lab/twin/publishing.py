@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,20 @@ from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode
 
 
+class Published(NamedTuple):
+    """Records that reach a queue at these times, each one so ``many`` times over."""
+
+    times: Floats
+    many: int = 1
+
+
 class Publishing:
-    """``records`` are the times at which records of this tick reach a queue, by broker and topic."""
+    """``records`` are those of this tick, by broker and topic."""
 
     def __init__(self, tape: Tape, physics: Physics) -> None:
         self._tape = tape
         self._physics = physics
-        self.records: dict[tuple[ProcessKey, str], list[Floats]] = {}
+        self.records: dict[tuple[ProcessKey, str], list[Published]] = {}
 
     def publish(
         self,
@@ -37,7 +45,7 @@ class Publishing:
         copies = 1 + int(sum(effect.copies for effect in effects))
         place = (broker.key, node.operation.model.topic)
         self._tape.publish(place, draws, sent, times, copies)
-        self.records.setdefault(place, []).append(np.repeat(times, copies))
+        self.records.setdefault(place, []).append(Published(times, copies))
 
     def hold(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
         """What is written into a connection over which nothing comes waits in it."""
@@ -55,4 +63,4 @@ class Publishing:
         times = np.full(times.size, resumes(float(times.min()), now, self._physics))
         place = (broker.key, node.operation.model.topic)
         self._tape.publish_untold(place, times)
-        self.records.setdefault(place, []).append(times)
+        self.records.setdefault(place, []).append(Published(times))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scenario_kit.lab.twin import traffic
-from scenario_kit.lab.twin.arrays import Floats
+from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.batches import REQUEST
 from scenario_kit.lab.twin.beside import QueueModel
 from scenario_kit.lab.twin.census import Census
@@ -16,21 +16,34 @@ from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flow import Flow
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.publishing import Published
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.transit import Place, Sent, Transit
 from scenario_kit.lab.twin.tree import ConsumerNode
 from scenario_kit.model.process import SeriesId
 
+#: Seconds for a record from which on it matters how many a member takes at once.
+_SLOW = 0.1
+#: Polls of a slow member in a tick, at most.
+_POLLS = 200
 _CLOSE_SECONDS = 60.0
 _CLOSE_RATE = 0.2
 
 
 @dataclass(slots=True)
 class _Group:
-    """Where one consumer group stands. ``position`` counts records taken, ``committed`` records done."""
+    """Where one consumer group stands. ``position`` counts records taken, ``committed`` those that will not come again.
+
+    ``under_way`` are the times at which those between are done, ``seen`` is how many were taken by anybody. Of the
+    records of the last poll, at ``polled_at``, ``left`` wait in the member.
+    """
 
     position: int = 0
     committed: int = 0
+    seen: int = 0
+    left: int = 0
+    polled_at: float = 0.0
+    free_at: float = 0.0
     under_way: Floats = field(default_factory=lambda: np.zeros(0))
     worker: ProcessKey | None = None
     joined_at: float = 0.0
@@ -41,9 +54,13 @@ class _Group:
 
 @dataclass(slots=True)
 class _Broker:
-    """What one broker process holds; it has no volume, so a restart starts empty."""
+    """What one broker process holds; it has no volume, so a restart starts empty.
+
+    By topic, ``ends`` counts records and ``copies`` has a byte for each: whether it is a copy of one before.
+    """
 
     ends: dict[str, int] = field(default_factory=dict)
+    copies: dict[str, bytearray] = field(default_factory=dict)
     groups: dict[str, _Group] = field(default_factory=dict)
 
 
@@ -59,7 +76,7 @@ class Queues:
         self._brokers: dict[ProcessKey, _Broker] = {}
         self._seen: dict[tuple[ProcessKey, str], float] = {}
         self._closed: dict[ProcessKey, float] = {}
-        self._transit: Transit[None] = Transit()
+        self._transit: Transit[bool] = Transit()
 
     def run(self, census: Census, links: Mapping[LinkKey, Link], flow: Flow, start: float, end: float) -> None:
         """Take in what was published during the tick, and let the consumers work."""
@@ -72,18 +89,22 @@ class Queues:
                 broker = self._brokers[process.key]
                 before = dict(broker.ends)
                 for topic in model.topics:
-                    new = arrivals.get((process.key, topic))
-                    broker.ends[topic] = broker.ends.get(topic, 0) + (0 if new is None else new.size)
+                    come = arrivals.get((process.key, topic), ())
+                    broker.ends[topic] = broker.ends.get(topic, 0) + len(come)
+                    broker.copies.setdefault(topic, bytearray()).extend(record.what for record in come)
                 for node in self._consumers:
                     if node.model.queue == model.component:
-                        new = arrivals.get((process.key, node.model.topic), np.zeros(0))
+                        come = arrivals.get((process.key, node.model.topic), ())
+                        new = np.array([record.time for record in come])
                         self._consume(node, model, process, broker, before, new, census, links, flow, start, end)
 
-    def _arrived(self, published: Mapping[Place, list[Floats]], end: float) -> dict[Place, Floats]:
-        """The times at which records reach a broker, of those that do by the end of the tick."""
-        sent = {place: [Sent(t, None) for t in np.concatenate(times).tolist()] for place, times in published.items()}
-        come = self._transit.arrived(sent, end)
-        return {place: np.array([record.time for record in records]) for place, records in come.items()}
+    def _arrived(self, published: Mapping[Place, list[Published]], end: float) -> dict[Place, list[Sent[bool]]]:
+        """The records that reach a broker by the end of the tick; whether each is a copy of one before."""
+        sent = {
+            place: [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
+            for place, batches in published.items()
+        }
+        return self._transit.arrived(sent, end)
 
     def _consume(
         self,
@@ -110,33 +131,70 @@ class Queues:
             return
         if group.worker != worker.key:
             group.worker, group.stuck_on = worker.key, None
-            group.position, group.under_way = group.committed, np.zeros(0)
+            group.position, group.under_way, group.left = group.committed, np.zeros(0), 0
             group.joined_at = max(start, worker.ready_at, process.ready_at) + model.rejoin_seconds
-            group.busy_until = 0.0
-        self._commit(group, end)
+            group.busy_until, group.free_at = 0.0, group.joined_at
+        self._commit(node, group, end)
         if group.stuck_on is not None and (link := links.get(group.stuck_on)) is not None and link.hangs:
             return
         if group.stuck_on is not None:
             group.stuck_on, group.busy_until, group.committed = None, start, group.position
-        begin = max(start, group.joined_at, group.busy_until)
-        pending = broker.ends[topic] - group.position
-        if pending <= 0 or begin >= end:
-            return
-        old = max(before.get(topic, 0) - group.position, 0)
         flags = flow.moment.effects.get(worker.key, ())
         known = sum(e.delay_seconds for e in flags if e.operation in ("", node.operation.name))
-        count = min(pending, max(1, int((end - begin) / max(group.mean, known, 1e-4))))
-        arrived = np.concatenate([np.full(old, begin), new])[-pending:][:count]
-        traffic.send(process, worker, arrived.size, self._message_bytes)
-        self._work(node, group, worker, (process.key, topic), np.maximum(arrived, begin), flow, end)
+        each = max(group.mean, known, 1e-4)
+        place, copies = (process.key, topic), broker.copies[topic]
+        polls = node.model.poll_records > 0 and (group.left > 0 or each > _SLOW)
+        for salt in range(_POLLS if polls else 1):
+            begin = max(start, group.joined_at, group.busy_until)
+            pending = broker.ends[topic] - group.position
+            if begin >= end or pending <= 0:
+                return
+            old = max(before.get(topic, 0) - group.position, 0)
+            arrived = np.concatenate([np.full(old, begin), new])[-pending:]
+            if polls:
+                arrived = self._poll(node, group, arrived, begin)
+            arrived = arrived[: max(1, int((end - begin) / each))]
+            traffic.send(process, worker, arrived.size, self._message_bytes)
+            if not self._work(node, group, worker, place, copies, np.maximum(arrived, begin), flow, salt):
+                return
+            if polls and not group.left and group.busy_until - group.polled_at > node.model.poll_seconds:
+                group.position, group.under_way = group.committed, np.zeros(0)
+                group.joined_at = group.busy_until + model.rejoin_seconds
+        if not polls:
+            self._commit(node, group, end)
+
+    @staticmethod
+    def _poll(node: ConsumerNode, group: _Group, arrived: Floats, begin: float) -> Floats:
+        """Of the records that have arrived, or will in this tick, those that the member has in hand."""
+        if not group.left:
+            group.polled_at = max(begin, float(arrived[0]))
+            there = int(np.searchsorted(arrived, group.polled_at, side="right"))
+            group.left = min(there, node.model.poll_records)
+            group.committed, group.under_way = group.position, np.zeros(0)
+        return arrived[: group.left]
 
     def _work(
-        self, node: ConsumerNode, group: _Group, worker: Process, place: Place, at: Floats, flow: Flow, end: float
-    ) -> None:
-        """Process records one after another; the last one may reach into the next tick."""
-        draws = {REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position)}
-        mark = flow.tape.enter(node.receive)
-        took, _ = flow.serve(worker, node.operation, 0, at, draws)
+        self,
+        node: ConsumerNode,
+        group: _Group,
+        worker: Process,
+        place: Place,
+        copies: bytearray,
+        at: Floats,
+        flow: Flow,
+        salt: int,
+    ) -> bool:
+        """Process records one after another, the last one maybe into the next tick; False if one hangs."""
+        again = np.arange(group.position, group.position + at.size) < group.seen
+        copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
+        draws = {
+            REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
+            **{name: kind.astype(np.float64) for name, kind in kinds(again, copy).items()},
+        }
+        around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
+        took, _ = flow.serve(worker, node.operation, salt, at, draws)
+        if node.model.copy_log and copy.any():
+            flow.logs.error(worker, node.model.copy_log, (at + took)[copy], node.model.copy_log)
         if node.receive is not None:
             receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
             flow.tape.leave(mark, worker, (node.receive,), node, None, draws, at, receive, failed)
@@ -145,19 +203,30 @@ class Queues:
         known = np.isfinite(took)
         done = at.size if known.all() else int(np.argmin(known))
         finish = _sequence(at[:done], took[:done])
+        if node.loop is not None and done:
+            began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
+            whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
+            flow.tape.leave(around, worker, (node.loop,), node, None, draws, began, finish - began, failed, whole)
+            if worker.exports:
+                self._spans.record(node.loop, finish, finish - began, failed)
         group.under_way = np.concatenate([group.under_way, finish])
         group.position += done
+        group.left = max(group.left - done, 0)
         if done:
-            group.busy_until = float(finish[-1])
+            group.busy_until = group.free_at = float(finish[-1])
             group.mean += 0.5 * (float(took[:done].mean()) - group.mean)
         if done < at.size:
             group.position += 1
             group.stuck_on = flow.hanging
-        self._commit(group, end)
+        group.seen = max(group.seen, group.position)
+        return group.stuck_on is None
 
     @staticmethod
-    def _commit(group: _Group, end: float) -> None:
-        done = int(np.count_nonzero(group.under_way <= end))
+    def _commit(node: ConsumerNode, group: _Group, end: float) -> None:
+        """What was done when the member last committed, half an interval ago; one with records in hand does not."""
+        if group.left:
+            return
+        done = int(np.count_nonzero(group.under_way <= end - node.model.commit_seconds / 2.0))
         group.committed += done
         group.under_way = group.under_way[done:]
 
@@ -203,7 +272,7 @@ class Queues:
             lag = float(broker.ends.get(node.model.topic, 0) - group.committed)
             names = {"group": node.model.group, "topic": node.model.topic}
             result[_id(namespace, "kafka_consumer_group_members", group=node.model.group)] = self._members(
-                node, model, census, end
+                node, model, group, census, end
             )
             result[_id(namespace, "kafka_consumer_group_lag_sum_ratio", **names)] = lag
             result[_id(namespace, "kafka_consumer_group_lag_ratio", **names, partition="0")] = lag
@@ -229,7 +298,9 @@ class Queues:
         self._seen = {key: at for key, at in self._seen.items() if census.get(key[0]) is not None}
         self._closed = {key: at for key, at in self._closed.items() if census.get(key) is not None}
 
-    def _members(self, node: ConsumerNode, model: QueueModel, census: Census, end: float) -> float:
+    def _members(self, node: ConsumerNode, model: QueueModel, group: _Group, census: Census, end: float) -> float:
+        if group.left and end - group.polled_at > node.model.poll_seconds:
+            return 0.0  # it sent word that it was too slow
         seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
         return float(sum(end - at <= model.session_seconds for at in seen))
 
@@ -238,6 +309,11 @@ def _sequence(arrived: Floats, took: Floats) -> Floats:
     """When each record is done if one is processed after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
     total = np.cumsum(took)
     return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took
+
+
+def kinds(again: Flags, copy: Flags) -> dict[str, Flags]:
+    """By the names that steps of consumers know: handed out before, a copy of a record before, or neither."""
+    return {"again": again, "copy": copy, "original": ~again & ~copy}
 
 
 def _id(namespace: str, metric: str, **labels: str) -> SeriesId:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.parameters import Consumer, Crowd, Operation, Parameters, Route, Step
+from scenario_kit.lab.twin.beside import Consumer
+from scenario_kit.lab.twin.parameters import Crowd, Operation, Parameters, Route, Step
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.lab.twin.streams import identity, mix
 
@@ -73,6 +74,7 @@ class ConsumerNode(NamedTuple):
     model: Consumer
     receive: SpanName | None
     operation: OperationNode
+    loop: SpanName | None = None
 
 
 class Planter:
@@ -119,7 +121,8 @@ class Planter:
                 operation = self._operation(component, consumer.operation, "", key, 0)
                 name = consumer.receive_span
                 receive = SpanName(component, name, "CONSUMER") if name else None
-                result.append(ConsumerNode(component, consumer, receive, operation))
+                loop = SpanName(component, consumer.loop_span, "INTERNAL", True) if consumer.loop_span else None
+                result.append(ConsumerNode(component, consumer, receive, operation, loop))
         return tuple(result)
 
     def _operation(self, component: str, name: str, route: str, key: int, depth: int) -> OperationNode:

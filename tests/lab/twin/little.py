@@ -264,11 +264,13 @@ class Span:
     def services(self) -> set[str]:
         return {labels["service_name"] for name, labels, _ in self.rows if name == "traces_span_metrics_calls_total"}
 
-    def quantile(self, q: float, service: str) -> float:
-        """As histogram_quantile over all spans of a service, in milliseconds."""
+    def quantile(self, q: float, service: str, span: str | None = None) -> float:
+        """As histogram_quantile over all spans of a service, or those of a name, in milliseconds."""
         buckets: dict[float, float] = {}
         for name, labels, value in self.rows:
             if name == "traces_span_metrics_duration_milliseconds_bucket" and labels["service_name"] == service:
+                if span not in (None, labels["span_name"]):
+                    continue
                 bound = float(labels["le"].replace("+Inf", "inf"))
                 buckets[bound] = buckets.get(bound, 0.0) + value
         bounds = sorted(buckets)

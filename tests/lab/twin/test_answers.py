@@ -76,7 +76,7 @@ def test_orders_do_not_notice_a_broker_that_cannot_be_reached_any_more(cluster: 
     assert cut.silent("accounting")
     shop.calm()
     after = shop.run(180.0)
-    assert after.calls("accounting", span="process orders") == pytest.approx(
+    assert after.calls("accounting", span="receive orders") == pytest.approx(
         (cut.calls("checkout", span="publish orders") + after.calls("checkout", span="publish orders")), abs=5
     )
 

@@ -50,10 +50,10 @@ def three_seconds_of_collections(_: Little, before: Span, after: Span) -> None:
 
 
 def a_hundred_copies(shop: Little, before: Span, after: Span) -> None:
-    per_order = after.rate("accounting", span="process orders") / after.rate(
-        "checkout", span="oteldemo.CheckoutService/PlaceOrder"
-    )
-    assert per_order == pytest.approx(101, rel=0.1)
+    orders = after.rate("checkout", span="oteldemo.CheckoutService/PlaceOrder")
+    assert after.rate("accounting", span="receive orders") / orders == pytest.approx(101, rel=0.1)
+    assert after.rate("accounting", span="postgresql") / orders == pytest.approx(1, rel=0.1), "it knows what it saved"
+    assert any("is already being tracked" in line.text for line in shop.logs)
     assert lag(shop, "fraud-detection") > 100, "one record a second"
     assert after.rate("fraud-detection", span="process orders") == pytest.approx(1.0, rel=0.1)
     assert lag(shop, "accounting") < 100

@@ -28,7 +28,8 @@ def test_healthy_is_quiet_at_the_rates_of_its_users(cluster: Callable[..., Littl
     hour = cluster().run(1800.0)
     for service in hour.services():
         assert hour.calls(service, error=True) == 0, service
-        assert hour.quantile(0.95, service) < 500, service
+        if service != "accounting":  # its span of an order begins with the wait for it
+            assert hour.quantile(0.95, service) < 500, service
     iterations = 50 / 5.5
     assert hour.rate("frontend-proxy", kind="SERVER") == pytest.approx(1.172 * iterations, rel=0.03)
     assert hour.rate("product-catalog", kind="SERVER") == pytest.approx(1.323 * iterations, rel=0.04)

@@ -1,0 +1,63 @@
+"""What consumers of a topic do with its records: waits, commits, polls that take too long, copies and repetitions."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.lab.twin.little import Little
+from tests.lab.twin.shop import flag, rendered
+
+
+def _of(shop: Little, metric: str, group: str) -> float:
+    return next(v for (n, labels), v in shop.samples.items() if n == metric and ("group", group) in labels)
+
+
+def _lag(shop: Little, group: str) -> float:
+    return _of(shop, "kafka_consumer_group_lag_sum_ratio", group)
+
+
+def test_the_span_of_an_order_begins_with_the_wait_for_it(cluster: Callable[..., Little]) -> None:
+    hour = cluster().run(3600.0)
+    orders = hour.calls("checkout", span="publish orders")
+    for span, kind in (("order-consumed", "INTERNAL"), ("receive orders", "CONSUMER"), ("postgresql", "CLIENT")):
+        assert hour.calls("accounting", span=span, kind=kind) == pytest.approx(orders, abs=5), span
+    # Orders come at random: one wait in twenty is three times the mean.
+    assert hour.quantile(0.95, "accounting", span="order-consumed") == pytest.approx(3 * 3.6e6 / orders, rel=0.1)
+    assert hour.quantile(0.95, "accounting", span="receive orders") <= 100
+    assert hour.calls("fraud-detection") == hour.calls("fraud-detection", span="process orders", kind="CONSUMER")
+
+
+def test_a_poll_that_takes_too_long_is_done_again_and_again(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    flag(shop, "kafkaQueueProblems", "on")
+    shop.run(300.0)
+    offset, away = _of(shop, "kafka_consumer_group_offset_sum_ratio", "fraud-detection"), 0
+    for _ in range(60):
+        shop.run(15.0)
+        away += _of(shop, "kafka_consumer_group_members", "fraud-detection") == 0.0
+    assert away >= 12, "five hundred records take five hundred seconds, and the group waits for three hundred"
+    assert _of(shop, "kafka_consumer_group_offset_sum_ratio", "fraud-detection") - offset <= 500
+    assert _of(shop, "kafka_consumer_group_members", "accounting") == 1.0
+    flag(shop, "kafkaQueueProblems", "off")
+    shop.run(600.0)
+    assert _of(shop, "kafka_consumer_group_members", "fraud-detection") == 1.0
+    assert _lag(shop, "fraud-detection") <= 5
+
+
+def test_copies_come_to_a_statement_where_nothing_is_remembered() -> None:
+    """3.0.0 saves each order with a context of its own, and the store refuses the copies."""
+    shop = rendered("3.0.0", 50, {}, "steady", 120.0)
+    flag(shop, "kafkaQueueProblems", "on")
+    after = shop.run(120.0)
+    assert after.share("accounting", span="postgresql") == pytest.approx(100 / 101, abs=0.02)
+    assert after.share("accounting", kind="CONSUMER") == 0.0
+    assert any("Duplicate order received" in line.text for line in shop.logs)
+
+
+def test_what_was_not_committed_comes_again(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    again = 0.0
+    for _ in range(6):
+        shop.restart("accounting")
+        again += shop.run(60.0).calls("accounting", span="postgresql", error=True)
+    assert 1 <= again <= 30, "a second or two of orders each time, of the five between two commits"

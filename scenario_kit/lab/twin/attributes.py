@@ -146,7 +146,7 @@ def attributes(around: Circumstance) -> dict[str, Scalar]:
 
 def _grpc(around: Circumstance) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {"rpc.system": "grpc"}
-    service, _, method = around.name.span.strip("/").rpartition("/")
+    service, _, method = around.name.span.rpartition(" ")[2].strip("/").rpartition("/")
     if service:
         found |= {"rpc.service": service, "rpc.method": method}
     code = "OK"

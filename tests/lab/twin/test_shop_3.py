@@ -55,7 +55,7 @@ def test_a_share_of_the_carts_is_not_emptied(cluster: Callable[..., Little]) -> 
     flag(shop, "cartFailure", "25%")
     shop.run(30.0)
     after = shop.run(300.0)
-    assert after.share("cart", span="oteldemo.CartService/EmptyCart") == pytest.approx(0.25, abs=0.08)
+    assert after.share("cart", span="POST /oteldemo.CartService/EmptyCart") == pytest.approx(0.25, abs=0.08)
     assert after.share("load-generator") == 0.0
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scenario_kit.lint.case import FAULT_NODE, Case
+from scenario_kit.lint.case import FAULT_NODE, Case, same
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
 from scenario_kit.render.traffic import traffic
 
@@ -30,6 +31,8 @@ def calls(case: Case) -> Iterator[Problem]:
         return
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
         source, end = _component(app, edge.from_), _component(app, edge.to)
+        if source is None and end is not None:
+            yield from _from_cause(case, app, i, end)
         if source is None or end is None or source == end or _calls(app, end.name, source.name):
             continue
         place = ("spec", "groundTruth", "propagation", i)
@@ -45,6 +48,34 @@ def calls(case: Case) -> Iterator[Problem]:
             message += f"; it depends on it through {', '.join(way[1:-1])}"
         fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
         yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
+
+
+def _from_cause(case: Case, app: App, number: int, end: Component) -> Iterator[Problem]:
+    """A first step to somebody who neither is touched by the fault nor asks whom it touches.
+
+    Nothing is said of faults that reach every workload, and of those that touch what many read or run under.
+    """
+    start = case.scenario.spec.ground_truth.propagation[number].from_
+    ref = Reference.parse(start)
+    causes = [c.fault for c in case.scenario.spec.ground_truth.root_causes if c.entity and same(c.entity, start)]
+    fault = case.faults.get(ref.name if ref.kind == FAULT_NODE else causes[0] if causes else "")
+    if fault is None or fault.scope != "Namespace" or case.objects is None:
+        return
+    texts = {fault.target, *(e.ref for e in fault.entities if e.role != "Artefact"), *(c.target for c in fault.changes)}
+    texts |= {str(field.of) for field in written(fault.changes, case.objects, app)}
+    touched = [c for c in app.components if any(_component(app, text) == c for text in texts if text)]
+    aimed = _component(app, fault.target)
+    if aimed is None or aimed.role not in ("App", "Entry", "Store", "Queue"):
+        return
+    if end in touched or any(_calls(app, end.name, c.name) for c in touched):
+        return
+    if any(_calls(app, c.name, end.name) and _follows_traffic(case, c, end) for c in touched):
+        return
+    way = _way(app, end.name, aimed.name)
+    message = f"fault '{fault.name}' does not touch {end.name}, and {end.name} does not call what it touches"
+    fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
+    place = ("spec", "groundTruth", "propagation", number)
+    yield Problem(place, message, f"{start} → {end.workload}", "whom the fault touches, or who calls that", fix)
 
 
 def _component(app: App, text: str) -> Component | None:

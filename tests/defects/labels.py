@@ -274,3 +274,21 @@ def label_twice(subject: Subject) -> Iterator[Defect]:
     labels = _labels(subject, spec)
     labels.append({**labels[0]})
     yield Defect("the first label twice", document)
+
+
+@kind("SK125")
+def first_edge_to_a_bystander(subject: Subject) -> Iterator[Defect]:
+    """The first edge leads from the fault to a component that has nothing to do with it."""
+    document, spec = subject.copy()
+    edges = _edges(spec)
+    root = next((e for e in edges if e["from"].startswith("Fault/")), None)
+    needs(root, "its causes are components or other objects of the app")
+    fault = subject.case.faults[root["from"].partition("/")[2]]
+    workloads = {bare(c.workload) for c in subject.components() if c.role in ("App", "Entry", "Store", "Queue")}
+    aimed = bare(fault.target)
+    needs(aimed in workloads and fault.scope == "Namespace", "its fault is aimed at no component alone")
+    strangers = [o for o in subject.bystanders("Deployment") if not subject.calls(o, aimed)]
+    other = needs([o for o in strangers if not subject.calls(aimed, o)], "every Deployment has to do with it")[0]
+    edges.append({"from": root["from"], "to": other})
+    spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "on": other, "class": "MayFire"})
+    yield Defect(f"an edge from {root['from']} to {other}", document)

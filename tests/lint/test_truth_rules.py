@@ -485,3 +485,22 @@ def test_a_solution_that_only_takes_back_gets_the_changes_of_the_fault(tmp_path:
     assert result.left == ()
     (change,) = yaml.safe_load(result.new)["spec"]["solutions"][0]["changes"]
     assert change["patch"]["target"] == "Service/product-catalog"
+
+
+@pytest.mark.parametrize(
+    ("end", "codes"),
+    [
+        pytest.param("Deployment/cart", [], id="what it touches"),
+        pytest.param("Deployment/frontend", [], id="who asks that"),
+        pytest.param("Deployment/valkey-cart", [], id="a store that it asks"),
+        pytest.param("Deployment/email", ["SK125"], id="somebody else"),
+        pytest.param("Deployment/frontend-proxy", ["SK125"], id="who asks who asks that"),
+    ],
+)
+def test_a_fault_troubles_whom_it_touches_and_who_asks_that(end: str, codes: list[str], tmp_path: Path) -> None:
+    def lead(spec: Spec) -> None:
+        spec["groundTruth"]["propagation"].append({"from": "Fault/catalog-port", "to": end})
+        spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "on": end, "class": "MayFire"})
+
+    found_ = found(scenario(lead, tmp_path, own_fault()))
+    assert [f.code for f in found_ if f.code == "SK125"] == codes

@@ -15,7 +15,7 @@ def test_a_missing_capability_ends_with_2_before_any_lab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["new", "pauses", "--app", "otel-demo", "--target", "ad", "--fault", "jvm-gc"]) == 0
+    assert run(["new", "pauses", "--app", "otel-demo", "--target", "ad", "--fault", "noisy-neighbor"]) == 0
     capsys.readouterr()
 
     code = run(["try", "pauses", "--name", "there-is-none", "--format", "json"])
@@ -23,7 +23,7 @@ def test_a_missing_capability_ends_with_2_before_any_lab(
     document = json.loads(capsys.readouterr().out)
     assert (code, document["verdict"]) == (2, "NotEvaluated")
     assert {f["message"] for f in document["findings"] if f["code"] == "SK911"} >= {
-        "fault 'jvm-gc' (jvm-gc) needs jvm, which the lab does not have"
+        "fault 'noisy-neighbor' (noisy-neighbor) needs real-nodes, which the lab does not have"
     }
     assert document.get("trials", []) == []
     report = Path(document["report"]).with_suffix(".md").read_text()
@@ -33,7 +33,7 @@ def test_a_missing_capability_ends_with_2_before_any_lab(
 
 def test_lint_does_not_speak_of_capabilities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["new", "pauses", "--app", "otel-demo", "--target", "ad", "--fault", "jvm-gc"]) == 0
+    assert run(["new", "pauses", "--app", "otel-demo", "--target", "ad", "--fault", "noisy-neighbor"]) == 0
 
     assert run(["lint", "pauses"]) == 0
 

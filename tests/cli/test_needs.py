@@ -22,8 +22,8 @@ def offer(fault):
     [
         ("pod-failure", SHOP, []),
         ("pod-failure", UNSIMULATED, ["real-data-plane"]),
-        ("jvm-gc", SHOP, ["jvm", "real-data-plane"]),
-        ("jvm-gc", UNSIMULATED, ["jvm", "real-data-plane"]),
+        ("noisy-neighbor", SHOP, ["real-nodes", "real-data-plane"]),
+        ("noisy-neighbor", UNSIMULATED, ["real-nodes", "real-data-plane"]),
     ],
 )
 def test_each_capability_once(fault, app, needs):
@@ -33,9 +33,9 @@ def test_each_capability_once(fault, app, needs):
 @pytest.mark.parametrize(
     ("app", "listed"),
     [
-        (SHOP, "pod-failure; and what the lab cannot judge: jvm-gc (needs jvm, real-data-plane)"),
-        (UNSIMULATED, "pod-failure; and what the lab cannot judge: jvm-gc (needs jvm)"),
+        (SHOP, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes, real-data-plane)"),
+        (UNSIMULATED, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes)"),
     ],
 )
 def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
-    assert _types([offer("pod-failure"), offer("jvm-gc")], app, CATALOG) == listed
+    assert _types([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed

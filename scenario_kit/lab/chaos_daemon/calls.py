@@ -12,15 +12,23 @@ import itertools
 import json
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from scenario_kit.lab.chaos_daemon import byteman
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, bare_id
-from scenario_kit.lab.chaos_daemon.network import address_set, filter_rule, traffic_rule
+from scenario_kit.lab.chaos_daemon.network import NotSimulated, address_set, filter_rule, traffic_rule
 from scenario_kit.model import ContainerEffect
 
 Intent = Literal["Apply", "Recover", ""]
+
+#: How the real daemon ends where it cannot load an agent: nobody answers its tool, or it has no shell to copy files by.
+_BARRED: Final = {
+    "NoJava": "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /tmp/.java_pid: target "
+    "process doesn't respond within 10500ms or HotSpot VM not loaded: exit status 1",
+    "NoShell": "sh: No such file or directory: exit status 1",
+}
 
 
 class Target(NamedTuple):
@@ -41,12 +49,23 @@ class Outcome(NamedTuple):
 Handler = Callable[[Target, Any], Outcome]
 
 
+class Programs(Protocol):
+    """What runs in the containers, as far as an agent that is to be loaded into a Java program is concerned."""
+
+    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
+        """Why no agent can be loaded into the program of a running container; empty where one can."""
+
+    def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
+        """What of these rules (see ``byteman.rules``) nobody knows the consequences of in that program; else empty."""
+
+
 class Calls:
     """The sixteen calls. ``kill`` ends a container's process: it gets the pod's UID and the container id."""
 
-    def __init__(self, book: LedgerBook, kill: Callable[[str, str], None]) -> None:
+    def __init__(self, book: LedgerBook, kill: Callable[[str, str], None], programs: Programs) -> None:
         self._book = book
         self._kill = kill
+        self._programs = programs
         # Process numbers go on growing over restarts of the daemon: an old one must never name a new process.
         self._numbers = itertools.count(int(time.time()))
 
@@ -178,7 +197,12 @@ class Calls:
         return Outcome("Recover", lambda: self._book.remove(_time_key(request)))
 
     def _install_jvm_rules(self, target: Target, request: Any) -> Outcome:
-        effect = _effect(target, "JVM", {"rule": request.rule, "port": request.port})
+        if barred := self._programs.barred(target.container_id):
+            raise ValueError(_BARRED[barred])
+        rules = byteman.rules(request.rule)
+        if unknown := self._programs.unknown(target.container_id, rules):
+            raise NotSimulated(unknown)
+        effect = _effect(target, "JVM", {"port": request.port, "rules": rules})
         return Outcome("Apply", lambda: self._book.put(_jvm_key(target, request), effect))
 
     def _uninstall_jvm_rules(self, target: Target, request: Any) -> Outcome:

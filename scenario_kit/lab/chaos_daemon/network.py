@@ -17,7 +17,7 @@ DEFAULT_DEVICE = "eth0"
 
 
 class NotSimulated(ValueError):
-    """The request is sound, but asks for something that the simulated network does not know."""
+    """The request is sound, but asks for something that the simulation does not know."""
 
 
 class AddressSet(NamedTuple):

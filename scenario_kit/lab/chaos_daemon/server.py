@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import grpc
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Target
+from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Programs, Target
 from scenario_kit.lab.chaos_daemon.knobs import Knobs
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.listening import listen
@@ -51,7 +51,7 @@ class ChaosDaemon:
     """The daemon of all simulated nodes of one lab.
 
     ``pod_of`` tells the UID of the pod of a container id (as in the pod's status), None if no running container has it.
-    ``kill`` ends a container's process (container-kill).
+    ``kill`` ends a container's process (container-kill); ``programs`` tells what runs in containers.
     """
 
     def __init__(
@@ -62,9 +62,10 @@ class ChaosDaemon:
         *,
         pod_of: Callable[[str], str | None],
         kill: Callable[[str, str], None],
+        programs: Programs,
         knobs: Knobs | None = None,
     ) -> None:
-        handlers = Calls(book, kill).handlers()
+        handlers = Calls(book, kill, programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
             raise ToolchainError(
                 f"the installed Chaos Mesh does not know the calls {', '.join(missing)}",

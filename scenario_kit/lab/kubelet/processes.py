@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import InitState, Lag, Start, Stop
@@ -58,6 +59,19 @@ class Lagging(Protocol):
 
     def lag(self, pod: Object, container: str, path: str | None, now: float) -> Lag:
         """How long a probe waits that begins at ``now`` and that ``answers`` lets succeed; ``path`` is that of it."""
+
+
+@runtime_checkable
+class Attaching(Protocol):
+    """Processes that agents of chaos can be loaded into; among those of others none runs in a JVM."""
+
+    def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
+        """Why no agent can be loaded into the program that this container, of a pod's spec, runs; empty where one can:
+        it is no Java program, or its image has no shell.
+        """
+
+    def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
+        """What of these rules nobody knows the consequences of in that program; empty where there is nothing."""
 
 
 class PlainProcesses:

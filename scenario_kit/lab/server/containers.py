@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from scenario_kit.lab.chaos_daemon import LedgerBook
 from scenario_kit.model.base import Object
+
+
+class _Place(NamedTuple):
+    pod_uid: str
+    namespace: str
+    spec: Object
 
 
 class RunningContainers:
@@ -15,7 +23,7 @@ class RunningContainers:
         self._book = book
         self._lock = threading.Lock()
         self._pods: dict[str, frozenset[str]] = {}
-        self._where: dict[str, tuple[str, str]] = {}
+        self._where: dict[str, _Place] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
         """A pod changed: containers that ended take their effects along, a pod that is gone takes everything."""
@@ -23,12 +31,13 @@ class RunningContainers:
             return
         meta = obj["metadata"]
         uid = meta["uid"]
-        running = frozenset() if type_ == "DELETED" else frozenset(_running(obj))
+        specs = {} if type_ == "DELETED" else _running(obj)
+        running = frozenset(specs)
         with self._lock:
             ended = self._pods.get(uid, frozenset()) - running
             for container_id in ended:
                 self._where.pop(container_id, None)
-            self._where.update(dict.fromkeys(running, (uid, meta["namespace"])))
+            self._where.update((each, _Place(uid, meta["namespace"], spec)) for each, spec in specs.items())
             if type_ == "DELETED":
                 self._pods.pop(uid, None)
             else:
@@ -42,16 +51,25 @@ class RunningContainers:
         """The UID of the pod that a running container belongs to."""
         with self._lock:
             found = self._where.get(container_id)
-        return found[0] if found else None
+        return found.pod_uid if found else None
 
     def namespace_of(self, container_id: str) -> str | None:
         """The namespace that a running container is in."""
         with self._lock:
             found = self._where.get(container_id)
-        return found[1] if found else None
+        return found.namespace if found else None
+
+    def spec_of(self, container_id: str) -> Object | None:
+        """What a pod's spec says of a running container."""
+        with self._lock:
+            found = self._where.get(container_id)
+        return found.spec if found else None
 
 
-def _running(pod: Object) -> list[str]:
-    status = pod.get("status") or {}
+def _running(pod: Object) -> Mapping[str, Object]:
+    """What the spec says of the containers that run, by their id."""
+    status, spec = pod.get("status") or {}, pod["spec"]
     entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    return [e["containerID"] for e in entries if e.get("containerID") and "running" in (e.get("state") or {})]
+    specs = {each["name"]: each for part in ("initContainers", "containers") for each in spec.get(part) or ()}
+    running = [e for e in entries if e.get("containerID") and "running" in (e.get("state") or {})]
+    return {e["containerID"]: specs.get(e["name"], {"name": e["name"], "image": ""}) for e in running}

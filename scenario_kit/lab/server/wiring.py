@@ -28,6 +28,7 @@ from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.programs import RunningPrograms
 from scenario_kit.lab.server.revisions import Revisions
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
@@ -192,7 +193,9 @@ def _chaos_daemon(
         store.wake()
 
     tls = ServerTls(_read(where.server_certificate), _read(where.server_key), _read(where.ca))
-    daemon = ChaosDaemon(load_messages(Path(where.proto)), book, tls, pod_of=containers.pod_of, kill=kill)
+    programs = RunningPrograms(containers, worlds)
+    messages = load_messages(Path(where.proto))
+    daemon = ChaosDaemon(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))

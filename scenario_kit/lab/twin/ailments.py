@@ -13,6 +13,7 @@ from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Need
 from scenario_kit.lab.twin.process import Crash, Process
 from scenario_kit.lab.twin.streams import Streams, mix
+from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, OperationNode
 
 _FLAG, _ABSORB, _PART = 0x56, 0x59, 0x1000
@@ -28,8 +29,9 @@ def impair(
     effects: Sequence[Active],
     streams: Streams,
     logs: LogBook,
+    tape: Tape,
 ) -> None:
-    """Background errors, a flag service that was never reached, and what flags do; changes ``took`` and ``failed``."""
+    """Background errors, flags that were never reached, and effects in force; changes ``took`` and ``failed``."""
     model = process.model
     if node.model.flags_seconds and at.size and not process.flags_awaited:
         process.flags_awaited = True
@@ -47,13 +49,17 @@ def impair(
         if effect.share < 1.0:
             part = streams.uniform(mix(node.key, salt + _PART + number), at.size, process.ordinal) < effect.share
         took[part] += effect.delay_seconds
+        if effect.still_until:
+            took[part] += np.maximum(effect.still_until - at[part], 0.0)
         process.leak = effect.leaked(process.leak, int(np.count_nonzero(part)))
         if effect.error_share:
             draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
             hit = part & (draws < effect.error_share)
             failed |= hit
-            if effect.log and hit.any():
-                logs.error(process, effect.log, (at + took)[hit], effect.log)
+            if effect.thrown and hit.any():
+                tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
+            for line in effect.log.splitlines() if hit.any() else ():
+                logs.error(process, line, (at + took)[hit], line)
 
 
 def crash(process: Process, node: CallNode, at: Floats, took: Floats, failed: Flags, chosen: Ints | None) -> None:

@@ -60,7 +60,10 @@ _SERVER_ERROR: Final = 500
 
 
 class Circumstance(NamedTuple):
-    """One span and what is known around it. ``outcome`` and ``text`` are why it failed, empty where nobody said."""
+    """One span and what is known around it. ``outcome`` and ``text`` are why it failed, empty where nobody said.
+
+    ``thrown`` is the exception by which the callee failed, where it was one that nothing in the program expects.
+    """
 
     name: SpanName
     frame: Frame
@@ -69,6 +72,7 @@ class Circumstance(NamedTuple):
     depth: int
     outcome: str
     text: str
+    thrown: str = ""
 
     @property
     def dialect(self) -> str:
@@ -91,14 +95,16 @@ class Circumstance(NamedTuple):
     def words(self) -> str:
         """What is wrong: of a callee what it tells its callers, of a caller what it met."""
         node = self.frame.node
+        if self.thrown:
+            return self.text
         own = node.model.failure if isinstance(node, OperationNode) else ""
         return own.replace("{cause}", self.text) or self.text
 
 
 def message(around: Circumstance) -> str:
     """The description of an error status; empty where instrumentation gives none, and for what did not fail."""
-    if not around.failed:
-        return ""
+    if not around.failed or (around.thrown and isinstance(around.frame.node, OperationNode)):
+        return ""  # of an exception the event tells
     if around.protocol == "http" and _status(around):
         return ""
     return _GRPC_WORDS.sub("", around.words) if around.protocol == "grpc" else around.words
@@ -108,6 +114,9 @@ def events(around: Circumstance, end: float) -> tuple[SpanEvent, ...]:
     """The exception that the instrumentation recorded, if it does and there was one."""
     protocol = around.protocol if around.name.kind != "INTERNAL" else "http"
     kind = _EXCEPTIONS.get((around.dialect, protocol), "")
+    if around.failed and around.thrown and isinstance(around.frame.node, OperationNode):
+        kind, _, words = around.thrown.partition(": ")
+        return (SpanEvent(end, "exception", {"exception.type": kind, "exception.message": words}),)
     if not around.failed or not kind or not around.words:
         return ()
     if around.name.kind == "SERVER" and around.dialect in ("node", "dotnet"):

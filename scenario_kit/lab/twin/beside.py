@@ -1,4 +1,6 @@
-"""What stands beside the services of an application, as values: flags, exporters, brokers, registries, collector."""
+"""What stands beside the services of an application, as values: flags, exporters, brokers, registries, collector,
+and what is inside of Java programs.
+"""
 
 from __future__ import annotations
 
@@ -131,3 +133,36 @@ class CollectorModel(Value, frozen=True, kw_only=True):
     """Where spans become metrics. Counters live in it and are lost with it."""
 
     component: str
+
+
+class WrongResult(Value, frozen=True, kw_only=True):
+    """What follows where the method that the app names as ``jvm.returns`` returns the wrong value named there.
+
+    A ``share`` of the requests run through the method. They fail by ``exception``, if there is one, and take
+    ``delay_seconds`` longer.
+    """
+
+    share: float = 1.0
+    exception: str = ""
+    delay_seconds: float = 0.0
+
+
+class JavaModel(Value, frozen=True, kw_only=True):
+    """A Java program from inside, for agents that are loaded into it; without a ``shell`` in the image none can be.
+
+    ``thrown`` is what it prints of an exception that nothing catches: ``{exception}``, ``{class}`` and ``{method}`` are
+    known; ``answer`` is what its callers then read. Of ``heap_mib``, the largest heap (0: the default of a JVM in a
+    container with that memory limit), ``held_mib`` are in use, as part of the component's memory. A collection of the
+    whole heap stops it for ``collection_seconds``; ``collector`` is what its metrics call that collector (none: it
+    reports none), and they count ``collections`` when it has come up.
+    """
+
+    shell: bool = True
+    thrown: str = "{exception}"
+    answer: str = ""
+    wrong: WrongResult | None = None
+    heap_mib: float = 0.0
+    held_mib: float = 0.0
+    collection_seconds: float = 0.0
+    collector: str = ""
+    collections: float = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -13,6 +14,7 @@ from scenario_kit.lab.twin.connections import read as read_address
 from scenario_kit.lab.twin.flags import Active, Flags
 from scenario_kit.lab.twin.flow import Flow, Moment
 from scenario_kit.lab.twin.hangs import HangBook
+from scenario_kit.lab.twin.java import Java, Rule
 from scenario_kit.lab.twin.load import Load
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
@@ -63,6 +65,7 @@ class Twin:
         self._sessions = Sessions(app.clients)
         self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
         self._probes = Probes(self._parameters.physics, self._census, self._streams)
+        self._java = Java(app, self._parameters)
         self._resources = Resources(self._parameters.physics, self._streams)
         planter = Planter(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
@@ -143,6 +146,14 @@ class Twin:
         """The state of a started init container."""
         return self._startup.init(self._view, self._network, pod, container, now)
 
+    def barred(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
+        """Why no agent can be loaded into the program that this container, of a pod's spec, runs; empty: one can."""
+        return self._java.barred(spec)
+
+    def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
+        """What of these rules of an agent nobody knows the consequences of in that program; empty for nothing."""
+        return self._java.unknown(spec, rules)
+
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Whether a probe of a running container succeeds."""
         return self._probes.answers(self._effects, pod, container, port, path, now)
@@ -153,7 +164,7 @@ class Twin:
         return self._probes.lag(self._network, pod, container, path)
 
     def _links(self, start: float, end: float) -> dict[LinkKey, Link]:
-        """Every edge of every process; what flags do comes first, since they may redirect calls."""
+        """Every edge of every process, and the effects in them; flags come first, since they may redirect calls."""
         links: dict[LinkKey, Link] = {}
         effects: dict[ProcessKey, tuple[Active, ...]] = {}
         flags = self._parameters.flags
@@ -179,6 +190,9 @@ class Twin:
                         process.others_export[edge.service] = link.works
                     elif self._is_collector(callee):
                         process.exports = link.works
+        for process in self._census.processes.values():
+            if rules := self._java.effects(process, self._view.ledger, start, self._logs):
+                effects[process.key] = (*effects.get(process.key, ()), *rules)
         self._effects = effects
         return links
 
@@ -253,6 +267,7 @@ class Twin:
         self._spans.flush(now)
         samples = self._spans.samples(view.namespace)
         samples.update(self._queues.client_samples(self._census, view.namespace, now))
+        samples.update(self._java.samples(self._census.processes.values(), view.namespace, now))
         samples.update(self._read_stores(alive[0], connected, view.namespace, now))
         return samples
 

@@ -16,7 +16,12 @@ _ENOUGH = 500
 
 
 class Active(NamedTuple):
-    """An effect in force in one process, with its amounts worked out. An empty operation means every one."""
+    """An effect in force in one process, with its amounts worked out. An empty operation means every one.
+
+    Until ``still_until`` the whole process stands still. ``held_bytes`` are in its memory while the effect lasts.
+    ``thrown`` is the exception by which the errors come about, and ``answer`` what callers read of it, where that is
+    not what they read of other errors.
+    """
 
     operation: str = ""
     share: float = 1.0
@@ -35,6 +40,10 @@ class Active(NamedTuple):
     unhealthy: bool = False
     absorbs: str = ""
     log: str = ""
+    held_bytes: float = 0.0
+    still_until: float = 0.0
+    thrown: str = ""
+    answer: str = ""
 
     def leaked(self, before: float, calls: int) -> float:
         """Bytes that are leaked after so many more calls: each adds its own, and a share of what is there already."""

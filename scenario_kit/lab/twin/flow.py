@@ -99,7 +99,7 @@ class Flow:
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         effects = self.moment.effects.get(process.key, ())
-        ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self.logs)
+        ailments.impair(process, node, salt, at, took, failed, effects, self._streams, self.logs, self.tape)
         if node.steps:
             self._steps(process, node.steps, salt, at, took, failed, draws)
         ailments.shrug(node, took, failed)

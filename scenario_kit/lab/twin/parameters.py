@@ -12,7 +12,15 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from scenario_kit.lab.twin.beside import CollectorModel, Consumer, Exporter, FlagModel, QueueModel, RegistryModel
+from scenario_kit.lab.twin.beside import (
+    CollectorModel,
+    Consumer,
+    Exporter,
+    FlagModel,
+    JavaModel,
+    QueueModel,
+    RegistryModel,
+)
 from scenario_kit.model.base import Value
 
 Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
@@ -260,6 +268,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     telemetry_protocol: Protocol = "tcp"
     consumes: tuple[Consumer, ...] = ()
     logins: tuple[Login, ...] = ()
+    java: JavaModel = JavaModel()
     banner: tuple[str, ...] = ()
 
 
@@ -377,14 +386,13 @@ def _assumed(name: str, body: Any) -> float:
         raise Misfit(f"assumptions.{name}: it has no number as its `value`", "assumptions", name) from None
 
 
-def _resolve(node: Any, known: Mapping[str, float], *place: str | int) -> Any:
+def _resolve(node: Any, known: Mapping[str, float], *at: str | int) -> Any:
     if isinstance(node, dict):
-        return {key: _resolve(value, known, *place, key) for key, value in node.items()}
+        return {key: _resolve(value, known, *at, key) for key, value in node.items()}
     if isinstance(node, list | tuple):
-        return [_resolve(value, known, *place, i) for i, value in enumerate(node)]
+        return [_resolve(value, known, *at, i) for i, value in enumerate(node)]
     if isinstance(node, str) and (match := _NAME.fullmatch(node)):
         if match[1] not in known:
-            declared = ", ".join(sorted(known)) or "none"
-            raise Misfit(f"twin: '{node}' names no assumption; declared are {declared}", *place)
+            raise Misfit(f"twin: '{node}' names no assumption; declared are {', '.join(sorted(known)) or 'none'}", *at)
         return known[match[1]]
     return node

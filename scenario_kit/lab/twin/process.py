@@ -57,6 +57,8 @@ class Process:
     of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
     hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call. By number of an
     edge, ``turns`` are its calls that share answers, and ``unsent`` what it has written into a cut connection.
+    ``rules`` are the rules that an agent has put into it, and ``collections`` counts what they made its garbage
+    collector do; ``agent`` says that one was loaded, ``answer`` what callers read while rules make requests fail.
     """
 
     key: ProcessKey
@@ -94,6 +96,10 @@ class Process:
     turns: dict[int, Turns] = field(default_factory=dict)
     unsent: dict[int, list[Unsent]] = field(default_factory=dict)
     holdings: Holdings = field(default_factory=Holdings)
+    rules: frozenset[tuple[str, str, str]] = frozenset()
+    agent: bool = False
+    answer: str = ""
+    collections: int = 0
     crash: Crash | None = None
     ended: bool = False
 

@@ -92,6 +92,7 @@ class Resources:
             taken = stress(ledger, process)
             cpu, throttled = self._cpu(process, effects.get(process.key, ()), taken, dt)
             memory = self.memory(process, connections.get(process.key, 0)) + taken.bytes
+            memory += sum(effect.held_bytes for effect in effects.get(process.key, ()))
             limit = process.limit("memory")
             if limit is not None and memory > limit and not process.ended:
                 process.ended = True

@@ -58,12 +58,16 @@ class Root(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Why calls failed that ended at these times, in the words of the caller; ``frame`` is the innermost around."""
+    """Why calls failed that ended at these times, in the words of the caller; ``frame`` is the innermost around.
+
+    ``thrown`` is the exception of the callee, where it was one that nothing in the program expects.
+    """
 
     frame: int
     outcome: str
     text: str
     times: Floats
+    thrown: str = ""
 
 
 class Reel(NamedTuple):
@@ -156,9 +160,9 @@ class Tape:
         if process.exports and at.size and requests is not None:
             self._rows.append((mark, requests if whole is None else requests[whole], at, took, failed))
 
-    def note(self, outcome: str, text: str, times: Floats) -> None:
+    def note(self, outcome: str, text: str, times: Floats, thrown: str = "") -> None:
         """Calls failed, for this reason, at these times."""
-        self._notes.append(Note(self._current, outcome, text, times))
+        self._notes.append(Note(self._current, outcome, text, times, thrown))
 
     def publish(self, place: Place, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
         """Requests appended records to a topic, at these times."""

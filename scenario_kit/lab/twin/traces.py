@@ -130,16 +130,16 @@ def _parent(reel: Reel, frame: Frame, low: int) -> str:
     return span_id(low, around.number, len(around.names) - 1) if around is not None else ""
 
 
-def _reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str]:
-    """Why a span failed: the outcome and words of the caller, or else what a failed call inside says."""
+def _reason(reel: Reel, fact: _Fact, facts: Sequence[_Fact], end: float) -> tuple[str, str, str]:
+    """Why a span failed: the outcome and words of the caller, or else what a failed call inside says; what it threw."""
     if not fact.failed:
-        return "", ""
+        return "", "", ""
     number = fact.frame.number
     notes = [note for note in reel.notes if note.frame == number and _at(note, end)]
     inside = [f for f in facts if f.failed and f.frame.parent == number]
     if notes and (isinstance(fact.frame.node, CallNode) or not inside):
-        return notes[0].outcome, notes[0].text
-    return _reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "")
+        return notes[0].outcome, notes[0].text, notes[0].thrown
+    return _reason(reel, inside[-1], facts, inside[-1].at + inside[-1].took) if inside else ("", "", "")
 
 
 def _at(note: Note, end: float) -> bool:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import grpc
 import pytest
@@ -95,6 +95,18 @@ class Running(NamedTuple):
     port: int
 
 
+class Java:
+    """Container c1 runs a Java program, of which nobody knows what it makes of a method that returns 13."""
+
+    barring: Literal["NoJava", "NoShell"] = "NoJava"
+
+    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
+        return "" if container_id == "containerd://c1" else self.barring
+
+    def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
+        return "13 is not simulated" if any({"returns": "13"} in rule["actions"] for rule in rules) else ""
+
+
 CONTAINERS = {"containerd://c1": "pod-1", "containerd://c2": "pod-2"}
 
 
@@ -128,6 +140,7 @@ def running(
         ServerTls(server.certificate, server.key, authority.pem),
         pod_of=CONTAINERS.get,
         kill=lambda pod, container: killed.append((pod, container)),
+        programs=Java(),
     )
     port = daemon.start("127.0.0.1")
     yield Running(daemon, book, Client(connect(port, authority.issue("manager")), messages), killed, port)

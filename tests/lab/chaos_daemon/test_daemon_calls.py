@@ -15,6 +15,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon import ChaosDaemon, Misbehaviour, ServerTls
 from scenario_kit.lab.chaos_daemon.server import SERVER_NAME, _demand_tls13, _Refused
 from scenario_kit.model import NetworkEffect
+from tests.lab.chaos_daemon.conftest import Java
 
 pytestmark = pytest.mark.lab  # the messages come from the installed Chaos Mesh
 
@@ -24,6 +25,7 @@ PEERS = [
     {"name": "net_tgt", "type": "hash:net", "cidrs": ["10.0.0.9/32", "10.0.0.7/32"]},
     {"name": "port_tgt", "type": "hash:net,port"},
 ]
+SLEEP = "\nRULE x\nCLASS C\nMETHOD m\nAT ENTRY\nIF true\nDO\n\tThread.sleep(3000);\nENDRULE\n"
 DELAY = {"type": "NETEM", "netem": {"time": "250ms", "jitter": "10ms"}}
 
 
@@ -175,8 +177,9 @@ def test_io_ends_with_an_empty_list(running: Any, empty: str) -> None:
          "Time", {"seconds": -3, "nanoseconds": 5, "clocks": [0, 2]}),
         (("SetDNSServer", {"dns_server": "10.0.0.10", "enable": True}), ("SetDNSServer", {}),
          "DNS", {"server": "10.0.0.10"}),
-        (("InstallJVMRules", {"rule": "RULE x", "port": 9277}), ("UninstallJVMRules", {"rule": "RULE x", "port": 9277}),
-         "JVM", {"rule": "RULE x", "port": 9277}),
+        (("InstallJVMRules", {"rule": SLEEP, "port": 9277}), ("UninstallJVMRules", {"rule": SLEEP, "port": 9277}),
+         "JVM",
+         {"port": 9277, "rules": [{"name": "x", "class": "C", "method": "m", "actions": [{"sleepSeconds": 3.0}]}]}),
     ],
 )  # fmt: skip
 def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str, arguments: Any) -> None:
@@ -184,6 +187,23 @@ def test_effects_of_one_container(running: Any, bring: Any, take: Any, kind: str
     effect = only_effect(running)
     assert (effect.pod_uid, effect.container_id, effect.kind, effect.arguments) == ("pod-1", C1, kind, arguments)
     running.call(take[0], container_id=C1, **take[1])
+    assert in_force(running).containers == ()
+
+
+@pytest.mark.parametrize(
+    ("container", "rule", "code", "told"),
+    [
+        ("containerd://c2", SLEEP, grpc.StatusCode.INVALID_ARGUMENT, "AttachNotSupportedException"),
+        (C1, "RULE x", grpc.StatusCode.INVALID_ARGUMENT, "ENDRULE"),
+        (C1, SLEEP.replace("AT ENTRY", "AT EXIT"), grpc.StatusCode.UNIMPLEMENTED, "AT ENTRY"),
+        (C1, SLEEP.replace("Thread.sleep(3000)", "return 13"), grpc.StatusCode.UNIMPLEMENTED, "13 is not simulated"),
+    ],
+)
+def test_rules_that_cannot_be_put_into_a_program(running: Any, container: str, rule: str, code: Any, told: str) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        running.call("InstallJVMRules", container_id=container, rule=rule, port=9277)
+    assert refused.value.code() is code
+    assert told in refused.value.details()
     assert in_force(running).containers == ()
 
 
@@ -320,6 +340,7 @@ def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
         ServerTls(server.certificate, server.key, authority.pem),
         pod_of={}.get,
         kill=lambda pod, container: None,
+        programs=Java(),
     )
     with pytest.raises(LabError, match=rf"127.0.0.1:{running.port} cannot be bound"):
         second.start("127.0.0.1", running.port)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ import pytest
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.chaos_daemon import LedgerBook
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey
+from scenario_kit.lab.kubelet.processes import PlainProcesses
 from scenario_kit.lab.server import informers as informers_module
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.deadlines import ProgressDeadlines
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
 from scenario_kit.lab.server.nudge import ANNOTATION, Nudger
+from scenario_kit.lab.server.programs import RunningPrograms
 from scenario_kit.lab.server.revisions import is_foreign
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
@@ -136,7 +139,8 @@ def test_a_refusal_by_limits_that_a_quota_no_longer_has_is_no_answer(hard, messa
 def running(*ids: str, ended: tuple[str, ...] = ()) -> Object:
     entries = [{"name": i, "containerID": i, "state": {"running": {}}} for i in ids]
     entries += [{"name": i, "containerID": i, "state": {"terminated": {}}} for i in ended]
-    return {"metadata": meta("p", "pod"), "status": {"containerStatuses": entries}}
+    specs = [{"name": e["name"], "image": f"image-of-{e['name']}"} for e in entries]
+    return {"metadata": meta("p", "pod"), "spec": {"containers": specs}, "status": {"containerStatuses": entries}}
 
 
 def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
@@ -154,6 +158,36 @@ def test_effects_end_with_their_container_and_everything_with_the_pod() -> None:
     containers.heard("DELETED", "Pod", running("containerd://b"))
     assert book.snapshot(["pod"]).containers == ()
     assert containers.pod_of("containerd://b") is None
+
+
+class _Java:
+    """A world in which one image holds a Java program."""
+
+    def barred(self, spec: Object) -> str:
+        return "" if spec["image"] == "image-of-containerd://a" else "NoShell"
+
+    def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
+        return f"{len(rules)} in {spec['image']}"
+
+
+@pytest.mark.parametrize(
+    ("container", "world", "barred"),
+    [
+        ("containerd://a", _Java(), ""),
+        ("containerd://b", _Java(), "NoShell"),
+        ("containerd://gone", _Java(), "NoJava"),
+        ("containerd://a", PlainProcesses(), "NoJava"),
+    ],
+)
+def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, world: object, barred: str) -> None:
+    containers = RunningContainers(LedgerBook())
+    containers.heard("ADDED", "Pod", running("containerd://a", "containerd://b"))
+    worlds = SimpleNamespace(processes_of={"shop": world}.get)
+    programs = RunningPrograms(containers, worlds)  # type: ignore[arg-type]
+    assert programs.barred(container) == barred
+    if not barred:
+        assert programs.unknown(container, [{}]) == "1 in image-of-containerd://a"
+        assert containers.spec_of(container) == {"name": "containerd://a", "image": "image-of-containerd://a"}
 
 
 def test_a_thread_that_ends_takes_the_process_along() -> None:

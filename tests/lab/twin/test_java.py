@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from scenario_kit.catalog import Catalog
 from scenario_kit.model import Component, ContainerEffect
 from scenario_kit.model.app import App, Jvm, JvmResult
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
+from tests.lab.twin.shop import rendered
 
 _JVM = Jvm(
     class_name="org.api.Server$Service",
@@ -196,6 +198,31 @@ def test_a_heap_beyond_the_limit_ends_the_container() -> None:
     cluster.run(15.0)
     assert cluster.last is not None
     assert [exit_.reason for exit_ in cluster.last.exits] == ["OOMKilled"]
+
+
+@pytest.mark.parametrize(
+    ("version", "workload", "action", "share"),
+    [
+        ("2.2.0", "ad", {"throws": "java.lang.IllegalStateException: why"}, 1.0),
+        ("3.0.0", "ad", {"returns": "null"}, 0.286),
+        ("2.2.0", "kafka", {"throws": "java.lang.IllegalStateException: why"}, 1.0),
+    ],
+)
+def test_programs_of_the_shop(version: str, workload: str, action: dict[str, Any], share: float) -> None:
+    shop = rendered(version, 50, {}, "steady", 240.0)
+    jvm = next(c.jvm for c in Catalog().app("otel-demo", version).components if c.name == workload)
+    assert jvm is not None
+    place = jvm.returns if "returns" in action and jvm.returns is not None else jvm
+    _install(shop, _rule(action, at=(place.class_name, place.method)), workload=workload)
+    shop.logs.clear()
+    window = shop.run(300.0)
+    lines = {(line.pod.rpartition("-")[0], line.text) for line in shop.logs}
+    if workload == "ad":
+        assert window.share("ad", kind="SERVER") == pytest.approx(share, abs=0.08)
+        assert ("frontend", "Error: 2 UNKNOWN: Application error processing RPC") in lines
+    else:
+        assert window.rate("fraud-detection", kind="CONSUMER") == 0.0
+        assert any(pod == "checkout" and "Unexpected (unknown?) server error" in text for pod, text in lines)
 
 
 def _usage(cluster: Little) -> tuple[float, float]:

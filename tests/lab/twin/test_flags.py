@@ -44,8 +44,9 @@ def four_busy_threads(shop: Little, before: Span, after: Span) -> None:
 
 
 def three_seconds_of_collections(_: Little, before: Span, after: Span) -> None:
-    assert before.quantile(0.5, "ad") < 10
-    assert 2000 <= after.quantile(0.5, "ad") <= 5000
+    served = "oteldemo.AdService/GetAds"
+    assert before.quantile(0.5, "ad", span=served) < 10
+    assert 2000 <= after.quantile(0.5, "ad", span=served) <= 5000
     assert after.share("load-generator") == 0.0
 
 
@@ -56,7 +57,7 @@ def a_hundred_copies(shop: Little, before: Span, after: Span) -> None:
     assert any("is already being tracked" in line.text for line in shop.logs)
     assert lag(shop, "fraud-detection") > 100, "one record a second"
     assert after.rate("fraud-detection", span="process orders") == pytest.approx(1.0, rel=0.1)
-    assert lag(shop, "accounting") < 100
+    assert lag(shop, "accounting") < 500, "no more than it has not committed yet"
     assert after.share("load-generator") == 0.0
 
 

@@ -32,10 +32,17 @@ def joined(case: Case) -> Iterator[Problem]:
                 place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
                 drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
                 yield Problem(place, message, alias, "a name of this cause alone", f"drop `{alias}`", edits=drop)
-        if any(o.fault == cause.fault and _alike(o.entity, cause.entity) for o in causes[:i]):
+        before = sum(o.fault == cause.fault and _alike(o.entity, cause.entity) for o in causes[:i])
+        if before and before >= (1 if cause.entity else _nameless(case, cause.fault)):
             label: Place = ("spec", "groundTruth", "rootCauses", i)
             message = f"fault '{cause.fault}' is labelled twice as {cause.entity or 'the same cause'}"
             yield Problem(label, message, cause.entity, "one label for each cause", "drop it", edits=(Drop(label),))
+
+
+def _nameless(case: Case, fault: str) -> int:
+    """How many labels of a fault may have no entity: as many as it has causes whose names are drawn at injection."""
+    rendered = case.faults.get(fault)
+    return sum(e.generated for e in rendered.causes) if rendered else 0
 
 
 def _alike(one: str, other: str) -> bool:

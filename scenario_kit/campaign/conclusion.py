@@ -177,7 +177,8 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
     """What trials that held have shown, and nothing that none of them tried."""
     repeats = [r for r in results if is_repeat(r.purpose)]
     purposes = {r.purpose for r in results}
-    decoys = {s.step for r in repeats for s in r.steps if s.step.startswith("undoChange")}
+    tried = [r for r in results if is_repeat(r.purpose) or r.purpose.startswith("decoys")]
+    decoys = {s.step for r in tried for s in r.steps if s.step.startswith("undoChange")}
     ways = {
         s.step
         for r in results

@@ -16,6 +16,7 @@ from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, Step, TrialSpec, Value
+from scenario_kit.model.reference import bare
 from scenario_kit.model.rule import slowest
 from scenario_kit.render.recurrence import demand_wall_clock
 
@@ -113,6 +114,10 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     steps = _repeat(runbook, repairs[0] if repairs else ())
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
+    if plan.solutions and outcome == "Incident" and (apart := _of_their_own(runbook, repairs[0] if repairs else ())):
+        describe = f"{enumerated([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
+        steps = programs.paired(apart, ())
+        planned.append(PlannedTrial(purpose="decoys", describe=describe, steps=steps, seed=seed + 120))
     planned += _controls(plan, runbook, seed + 100)
     if plan.control and outcome == "Incident":
         planned += _left_out_roles(runbook, seed + 110)
@@ -197,11 +202,24 @@ def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> Plann
 def _repeat(runbook: Runbook, repair: Sequence[Step]) -> tuple[Step, ...]:
     match runbook.outcome:
         case "Incident":
-            return programs.paired(programs.of_use(runbook, "Decoy"), repair)
+            apart = _of_their_own(runbook, repair)
+            return programs.paired([d for d in programs.of_use(runbook, "Decoy") if d not in apart], repair)
         case "Benign":
             return programs.benign()
         case "NoIncident":
             return programs.no_incident(_length(runbook))
+
+
+def _of_their_own(runbook: Runbook, repair: Sequence[Step]) -> list[Procedure]:
+    """Decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
+    steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
+    changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
+    rolled = {bare(c.undo_rollout.target) for c in changes if c.undo_rollout}
+    return [
+        decoy
+        for decoy in programs.of_use(runbook, "Decoy")
+        if any(c.target and c.operation != "scale" and bare(c.target) in rolled for c in decoy.solution.changes)
+    ]
 
 
 def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:

@@ -1,5 +1,6 @@
 """Programs of each purpose: what they consist of, and that they can all be run to their end."""
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, TRY, causes, named, trials
@@ -7,6 +8,7 @@ from scenario_kit.campaign.plans import namespace, trial_name
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario
+from scenario_kit.model import Change
 from scenario_kit.render import resolve
 
 SCENARIOS = sorted((data_root() / "catalog" / "scenarios").glob("*/scenario.yaml"))
@@ -78,3 +80,32 @@ def test_names_are_derived_and_namespaces_are_not(runbook):
     assert namespace("otel-demo", "a") != namespace("otel-demo", "b")
     assert namespace("otel-demo", "a").startswith("otel-demo-")
     assert runbook.scenario not in namespace("otel-demo", "a")
+
+
+def with_changes(procedure, *changes):
+    solution = msgspec.structs.replace(procedure.solution, changes=tuple(map(Change.from_json, changes)))
+    return msgspec.structs.replace(procedure, solution=solution)
+
+
+ROLLED = {"undoRollout": {"target": "Deployment.apps/web"}}
+
+
+@pytest.mark.parametrize(
+    ("repair", "decoy", "apart"),
+    [
+        (ROLLED, {"restart": {"target": "Deployment/web"}}, True),
+        (ROLLED, {"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"spec": {"paused": False}}}}, True),
+        (ROLLED, {"scale": {"target": "Deployment/web", "replicas": 2}}, False),  # that is no revision
+        (ROLLED, {"restart": {"target": "Deployment/ad"}}, False),
+        ({"restart": {"target": "Deployment/web"}}, {"restart": {"target": "Deployment/web"}}, False),
+    ],
+    ids=["restart", "patch", "scale", "another workload", "no rollback"],
+)
+def test_a_decoy_is_tried_apart_where_the_repair_would_roll_back_to_it(repair, decoy, apart, fault, runbook_of):
+    runbook = runbook_of(fault("a"), solutions={"back": ["a"]}, decoys=["again"])
+    changes = {"back": repair, "again": decoy}
+    procedures = [with_changes(p, changes[p.name]) if p.name in changes else p for p in runbook.procedures]
+    planned = trials(QUICK, msgspec.structs.replace(runbook, procedures=tuple(procedures)), 1)
+    tried = {p.purpose for p in planned for s in p.steps if s.kind == "undoChange"}
+    assert tried == ({"decoys"} if apart else {"repeat-1"})
+    assert len({p.seed for p in planned}) == len(planned)

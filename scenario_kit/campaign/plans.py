@@ -111,10 +111,12 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     """The trials of a plan for a scenario, by its outcome and by the roles and joins of its causes."""
     outcome = runbook.outcome
     repairs = solving.solutions(runbook) if outcome == "Incident" else []
-    steps = _repeat(runbook, repairs[0] if repairs else ())
+    repair = repairs[0] if repairs else ()
+    apart = _of_their_own(runbook, repair)
+    steps = _repeat(runbook, apart, repair)
     first = PlannedTrial(purpose="repeat-1", describe=_TOLD[outcome], steps=steps, seed=seed)
     planned = [repeat(first, number, plan.loads) for number in range(1, plan.looks[0].n + 1)]
-    if plan.solutions and outcome == "Incident" and (apart := _of_their_own(runbook, repairs[0] if repairs else ())):
+    if plan.solutions and outcome == "Incident" and apart:
         describe = f"{enumerated([d.name for d in apart])} resolves nothing, and nothing is rolled back later"
         steps = programs.paired(apart, ())
         planned.append(PlannedTrial(purpose="decoys", describe=describe, steps=steps, seed=seed + 120))
@@ -137,7 +139,7 @@ def trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             for number, steps in enumerate(repairs[1:], start=2)
         ]
     if plan.cheats and outcome == "Incident":
-        back = _revertible(runbook, repairs[0] if repairs else ())
+        back = _revertible(runbook, repair)
         steps = programs.cheated(cheats(runbook), back, starts(runbook))
         describe = "no cheat counts as resolved"
         planned.append(PlannedTrial(purpose="cheats", describe=describe, steps=steps, seed=seed + 400))
@@ -199,10 +201,9 @@ def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> Plann
     )
 
 
-def _repeat(runbook: Runbook, repair: Sequence[Step]) -> tuple[Step, ...]:
+def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
     match runbook.outcome:
         case "Incident":
-            apart = _of_their_own(runbook, repair)
             return programs.paired([d for d in programs.of_use(runbook, "Decoy") if d not in apart], repair)
         case "Benign":
             return programs.benign()

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from scenario_kit.judge.expectations import chosen, of_class
 from scenario_kit.model import AlertHistory, App, Fault, Finding, Severity
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import WORKLOADS, bare
 from scenario_kit.model.scenario import Edge, Expect
 
 _FAULT = "Fault"
-_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 def explained(faults: Iterable[Fault], edges: Sequence[Edge], app: App) -> set[tuple[str, str]]:
@@ -36,7 +35,7 @@ def unexplained(history: AlertHistory, expect: Expect, since: float, known: set[
     findings = []
     for expectation in of_class(expect, "MustFire"):
         fired = [t.entity for t in chosen(expectation, history.timelines) if t.onset(since) is not None]
-        workloads = sorted({e for e in fired if e and bare(e)[0] in _WORKLOADS})
+        workloads = sorted({e for e in fired if e and bare(e)[0] in WORKLOADS})
         if expectation.on or not workloads or len(workloads) < len(set(fired)):
             continue  # of what is no workload, or names no entity, the propagation need not speak
         if not any(bare(entity) in known for entity in workloads):

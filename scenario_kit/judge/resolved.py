@@ -43,12 +43,11 @@ class Resolution(Value, frozen=True, kw_only=True):
 def clear_since(history: AlertHistory, expect: Expect) -> float | None:
     """Since when no must-fire alert fires; None while one of them does."""
     last = history.start
-    for expectation in of_class(expect, "MustFire"):
-        for timeline in chosen(expectation, history.timelines):
-            for interval in timeline.firing:
-                if interval.end is None:
-                    return None
-                last = max(last, interval.end)
+    for timeline in _promised(history, expect):
+        for interval in timeline.firing:
+            if interval.end is None:
+                return None
+            last = max(last, interval.end)
     return last
 
 
@@ -67,28 +66,26 @@ def known(
 
 def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
     """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before."""
-    demanded = [t for e in of_class(expect, "MustFire") for t in chosen(e, history.timelines)]
-    others = [t for t in history.timelines if t not in (*demanded, *_chronic(history, expect, injected))]
+    others = [
+        t for t in history.timelines if t not in (*_promised(history, expect), *_chronic(history, expect, injected))
+    ]
     return [t for t in others if t.fires_within(injected, repaired) and t.firing_at(history.end)]
 
 
 def developed(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
     """How long the incident took to come: seconds from the fault to the first moment of the last promised alert."""
-    onsets = [
-        min(starts)
-        for e in of_class(expect, "MustFire")
-        for t in chosen(e, history.timelines)
-        if (starts := [i.start for i in t.firing if injected <= i.start < repaired])
-    ]
+    onsets = [at for t in _promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]
     return max(onsets, default=injected) - injected
 
 
 def returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:
     """Promised alerts that began to fire again after they had all been clear, and when."""
-    promised = [chosen(e, history.timelines) for e in of_class(expect, "MustFire")]
-    demanded = [t for t in history.timelines if any(t in some for some in promised)]
-    firsts = [(t, min((i.start for i in t.firing if i.start > cleared), default=None)) for t in demanded]
-    return [(t, at) for t, at in firsts if at is not None]
+    promised = _promised(history, expect)
+    return [(t, at) for t in history.timelines if t in promised and (at := t.onset(cleared)) is not None]
+
+
+def _promised(history: AlertHistory, expect: Expect) -> list[AlertTimeline]:
+    return [t for e in of_class(expect, "MustFire") for t in chosen(e, history.timelines)]
 
 
 def _chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:

@@ -69,10 +69,8 @@ def alert_entities(case: Case) -> Iterator[Problem]:
             yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
             continue
         possible = _possible(case, alert)
-        ref = Reference.parse(on)
-        if Reference(ref.kind, ref.name, ref.namespace) not in possible or not (
-            case.objects is None or case.exists(on)
-        ):
+        there = case.objects is None or case.exists(on)
+        if Reference.parse(on).groupless not in possible or not there:
             message = f"alert '{name}' is never about '{on}'"
             names = [str(ref) for ref in possible]
             fix, edited = did_you_mean(on, names), referred((*place, "on"), on, names)
@@ -87,7 +85,7 @@ def _possible(case: Case, alert: AlertRule) -> set[Reference]:
     if kind == "Component":
         return {Reference.parse(component.workload) for component in case.app.components}
     kinds = WORKLOADS if kind == "Pod" else (kind,)
-    return {Reference(r.kind, r.name, r.namespace) for r in (*case.known, *case.created) if r.kind in kinds}
+    return {r.groupless for r in (*case.known, *case.created) if r.kind in kinds}
 
 
 @rule(
@@ -164,5 +162,4 @@ def contradictions(case: Case) -> Iterator[Problem]:
 
 def _spelled(on: str) -> str:
     """The object as references usually spell it, so that one written with its group is no other object."""
-    ref = Reference.parse(on) if on else None
-    return str(Reference(ref.kind, ref.name, ref.namespace)) if ref else ""
+    return str(Reference.parse(on).groupless) if on else ""

@@ -13,7 +13,7 @@ def meant(case: Case, text: str) -> str:
     another namespace before it names nothing.
     """
     ref = Reference.parse(text)
-    known = [Reference(r.kind, r.name, r.namespace) for r in case.known if (r.kind, r.name) == (ref.kind, ref.name)]
+    known = [r.groupless for r in case.known if (r.kind, r.name) == (ref.kind, ref.name)]
     if not known or ref.namespace in [r.namespace for r in known]:
         return ""
     return str(known[0])

@@ -95,7 +95,7 @@ class Case:
 
     def names(self, *kinds: str) -> list[str]:
         """References of the app's objects, of these kinds or of all."""
-        bare = (Reference(ref.kind, ref.name, ref.namespace) for ref in self.known)
+        bare = (ref.groupless for ref in self.known)
         return [str(ref) for ref in bare if not kinds or ref.kind in kinds]
 
     def use(self, name: str) -> FaultUse | None:

@@ -61,7 +61,7 @@ def connected(case: Case) -> Iterator[Problem]:
 def _node(case: Case, text: str) -> Reference:
     """A node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
     ref = Reference.parse(text)
-    bare = Reference(ref.kind, ref.name, ref.namespace)
+    bare = ref.groupless
     if ref.kind == FAULT_NODE:
         return bare
     for name in case.faults:
@@ -72,7 +72,7 @@ def _node(case: Case, text: str) -> Reference:
 
 def _bare(text: str) -> Reference:
     ref = Reference.parse(text)
-    return Reference(ref.kind, ref.name, ref.namespace)
+    return ref.groupless
 
 
 def _roots(case: Case) -> set[Reference]:

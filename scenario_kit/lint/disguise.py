@@ -18,8 +18,8 @@ _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){6,}(?![0-9A-Z
 _SPACED: Final = re.compile(r"(?<!\w)(?:\w[\s._-]{1,3}){3,}\w(?!\w)")
 _READABLE: Final = re.compile(r"[\x20-\x7e\n\t]{6,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-#: Micro and ohm, which stand in English texts as well.
-_UNITS: Final = frozenset("\u03bc\u03a9")
+#: Micro and ohm, which stand in English texts, and beside other letters, by right.
+UNITS: Final = frozenset("\u03bc\u03a9")
 _ENGLISH: Final = frozenset(
     _WORD.findall(
         "the a an and or of to in on for with is are was were be been has have had that this it its not no cannot "
@@ -77,7 +77,7 @@ def foreign(text: str) -> list[str]:
 
 def _latin(word: str) -> bool:
     """Whether a word has a Latin letter, or is a unit; mixtures are somebody else's business."""
-    return any(letter in _UNITS or unicodedata.name(letter, "").startswith("LATIN") for letter in word)
+    return any(letter in UNITS or unicodedata.name(letter, "").startswith("LATIN") for letter in word)
 
 
 def _readable(decode: Callable[[str], bytes], run: str) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
-from scenario_kit.lint.disguise import decoded, foreign, readings, spelled
+from scenario_kit.lint.disguise import UNITS, decoded, foreign, readings, spelled
 from scenario_kit.lint.phrases import repeated
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference, Severity
@@ -42,8 +42,6 @@ _ENDING = r"(?:s|ue|ues|['\u2019]s)?"
 _WORD = re.compile(r"\w+")
 #: Those whose letters are taken for each other.
 _ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK"})
-#: Micro and ohm, which stand beside other letters by right.
-_UNITS = "\u03bc\u03a9"
 #: So many words in a row are no coincidence: in a text that only tells the cause, and in one that also tells symptoms.
 _FEW, _MANY = 4, 6
 #: Shorter names may come about by chance where letters are turned round.
@@ -136,7 +134,7 @@ def _in_two_alphabets(word: str) -> bool:
     """Whether a word is spelled with letters of another alphabet that only look like its own."""
     if word.isascii():
         return False
-    names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in _UNITS}
+    names = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter not in UNITS}
     return len(_ALPHABETS & names) > 1
 
 

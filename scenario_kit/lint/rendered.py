@@ -12,7 +12,7 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, reference_of
 from scenario_kit.lint.writes import changed
-from scenario_kit.model import App, Change, Fault, Object, Reference
+from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.render import after
 
 #: Marks how the change reaches processes that run already.
@@ -50,31 +50,29 @@ def _done(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any],
     """What one fault writes, sorted, and the objects as they are then."""
     found: dict[str, Any] = {}
     for change in fault.changes:
-        for one in _one(change, objects, app):
-            found[json.dumps(one, sort_keys=True, default=str)] = one
-        try:
-            objects = after(objects, change, app, app.namespace)
-        except AuthoringError:
-            continue  # another rule says so
-    return [found[key] for key in sorted(found)], objects
-
-
-def _one(change: Change, objects: Sequence[Object], app: App) -> Iterator[Any]:
-    if body := change.create or change.apply or change.chaos:
-        metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
-        yield ["object", {**body, "metadata": metadata}]
-    elif change.operation in _ACTS:
-        yield ["act", change.to_json()]
-    elif not change.restart:
+        new: Sequence[Object] | None
         try:
             new = after(objects, change, app, app.namespace)
         except AuthoringError:
-            yield ["act", change.to_json()]  # of an object that no app brings
-            return
+            new = None  # another rule says so
+        for one in _one(change, objects, new, app):
+            found[json.dumps(one, sort_keys=True, default=str)] = one
+        objects = objects if new is None else new
+    return [found[key] for key in sorted(found)], objects
+
+
+def _one(change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App) -> Iterator[Any]:
+    """What one change writes; ``new`` are the objects after it, None where it concerns one that no app brings."""
+    if body := change.create or change.apply or change.chaos:
+        metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
+        yield ["object", {**body, "metadata": metadata}]
+    elif change.operation in _ACTS or (new is None and not change.restart):
+        yield ["act", change.to_json()]
+    elif new is not None and not change.restart:
         old = {reference_of(obj, app.namespace): obj for obj in objects}
         later = {reference_of(obj, app.namespace): obj for obj in new}
         for ref in old:
-            bare = str(Reference(ref.kind, ref.name, ref.namespace))
+            bare = str(ref.groupless)
             if ref not in later:
                 yield ["field", bare, [], "gone"]
             elif later[ref] is not old[ref]:

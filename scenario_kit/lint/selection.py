@@ -153,7 +153,7 @@ def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapp
             spec = (spec.get("jobTemplate") or {}).get("spec") or {}
         template = obj if obj["kind"] == "Pod" else spec.get("template")
         if ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping):
-            yield Reference(ref.kind, ref.name, ref.namespace), (template.get("metadata") or {}).get("labels") or {}
+            yield ref.groupless, (template.get("metadata") or {}).get("labels") or {}
 
 
 def _selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:

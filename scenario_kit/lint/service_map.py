@@ -83,7 +83,7 @@ def _component(app: App, text: str) -> Component | None:
     ref = Reference.parse(text)
     if ref.kind == FAULT_NODE or ref.namespace not in ("app", *app.namespaces):
         return None
-    bare = str(Reference(ref.kind, ref.name, ref.namespace))
+    bare = str(ref.groupless)
     own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
     return next(own, None)
 

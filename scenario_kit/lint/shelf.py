@@ -99,11 +99,15 @@ class Shelf:
         app, targets = _about(entry)
         mine = targets | set(entry.writes)
         found = []
-        for other in self.entries if entry.breaks else ():
+        for other in (self.entries if entry.own else self._own) if entry.breaks else ():
             of, theirs = _about(other)
-            if of == app and _differ(entry, other) and (other.own or entry.own) and mine & theirs:
+            if of == app and mine & theirs and _differ(entry, other):
                 found.append(other)
         return found
+
+    @cached_property
+    def _own(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.own]
 
     @cached_property
     def _shapes(self) -> dict[str, list[Entry]]:
@@ -299,7 +303,7 @@ def _amount(value: Any) -> bool:
 
 def _target(text: str) -> str:
     ref = Reference.parse(text)
-    return str(Reference(ref.kind, ref.name, ref.namespace))
+    return str(ref.groupless)
 
 
 def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:

@@ -27,6 +27,5 @@ def components(app: App, text: str) -> set[str]:
     return {
         c.name
         for c in app.components
-        if same(c.workload, str(Reference(ref.kind, ref.name, ref.namespace)))
-        or (ref.kind == "Service" and c.service == ref.name)
+        if same(c.workload, str(ref.groupless)) or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -15,6 +15,9 @@ APP_NAMESPACE = "app"
 #: Where our own objects live, and what is hidden from solvers: they cannot read it.
 MANAGEMENT_NAMESPACE = "scenario-kit"
 
+#: Kinds that own pods by a template, and roll them out.
+WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
+
 _NONE: Final[Mapping[str, str]] = {}
 _PATTERN = re.compile(
     r"^(?:(?P<namespace>[a-z0-9]([-a-z0-9]*[a-z0-9])?)/)?"
@@ -55,6 +58,11 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         namespace = "" if self.namespace == APP_NAMESPACE else f"{self.namespace}/"
         group = f".{self.group}" if self.group else ""
         return f"{namespace}{self.kind}{group}/{self.name}"
+
+    @property
+    def groupless(self) -> Reference:
+        """As references usually spell it: the same object without its group."""
+        return Reference(self.kind, self.name, self.namespace) if self.group else self
 
     def within(self, namespace: str, others: Mapping[str, str] = _NONE) -> Reference:
         """This reference with a symbolic namespace replaced by a real one.

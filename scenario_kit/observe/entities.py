@@ -106,4 +106,4 @@ def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | N
 
 def _spelled(workload: str) -> str:
     ref = Reference.parse(workload)
-    return str(Reference(ref.kind, ref.name, ref.namespace))
+    return str(ref.groupless)

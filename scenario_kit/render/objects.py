@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.reference import WORKLOADS as WORKLOADS
 from scenario_kit.model.reference import real_name, symbolic_name
 from scenario_kit.render.mistake import did_you_mean, mistake
-
-#: Kinds that own pods by a template.
-WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 def spelled(obj: Object, namespace: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Final
 
@@ -18,7 +17,8 @@ from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render.objects import WORKLOADS, spelled
 from scenario_kit.render.readers import readers
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial import rollouts
+from scenario_kit.trial.context import Context
 from scenario_kit.trial.watch import stretch
 
 #: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
@@ -98,24 +98,24 @@ def _startable(context: Context, step: Step, index: int) -> list[Finding]:
         if fault.role not in LABELLED:
             context.engine.undo_group(f"Fault/{fault.name}")
     context.settle()
-    restarted = {object_reference(o, context.namespace) for o in _live(context, concerned) if settled(o)}
+    whole = [o for o in rollouts.live(context, concerned) if settled(o)]
+    restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}
     at = datetime.fromtimestamp(context.clock.now(), UTC).isoformat(timespec="microseconds")
-    for ref in sorted(restarted):  # nothing has to take that back: without a receipt it is several times as fast
+    # Nothing has to take that back: without a receipt it is several times as fast.
+    for ref in sorted(object_reference(o, context.namespace) for o in whole):
         try:
             context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
         except Rejected as problem:
             return [_unstartable(step, f"{ref.kind}/{ref.name}", problem.message)]
     context.settle()
-    deadline = context.clock.now() + _ROLLOUT
-    while (left := _rolling(context, restarted)) and context.clock.now() < deadline:
-        context.wait(context.clock.now() + TICK)
+    left = rollouts.roll_out(context, restarted, _ROLLOUT)
     if not left:
         stretch(context, context.clock.now(), _STAYS)
-        left = _rolling(context, restarted)
+        left = rollouts.rolling(context, restarted)
     return [_unstartable(step, spelled(o, context.namespace), _why(o)) for o in left]
 
 
-def _concerned(context: Context, index: int) -> set[Reference]:
+def _concerned(context: Context, index: int) -> set[tuple[str, str]]:
     """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
 
     ``index`` is the step's: what was carried out before it is what counts.
@@ -130,16 +130,7 @@ def _concerned(context: Context, index: int) -> set[Reference]:
     named = {bare(text) for text in (*texts, *alerting)}
     for text in texts:
         named |= {bare(reader) for reader in readers(runbook.objects, Reference.parse(text), context.namespace)}
-    own = [o for o in runbook.objects if o["kind"] in WORKLOADS]
-    return {object_reference(o, context.namespace) for o in own if (o["kind"], o["metadata"]["name"]) in named}
-
-
-def _live(context: Context, wanted: Collection[Reference]) -> list[Object]:
-    return [o for o in context.contents(*WORKLOADS) if object_reference(o, context.namespace) in wanted]
-
-
-def _rolling(context: Context, wanted: Collection[Reference]) -> list[Object]:
-    return [o for o in _live(context, wanted) if not settled(o)]
+    return named & {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
 
 
 def _why(workload: Object) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.changes import NoEffect, settled
+from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
 from scenario_kit.model import CheckResult, Finding, Severity, Step
 from scenario_kit.model.reference import bare
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.inject import STEP
+from scenario_kit.trial.rollouts import roll_out
 
 #: The finding for a procedure that cannot be executed, by its use.
 _CODES: Final = {"Solution": "SK411", "Decoy": "SK121", "Fix": "SK401", "Sham": "SK307", "RemoveFault": "SK306"}
@@ -54,18 +54,8 @@ def _remove_fault(context: Context, name: str) -> list[Finding]:
 def undo_change(context: Context, step: Step) -> None:
     """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
-    targets = context.runbook.procedure(step.use, step.name).solution.changes
-    _rest(context, {bare(c.target) for c in targets if c.target})
-
-
-def _rest(context: Context, touched: set[tuple[str, str]]) -> None:
-    """Wait for the workloads that were touched; one that the fault keeps from coming back is not waited for longer."""
-    deadline = context.clock.now() + _REST
-    while context.clock.now() < deadline:
-        live = [o for o in context.contents(*WORKLOADS) if (o["kind"], o["metadata"]["name"]) in touched]
-        if all(settled(o) for o in live):
-            return
-        context.wait(context.clock.now() + (TICK if context.virtual else 1))
+    touched = {bare(c.target) for c in context.runbook.procedure(step.use, step.name).solution.changes if c.target}
+    roll_out(context, touched, _REST)  # one that the fault keeps from coming back is not waited for longer
 
 
 def _undo(context: Context, group: str) -> None:

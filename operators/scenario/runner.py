@@ -127,8 +127,13 @@ class TrialRun:
         except InfrastructureError as problem:
             log.warning("%s ends without its alert history: %s", self._name, problem)
             history = AlertHistory(start=self._status.started_at or 0.0, end=self._status.now or 0.0)
-        found = (context.baseline() or Baseline()).found
-        document: Object = {"history": history.to_json(), "injectedAt": self._injected, "signs": list(found)}
+        seen = context.baseline() or Baseline()
+        document: Object = {
+            "history": history.to_json(),
+            "injectedAt": self._injected,
+            "signs": list(seen.found),
+            "passages": [passage.to_json() for passage in seen.passages],
+        }
         name = context.save_evidence(document)
         self._status = msgspec.structs.replace(self._status, evidence=name)
         self._save(self._status)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from scenario_kit.campaign.result import TrialResult, from_status
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.errors import AlreadyExists
 from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
+from scenario_kit.model.observation import Passage
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
 from scenario_kit.model.scenario import API_VERSION
 from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
@@ -91,12 +92,12 @@ class Campaign:
         if trouble or not status.outcome:
             unended = msgspec.structs.replace(status, outcome="")
             return from_status(base, unended, None, None, trouble)
-        history, injected, signs = evidence(self.cluster, status)
-        base = msgspec.structs.replace(base, signs=signs)
+        left = evidence(self.cluster, status)
+        base = msgspec.structs.replace(base, signs=left.signs, passages=left.passages)
         if number := self._variation(planned):
             app = TrialSpec.from_json(trial["spec"]).runbook().app
             base = msgspec.structs.replace(base, assumed=drawn(app, number))
-        return from_status(base, status, history, injected)
+        return from_status(base, status, left.history, left.injected_at)
 
 
 def status_of(trial: Object) -> TrialStatus:
@@ -124,10 +125,26 @@ def took(trial: Object, status: TrialStatus) -> float:
     return (datetime.fromisoformat(ended) - began).total_seconds()
 
 
-def evidence(cluster: Cluster, status: TrialStatus) -> tuple[AlertHistory | None, float | None, tuple[str, ...]]:
-    """The alert history that a finished trial left, when its faults were injected, and the signs that it found."""
+class Evidence(NamedTuple):
+    """What a finished trial left: its alerts, when its faults were injected, and what else was seen up to the end of
+    hold.
+    """
+
+    history: AlertHistory | None = None
+    injected_at: float | None = None
+    signs: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+
+
+def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
+    """What a finished trial left; nothing where that is gone."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:
-        return None, None, ()
+        return Evidence()
     document = json.loads(found["data"]["document"])
-    return AlertHistory.from_json(document["history"]), document.get("injectedAt"), tuple(document.get("signs") or ())
+    return Evidence(
+        AlertHistory.from_json(document["history"]),
+        document.get("injectedAt"),
+        tuple(document.get("signs") or ()),
+        tuple(Passage.from_json(p) for p in document.get("passages") or ()),
+    )

@@ -7,6 +7,7 @@ import msgspec
 from scenario_kit.model import AlertHistory, Finding, StepStatus, Value, Verdict
 from scenario_kit.model.difficulty import Difficulty
 from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.observation import Passage
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.trial import TrialStatus
 
@@ -15,7 +16,8 @@ class TrialResult(Value, frozen=True, kw_only=True):
     """One finished trial, with its evidence. ``wall_seconds`` is what it cost.
 
     ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
-    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``).
+    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``),
+    ``passages`` what went through the silent components of the propagation until then.
     """
 
     name: str
@@ -26,6 +28,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     wall_seconds: float = 0.0
     assumed: dict[str, float] = {}
     signs: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
     started_at: float | None = None
     injected_at: float | None = None
     steps: tuple[StepStatus, ...] = ()
@@ -56,6 +59,19 @@ class OrderSummary(Value, frozen=True, kw_only=True):
     share: float
 
 
+class PassageSummary(Value, frozen=True, kw_only=True):
+    """A component of the propagation that raised no alert, over the repeats: how its work changed, the plainest first.
+
+    ``requests`` were finished before anything was broken, ``signs`` are what else an investigation finds about it.
+    """
+
+    entity: str
+    n: int
+    requests: int
+    traces: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+
+
 class Statistics(Value, frozen=True, kw_only=True):
     """Numbers of the paired repeats.
 
@@ -72,6 +88,7 @@ class Statistics(Value, frozen=True, kw_only=True):
     similarity: float | None = None
     alerts: tuple[AlertSummary, ...] = ()
     order: tuple[OrderSummary, ...] = ()
+    passages: tuple[PassageSummary, ...] = ()
 
 
 class Neighbour(Value, frozen=True, kw_only=True):

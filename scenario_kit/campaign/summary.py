@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Final
 
 from scenario_kit.campaign import agreement
-from scenario_kit.campaign.result import AlertSummary, OrderSummary, Statistics, TrialResult
+from scenario_kit.campaign.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
 from scenario_kit.campaign.sampling import Look, effective, lower_bound, refuted
 from scenario_kit.campaign.schedule import is_repeat
 from scenario_kit.judge.expectations import chosen, declared, label, of_class, same_entity, wanted_label
+from scenario_kit.judge.passages import pooled, telling, traces
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.scenario import Edge, Expect
+from scenario_kit.observe.signs import about
 
 #: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
 TICK: Final = 30.0
@@ -41,6 +44,7 @@ def summarise(
         similarity=agreement.jaccard([frozenset(times) for times in onsets]) if len(seen) > 1 else None,
         alerts=tuple(_alerts(seen, onsets, expect)),
         order=tuple(_order(seen, edges)),
+        passages=tuple(_passages(seen)),
     )
 
 
@@ -90,6 +94,18 @@ def remarks(statistics: Statistics) -> list[Finding]:
         )
         for edge in statistics.order
         if statistics.n >= _FEW and edge.share < agreement.ORDER
+    ]
+    found += [
+        _warning(
+            "SK415",
+            f"{passage.entity} shows nothing of the trouble that is said to pass through it",
+            observed="no alert, no new trouble in its logs and events; its errors, durations and rate are as before "
+            f"({passage.requests} requests)",
+            expected="a trace in any of these",
+            fix="draw the propagation past it, along the calls that really fail",
+        )
+        for passage in statistics.passages
+        if passage.requests and not passage.traces and not passage.signs
     ]
     return found
 
@@ -166,6 +182,27 @@ def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderS
             before, after = ([first_onset(r, end, end_of_hold(r), rule) for r in repeats] for end in ends)
             if any(map(isfinite, before)) and any(map(isfinite, after)):
                 rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
+    return rows
+
+
+def _passages(repeats: Sequence[TrialResult]) -> list[PassageSummary]:
+    """The components that raised no alert in any of the repeats."""
+    rows = []
+    for entity in dict.fromkeys(p.entity for r in repeats for p in r.passages):
+        its = [p for r in repeats for p in r.passages if p.entity == entity]
+        if len(its) == len(repeats):
+            whole = pooled(its)
+            told = Counter(s for r in repeats for s in set(r.signs) if about(s, entity))
+            signs = sorted(s for s, times in told.items() if 2 * times > len(repeats))
+            rows.append(
+                PassageSummary(
+                    entity=entity,
+                    n=len(its),
+                    requests=round(whole.before.requests) if telling(whole) else 0,
+                    traces=tuple(str(trace) for trace in traces(whole)),
+                    signs=tuple(signs),
+                )
+            )
     return rows
 
 

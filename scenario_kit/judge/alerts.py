@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenario_kit.judge.expectations import background, chosen, declared, label, of_class, wanted_label
+from scenario_kit.judge.expectations import background, chosen, chronic, declared, label, of_class, wanted_label
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Severity
 from scenario_kit.model.scenario import Expect
 
@@ -37,7 +37,10 @@ def control(
     history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = (), sham: bool = False
 ) -> list[Finding]:
     """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
-    it (``sham``): nothing may fire at any time."""
+    it (``sham``): nothing may fire at any time.
+
+    Where something was done from ``start`` on, only that is chronic which fired before.
+    """
     made = ", ".join(harmless)
     done = "no fault was injected"
     if made or sham:
@@ -55,7 +58,7 @@ def control(
             else "use a rule with a longer `for`, or another alert",
         )
         for timeline in _firing(history, start, end)
-        if not background(expect, timeline)
+        if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
     ]
 
 
@@ -66,7 +69,7 @@ def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> 
     """
     findings = []
     for timeline in _firing(history, start, end):
-        if background(expect, timeline) and timeline.fires_within(history.start, start):
+        if chronic(history, expect, timeline, start):
             continue
         allowed = background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
         if not allowed:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from scenario_kit.model import AlertExpectation, AlertTimeline, Fault
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault
 from scenario_kit.model.reference import bare
 from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
 
@@ -54,6 +54,11 @@ def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
 def background(expect: Expect, timeline: AlertTimeline) -> bool:
     """Whether the scenario declares this alert as chronically on."""
     return any(matches(b, timeline) for b in expect.background)
+
+
+def chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, since: float) -> bool:
+    """Whether an alert that is declared as chronically on did fire before ``since``, when nothing had been done."""
+    return background(expect, timeline) and timeline.fires_within(history.start, since)
 
 
 def declared(expect: Expect, timeline: AlertTimeline) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scenario_kit.judge.expectations import background, chosen, label, of_class, wanted_label
+from scenario_kit.judge.expectations import chosen, chronic, label, of_class, wanted_label
 from scenario_kit.model import AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
 
@@ -89,7 +89,7 @@ def _promised(history: AlertHistory, expect: Expect) -> list[AlertTimeline]:
 
 
 def _chronic(history: AlertHistory, expect: Expect, injected: float) -> list[AlertTimeline]:
-    return [t for t in history.timelines if background(expect, t) and t.fires_within(history.start, injected)]
+    return [t for t in history.timelines if chronic(history, expect, t, injected)]
 
 
 def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], clear_seconds: float) -> Resolution:

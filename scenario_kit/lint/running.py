@@ -315,6 +315,14 @@ for _code, _title, _why, _bad, _good, _fix in (
         "turn the edge round, or draw it from what really comes first",
     ),
     (
+        "SK415",
+        "A component of the propagation shows nothing",
+        "who is as healthy as before passes no trouble on, unless it be wrong data of the right form",
+        "edges from Deployment/a to b and from b to c, and b fails as rarely and answers as fast as before",
+        "an edge from Deployment/a to c, who calls it",
+        "draw the propagation past it, along the calls that really fail",
+    ),
+    (
         "SK512",
         "The scenario rests on an assumption of the twin",
         "nobody knows which value the real app has, so the scenario may not reproduce there",

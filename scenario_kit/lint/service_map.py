@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.case import FAULT_NODE, Case, same
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import touches
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
 from scenario_kit.render.traffic import traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
 _DEPOTS = ("Queue", "Store", "Flags")
+#: Kinds whose objects are what somebody wrote: nothing happens to them by itself.
+_WRITTEN = frozenset({"ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "LimitRange"})
 _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
 
 
@@ -29,6 +32,7 @@ def calls(case: Case) -> Iterator[Problem]:
     app = case.app
     if app is None or not app.calls:
         return
+    yield from _unwritten(case, app)
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
         source, end = _component(app, edge.from_), _component(app, edge.to)
         if source is None and end is not None:
@@ -48,6 +52,23 @@ def calls(case: Case) -> Iterator[Problem]:
             message += f"; it depends on it through {', '.join(way[1:-1])}"
         fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
         yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
+
+
+def _unwritten(case: Case, app: App) -> Iterator[Problem]:
+    """Steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
+    objects = case.objects
+    if objects is None:
+        return
+    for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
+        ref = Reference.parse(edge.to)
+        if ref.kind not in _WRITTEN or not case.exists(edge.to):
+            continue
+        if not any(touches(fault, objects, app, edge.to) for fault in case.faults.values()):
+            message = f"no fault writes {edge.to}, and what nobody writes passes no trouble on"
+            fix = "lead the edge to who suffers, or let it begin at what the fault changes"
+            yield Problem(
+                ("spec", "groundTruth", "propagation", i, "to"), message, edge.to, "what a fault changes", fix
+            )
 
 
 def _from_cause(case: Case, app: App, number: int, end: Component) -> Iterator[Problem]:

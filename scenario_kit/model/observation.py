@@ -58,3 +58,23 @@ class CheckResult(Value, frozen=True, kw_only=True):
     observed: str = ""
     expected: str = ""
     describe: str = ""
+
+
+class Work(Value, frozen=True, kw_only=True):
+    """Requests that a component finished in so many ``seconds`` of the scenario's load, and those that failed.
+
+    ``within`` are (milliseconds, how many took at most that long), rising; empty where durations are not measured.
+    """
+
+    seconds: float
+    requests: float
+    errors: float = 0.0
+    within: tuple[tuple[float, float], ...] = ()
+
+
+class Passage(Value, frozen=True, kw_only=True):
+    """The work of a component of which no alert spoke, before anything was broken and while it was."""
+
+    entity: str
+    before: Work
+    during: Work

@@ -73,6 +73,11 @@ def of_logs(lines: Iterable[LogLine], app: App) -> set[str]:
     }
 
 
+def about(sign: str, workload: str) -> bool:
+    """Whether a sign is about a workload, spelled as references usually are."""
+    return sign.endswith(f" on {workload}") or sign.startswith(f"log of {workload}:")
+
+
 def template(line: str) -> str:
     """A line without what differs from one of its kind to the next."""
     return " ".join(_VARIES.sub("#", line).split())[:_LONGEST]

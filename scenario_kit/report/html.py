@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from scenario_kit.campaign import TrialResult
+from scenario_kit.campaign.result import Statistics
 from scenario_kit.campaign.summary import first_onset
 from scenario_kit.catalog import data_root
 from scenario_kit.model import Finding, Severity, Verdict
@@ -48,7 +49,7 @@ def render(report: Report) -> str:
         findings=[_finding(f) for f in validation.findings],
         repeats=timeline.chart(repeats, expect),
         others=[(t, timeline.chart([t], expect)) for t in others],
-        graph=propagation.graph(truth, _onsets(repeats, truth)),
+        graph=propagation.graph(truth, {**_passages(validation.statistics), **_onsets(repeats, truth)}),
         box=(propagation.BOX_WIDTH, propagation.BOX_HEIGHT),
         lane=timeline.LANE,
         head=timeline.HEAD,
@@ -105,6 +106,11 @@ def _onsets(repeats: Iterable[TrialResult], truth: GroundTruth) -> dict[str, str
             span = f"{times[0]:.0f} s" if times[0] == times[-1] else f"{times[0]:.0f} to {times[-1]:.0f} s"
             found[entity] = f"alerts after {span}"
     return found
+
+
+def _passages(statistics: Statistics | None) -> dict[str, str]:
+    """Of each component that raised no alert, the plainest change of its work."""
+    return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 
 
 def _ends(edge: Edge) -> tuple[str, str]:

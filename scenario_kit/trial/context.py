@@ -12,6 +12,7 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
+from scenario_kit.model.observation import Passage
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
 from scenario_kit.render.objects import WORKLOADS
@@ -31,6 +32,7 @@ class Baseline(Value, frozen=True, kw_only=True):
 
     ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
     ``signs`` are what a solver found then, ``found`` what was new at the end of hold; both only where somebody holds.
+    ``passages`` are what went through the silent components of the propagation, up to the end of hold.
     ``ready_at`` is when noise began: the app was ready then. None before, and from the teardown on.
     """
 
@@ -42,6 +44,7 @@ class Baseline(Value, frozen=True, kw_only=True):
     ready_at: float | None = None
     signs: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(slots=True)

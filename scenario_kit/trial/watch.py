@@ -19,6 +19,7 @@ from scenario_kit.observe import traffic
 from scenario_kit.trial import noise, signs
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
+from scenario_kit.trial.passages import passages
 
 #: Success is measured over this many seconds (design §5, Resolved).
 TRAFFIC_WINDOW: Final = 300
@@ -157,7 +158,8 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     end = stretch(context, start, step.seconds or context.runbook.windows.hold)
     history = context.history()
     known = context.baseline() or Baseline()
-    context.save_baseline(msgspec.structs.replace(known, found=tuple(signs.new(context, known.signs))))
+    found = tuple(signs.new(context, known.signs))
+    context.save_baseline(msgspec.structs.replace(known, found=found, passages=passages(context, end)))
     injected = context.injected_at() or start
     expect, outcome = context.runbook.expect, context.runbook.outcome
     findings = [_unexpected(r) for r in results if r.answer != "True"]

@@ -1,5 +1,6 @@
 """From repeats to numbers, remarks and one headline."""
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign.conclusion import conclude, headline
@@ -7,7 +8,7 @@ from scenario_kit.campaign.result import TrialResult
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
 from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
-from scenario_kit.model.observation import AlertTimeline, Interval
+from scenario_kit.model.observation import AlertTimeline, Interval, Passage, Work
 from scenario_kit.model.scenario import AlertExpectation, Edge, Expect
 
 INJECTED = 1000.0
@@ -85,6 +86,38 @@ def test_rules_of_different_patience_say_nothing_about_the_order():
     seen = numbers(*repeats, edges=[Edge(from_="Deployment/db", to="Deployment/web")])
     assert seen.order == ()
     assert "SK407" not in {r.code for r in remarks(seen)}
+
+
+HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0)))
+
+
+@pytest.mark.parametrize(
+    ("during", "signs", "traces", "codes"),
+    [
+        pytest.param(HEALTHY, ((), (), ()), (), {"SK415"}, id="as before"),
+        pytest.param(
+            Work(seconds=300, requests=600, errors=60, within=HEALTHY.within), ((), (), ()), ("errors 0.0% → 10.0%",),
+            set(), id="failing",
+        ),
+        pytest.param(HEALTHY, (("event BackOff on Deployment/api",),) * 3, (), set(), id="with a sign"),
+        pytest.param(HEALTHY, (("log of Deployment/api: it failed",), (), ()), (), {"SK415"}, id="with a sign once"),
+        pytest.param(HEALTHY, (("event BackOff on Deployment/api2",),) * 3, (), {"SK415"}, id="with another's sign"),
+        pytest.param(Work(seconds=3, requests=6), ((), (), ()), (), set(), id="hardly looked at"),
+    ],
+)  # fmt: skip
+def test_what_is_said_to_pass_through_who_raises_no_alert(during, signs, traces, codes):
+    passage = Passage(entity="Deployment/api", before=HEALTHY, during=during)
+    repeats = [
+        msgspec.structs.replace(held(i), signs=found, passages=(passage,)) for i, found in enumerate(signs, start=1)
+    ]
+    seen = numbers(*repeats)
+    assert [(p.entity, p.n, p.traces) for p in seen.passages] == [("Deployment/api", 3, traces)]
+    assert {r.code for r in remarks(seen)} & {"SK415"} == codes
+
+
+def test_who_raises_an_alert_in_one_repeat_is_not_asked_for_another_trace():
+    passage = Passage(entity="Deployment/api", before=HEALTHY, during=HEALTHY)
+    assert numbers(msgspec.structs.replace(held(1), passages=(passage,)), held(2)).passages == ()
 
 
 def test_nothing_valid_gives_no_numbers():

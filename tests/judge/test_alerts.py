@@ -53,6 +53,15 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
     assert alerts.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code == "SK303"
 
 
+@pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
+@pytest.mark.parametrize("done", [{"harmless": ["calm"]}, {"sham": True}], ids=["a distractor", "a rollout"])
+def test_what_fires_only_since_something_was_done_is_no_background(done, began, expected):
+    expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
+    seen = history(alert("Watchdog", "", (began, None)))
+    assert codes(alerts.control(seen, expect, 100.0, 460.0, **done)) == expected
+    assert codes(alerts.control(seen, expect, 100.0, 460.0)) == []
+
+
 def test_forbidden_alerts_break_and_undeclared_ones_warn():
     expect = Expect(alerts=(ERRORS, AlertExpectation(name="KubePodNotReady", alert_class="MustNotFire")))
     seen = history(FRONTEND, alert("KubePodNotReady", "Deployment/cart", (1300.0, 1400.0)), CART)

@@ -94,6 +94,24 @@ def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, 
 
 
 @pytest.mark.parametrize(
+    ("middle", "expected"),
+    [
+        ("ServiceAccount/otel-demo", ["SK125"]),
+        ("ConfigMap/flagd-config", ["SK125"]),
+        ("Service/product-catalog", []),
+    ],
+    ids=["nobody writes it", "nor that", "what the fault changes"],
+)
+def test_an_object_that_nobody_writes_passes_nothing_on(middle: str, expected: list[str], tmp_path: Path) -> None:
+    def through(spec: Spec) -> None:
+        edges = spec["groundTruth"]["propagation"]
+        edges[:1] = [{"from": edges[0]["from"], "to": middle}, {"from": middle, "to": edges[0]["to"]}]
+
+    told = [f for f in found(scenario(through, tmp_path)) if f.code == "SK125" and "no fault writes" in f.message]
+    assert [f.code for f in told] == expected
+
+
+@pytest.mark.parametrize(
     "change",
     [
         pytest.param(edge("Service/product-catalog", "Deployment/frontend"), id="from a Service to its caller"),

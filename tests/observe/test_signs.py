@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model.app import App, Component
-from scenario_kit.observe.signs import of_events, of_logs, of_pods, template
+from scenario_kit.observe.signs import about, of_events, of_logs, of_pods, template
 from scenario_kit.ports import LogLine
 
 APP = App(
@@ -69,3 +69,18 @@ def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
     assert len(found) == 6
     assert "log of Deployment/cart: error kind aaa" in found
     assert "log of Deployment/cart: error kind hhh" not in found
+
+
+@pytest.mark.parametrize(
+    ("sign", "own"),
+    [
+        ("event BackOff on Deployment/cart", True),
+        ("state OOMKilled on Deployment/cart", True),
+        ("log of Deployment/cart: it failed", True),
+        ("event BackOff on Deployment/cart-2", False),
+        ("log of Deployment/cart-2: it failed", False),
+        ("log of Deployment/web: no answer on Deployment/cart: late", False),
+    ],
+)
+def test_whom_a_sign_is_about(sign, own):
+    assert about(sign, "Deployment/cart") == own

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.campaign.result import PassageSummary, Statistics
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.observation import AlertTimeline, Interval
 from scenario_kit.model.scenario import AlertExpectation, Edge, Expect, GroundTruth, RootCause
@@ -102,6 +103,20 @@ def test_it_says_what_is_in_the_report(report):
     text = html.render(report)
     for part in ("FAIL", "SK322", "web-errors", "control", "Deployment/web", "alerts after 60 s"):
         assert part in text
+
+
+@pytest.mark.parametrize(("traces", "said"), [(("errors 0.0% → 9.1%",), "errors 0.0% → 9.1%"), ((), "as before")])
+def test_the_graph_tells_how_the_work_of_who_raised_no_alert_changed(report, traces, said):
+    row = PassageSummary(entity="Deployment/gate", n=2, requests=900, traces=traces)
+    edges = (Edge(from_="Deployment/db", to="Deployment/gate"), Edge(from_="Deployment/gate", to="Deployment/web"))
+    changed = msgspec.structs.replace(
+        report.validation,
+        statistics=Statistics(n=2, broken=0, passages=(row,)),
+        ground_truth=msgspec.structs.replace(TRUTH, propagation=edges),
+    )
+    text = html.render(msgspec.structs.replace(report, validation=changed))
+    assert said in text
+    assert "alerts after 60 s" in text
 
 
 def test_a_report_without_any_trial_renders():

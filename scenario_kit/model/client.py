@@ -21,8 +21,8 @@ class StoreEffect(Value, frozen=True, kw_only=True):
 
     ``set_password`` is the password of ``user`` (none: of everybody without a name) from then on; an empty one lets
     everybody in. ``drop_user`` keeps a user from logging in, ``create_user`` lets one in, with the password that it had
-    where none is set. ``table`` narrows what a role is revoked for. The last three hold as long as the command runs: it
-    does not end by itself.
+    where none is set. ``table`` and ``privilege`` narrow what a role is revoked for. The last three hold as long as the
+    command runs: it does not end by itself.
     """
 
     user: str = ""
@@ -32,6 +32,7 @@ class StoreEffect(Value, frozen=True, kw_only=True):
     revoke_role: str = ""
     grant_role: str = ""
     table: str = ""
+    privilege: str = ""
     lock_table: str = ""
     hold_connections: str = ""
     add_bytes_per_second: str = ""

@@ -10,7 +10,7 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Result
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Need
+from scenario_kit.lab.twin.parameters import Need, Operation
 from scenario_kit.lab.twin.process import Crash, Process
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
@@ -78,11 +78,11 @@ def miss(process: Process, need: Need, at: Floats, logs: LogBook) -> Result:
     return Result(np.zeros(at.size), np.ones(at.size, dtype=bool))
 
 
-def barred(store: Process, table: str, user: str) -> str:
+def barred(store: Process, operation: Operation, user: str) -> str:
     """Why a statement on a table gets nowhere: ``forbidden`` to this user, or ``locked`` by a session; empty if not."""
-    if table and store.holdings.refuses(user, table):
+    if operation.table and store.holdings.refuses(user, operation.table, operation.privilege):
         return "forbidden"
-    return "locked" if store.holdings.locks(table) else ""
+    return "locked" if store.holdings.locks(operation.table) else ""
 
 
 def absorbed(

@@ -321,7 +321,7 @@ class Flow:
             if gone.any():
                 return self._split(caller, node, link, lane, salt, at, draws, gone)
         met = lane.wire.rules if lane.wire is not None and edge.protocol == "http" else ()
-        barred = ailments.barred(lane.target, node.operation.model.table, link.address.user)
+        barred = ailments.barred(lane.target, node.operation.model, link.address.user)
         if outcome := barred or interception.broken_off(met, node):
             return self._broken(caller, node, link, lane._replace(outcome=outcome), salt, at)
         if caller.unsent:

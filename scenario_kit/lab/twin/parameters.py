@@ -159,11 +159,11 @@ class Operation(Value, frozen=True, kw_only=True):
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside, and
     ``blind`` those inside of them that show no error. ``topic`` appends a record to a queue for each call; ``table`` is
-    the one that it uses. One that ``refuses`` always answers with an error, as a store does that a constraint forbids.
-    With ``flags_seconds`` the first call of a process waits so long for a flag service that it does not reach, and
-    fails; later ones do without. ``failure`` is what callers get to read when it fails, ``error_log`` what the
-    component then prints itself. ``service`` is the name under which a program inside of this one traces its calls.
-    With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
+    the one that it uses, which takes the ``privilege``. One that ``refuses`` always answers with an error, as a store
+    does that a constraint forbids. With ``flags_seconds`` the first call of a process waits so long for a flag service
+    that it does not reach, and fails; later ones do without. ``failure`` is what callers get to read when it fails,
+    ``error_log`` what the component then prints itself. ``service`` is the name under which a program inside of this
+    one traces its calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
     """
 
     span: str = ""
@@ -178,6 +178,7 @@ class Operation(Value, frozen=True, kw_only=True):
     shrug_seconds: float = 0.0
     topic: str = ""
     table: str = ""
+    privilege: str = "SELECT"
     refuses: bool = False
     failure: str = ""
     log: str = ""

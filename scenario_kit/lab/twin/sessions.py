@@ -143,9 +143,9 @@ class Sessions:
             if not does.user and not does.set_password:
                 del logins[""]  # whoever has no name needs no password
         if does.revoke_role:
-            target.holdings.refused.add((does.revoke_role, does.table))
+            target.holdings.refused.add((does.revoke_role, does.table, does.privilege))
         if does.grant_role:
-            target.holdings.refused.discard((does.grant_role, does.table))
+            target.holdings.refused.discard((does.grant_role, does.table, does.privilege))
         target.logins = tuple(logins.items())
         return True
 

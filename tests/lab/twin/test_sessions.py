@@ -12,8 +12,8 @@ from tests.lab.twin.little import Little, stamp
 
 SQL = ["psql", "-c"]
 SET = [*SQL, "ALTER ROLE {user} PASSWORD '{password}'"]
-REVOKE = [*SQL, "REVOKE SELECT ON {table} FROM {user}"]
-GRANT = [*SQL, "GRANT SELECT ON {table} TO {user}"]
+REVOKE = [*SQL, "REVOKE {privilege} ON {table} FROM {user}"]
+GRANT = [*SQL, "GRANT {privilege} ON {table} TO {user}"]
 LOCK = [*SQL, "LOCK TABLE {table}; SELECT pg_sleep(86400)"]
 HOLD = ["sh", "-c", "hold {connections}"]
 FILL = ["sh", "-c", "fill {bytes}"]
@@ -25,8 +25,8 @@ CLIENT = Client.from_json(
         "address": "postgres://$(PGUSER):$(PGPASSWORD)@box:7000",
         "commands": [
             {"command": SET, "does": {"user": "{user}", "setPassword": "{password}"}},
-            {"command": REVOKE, "does": {"revokeRole": "{user}", "table": "{table}"}},
-            {"command": GRANT, "does": {"grantRole": "{user}", "table": "{table}"}},
+            {"command": REVOKE, "does": {"revokeRole": "{user}", "table": "{table}", "privilege": "{privilege}"}},
+            {"command": GRANT, "does": {"grantRole": "{user}", "table": "{table}", "privilege": "{privilege}"}},
             {"command": LOCK, "does": {"lockTable": "{table}"}},
             {"command": HOLD, "does": {"holdConnections": "{connections}"}},
             {"command": FILL, "does": {"addBytesPerSecond": "{bytes}"}},
@@ -37,9 +37,19 @@ CLIENT = Client.from_json(
 
 
 @pytest.fixture
-def shop():
+def shop(shop_of):
+    return shop_of()
+
+
+@pytest.fixture
+def shop_of():
+    """The little app with a store whose one statement uses a table, and may say more of itself."""
+    return _shop
+
+
+def _shop(**more):
     twin = copy.deepcopy(tiny.TWIN)
-    twin["components"]["box"] |= {"maxConnections": 10, "operations": {"get": {"ownMs": 1, "table": "items"}}}
+    twin["components"]["box"] |= {"maxConnections": 10, "operations": {"get": {"ownMs": 1, "table": "items", **more}}}
     twin["edges"][2]["timeoutSeconds"] = 0.0
     app = msgspec.structs.replace(tiny.app(components=twin["components"], edges=twin["edges"]), clients=(CLIENT,))
     little = Little(app, tiny.objects())
@@ -90,22 +100,33 @@ def test_a_changed_password_is_met_by_new_connections_only(shop):
 
 
 def test_a_revoked_right_is_missed_at_once_and_until_it_is_granted(shop):
-    client(shop, words(REVOKE, user="me", table="items"))
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     assert shop.run(60).share("api", kind="SERVER") == 1
     assert "pq: permission denied for table items" in logs(shop)
-    client(shop, words(GRANT, user="me", table="items"), "d")
+    client(shop, words(GRANT, privilege="SELECT", user="me", table="items"), "d")
     shop.run(15)
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
-@pytest.mark.parametrize(("user", "table"), [("me", "others"), ("you", "items")])
-def test_other_rights_are_not_missed(shop, user, table):
-    client(shop, words(REVOKE, user=user, table=table))
+def test_who_inserts_needs_another_right_than_who_reads(shop_of):
+    shop = shop_of(privilege="INSERT")
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    assert shop.run(60).share("api", kind="SERVER") == 0
+    client(shop, words(REVOKE, privilege="INSERT", user="me", table="items"), "d")
+    assert shop.run(60).share("api", kind="SERVER") == 1
+    assert "pq: permission denied for table items" in logs(shop)
+
+
+@pytest.mark.parametrize(
+    ("user", "table", "privilege"), [("me", "others", "SELECT"), ("you", "items", "SELECT"), ("me", "items", "INSERT")]
+)
+def test_other_rights_are_not_missed(shop, user, table, privilege):
+    client(shop, words(REVOKE, privilege=privilege, user=user, table=table))
     assert shop.run(60).share("api", kind="SERVER") == 0
 
 
 def test_what_was_done_to_a_store_goes_with_its_process(shop):
-    client(shop, words(REVOKE, user="me", table="items"))
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     shop.run(30)
     shop.restart("box")
     shop.run(90)
@@ -113,7 +134,7 @@ def test_what_was_done_to_a_store_goes_with_its_process(shop):
 
 
 def test_a_pod_that_is_gone_before_its_command_ended_did_nothing(shop):
-    client(shop, words(REVOKE, user="me", table="items"))
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
     del shop.kinds["Pod"]["c"]
     shop.version += 1
     assert shop.run(60).share("api", kind="SERVER") == 0
@@ -178,7 +199,7 @@ def test_a_flood_ends_in_the_killer_and_begins_anew(shop):
         ([*SQL, "SELECT 1"], {}, 0, ""),
         ([*SQL, "SELECT 1"], {"password": "no"}, 2, 'FATAL:  password authentication failed for user "me"'),
         ([*SQL, "VACUUM"], {}, UNKNOWN, "real-data-plane"),
-        (words(REVOKE, user="you", table="items"), {}, 1, 'ERROR:  role "you" does not exist'),
+        (words(REVOKE, privilege="SELECT", user="you", table="items"), {}, 1, 'ERROR:  role "you" does not exist'),
     ],
 )
 def test_how_a_command_ends(shop, command, login, code, text):

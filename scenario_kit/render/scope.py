@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.render.files import files
 from scenario_kit.render.flags import flags
 from scenario_kit.render.jsonfields import documents, with_field
 from scenario_kit.render.knobs import knobs
@@ -68,6 +69,7 @@ class Scope:
             "dependants": self.dependants,
             "component_of": self.component_of,
             "container": self.container,
+            "files": self.files,
             "client": self.client,
             "address_variables": self.address_variables,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
@@ -181,6 +183,11 @@ class Scope:
             expected=" | ".join(names),
             fix=did_you_mean(name, names),
         )
+
+    def files(self, workload: object, name: str = "") -> dict[str, Any]:
+        """What a container of a workload does with files (``files.py``)."""
+        owner = self._workload(workload)
+        return files(self.app, self.component_of(owner), owner, self.container(owner, name))
 
     def client(self, ref: object, name: str = "") -> dict[str, Any]:
         """The client that talks to a store, by name, or the first one: ``name``, ``image``, ``env``, and ``choices``.

@@ -35,7 +35,8 @@ def experiment(found):
 #: Restarting the target quiets an alert for a while, so it is no decoy of these.
 NO_DECOY = ("memory-stress", "network-partition")
 CART, FRONTEND, AD, FLAGD = (f"Deployment/{name}" for name in ("cart", "frontend", "ad", "flagd"))
-MONGO = "Deployment/mongodb-reservation"
+MONGO, POSTGRES = "Deployment/mongodb-reservation", "Deployment/postgresql"
+VALKEY = "Deployment/valkey-cart"
 
 CASES = [
     ("pod-kill", DEMO, CART, "PodChaos", {"action": "pod-kill", "gracePeriod": 0}),
@@ -99,13 +100,18 @@ CASES = [
         {"stressors": {"memory": {"workers": 1, "size": "1024MiB", "oomScoreAdj": -1000}}},
     ),
     ("memory-stress", HOTEL, "Deployment/load-generator", "StressChaos", {"containerNames": ["load-generator"]}),
-    # The one program of the shop that has a volume is asked for flags, and nobody notices when it does not answer.
+    # The image of PostgreSQL declares a volume, the pod mounts none.
     (
         "io-latency",
-        HOTEL,
-        MONGO,
+        DEMO,
+        POSTGRES,
         "IOChaos",
-        {"action": "latency", "volumePath": "/data/db", "path": "/data/db/**/*", "delay": "1000ms"},
+        {
+            "action": "latency",
+            "volumePath": "/var/lib/postgresql/data",
+            "path": "/var/lib/postgresql/data/**/*",
+            "delay": "1000ms",
+        },
     ),
     (
         "io-error",
@@ -114,9 +120,15 @@ CASES = [
         "IOChaos",
         {"action": "fault", "errno": 5, "percent": 100, "containerNames": ["hotel-reserv-reservation-mongo"]},
     ),
-    ("io-attr-override", HOTEL, MONGO, "IOChaos", {"action": "attrOverride", "attr": {"perm": 0}}),
-    ("io-mistake", HOTEL, MONGO, "IOChaos", {"methods": ["read"]}),
-    ("io-mistake", HOTEL, MONGO, "IOChaos", {"mistake": {"filling": "random", "maxOccurrences": 10, "maxLength": 100}}),
+    ("io-attr-override", DEMO, POSTGRES, "IOChaos", {"action": "attrOverride", "attr": {"perm": 0}}),
+    ("io-mistake", DEMO, POSTGRES, "IOChaos", {"methods": ["read"]}),
+    (
+        "io-mistake",
+        DEMO,
+        POSTGRES,
+        "IOChaos",
+        {"mistake": {"filling": "random", "maxOccurrences": 10, "maxLength": 100}},
+    ),
     ("http-abort", DEMO, FRONTEND, "HTTPChaos", {"target": "Request", "port": 8080, "path": "*", "abort": True}),
     ("http-abort", HOTEL, FRONTEND, "HTTPChaos", {"port": 5000}),
     ("http-delay", DEMO, FRONTEND, "HTTPChaos", {"delay": "3000ms"}),
@@ -184,8 +196,13 @@ def test_what_passes_by_itself_has_no_fix(use, fault):
         ("memory-stress", "Deployment/llm", {}, "no memory limit"),
         ("memory-stress", CART, {"percentOfLimit": 10}, "less than the minimum"),
         ("io-error", CART, {}, "mounts no volume"),
+        ("io-error", FLAGD, {}, "mounts no volume"),  # read when it starts, and when flags are changed
+        ("io-error", "Deployment/kafka", {}, "mounts no volume"),
+        ("io-latency", VALKEY, {}, "mounts no volume on whose files its answers wait"),
+        ("io-mistake", VALKEY, {}, "mounts no volume from which it reads"),
+        ("io-attr-override", VALKEY, {}, "mounts no volume in which it opens files"),
         ("io-error", FLAGD, {"volumePath": "/data"}, "nothing is mounted at /data"),
-        ("io-error", FLAGD, {"errorNumber": 0}, "less than the minimum"),
+        ("io-error", VALKEY, {"errorNumber": 0}, "less than the minimum"),
         ("http-abort", FRONTEND, {"port": 81}, "no container of its pods listens"),
         ("http-abort", CART, {}, "speaks something else"),
         ("http-abort", "Deployment/accounting", {}, "listens on no port"),
@@ -292,7 +309,7 @@ def again():
         ("container-kill", CART, 90, 0, "podChaos"),
         ("network-loss", CART, 400, 200, "networkChaos"),
         ("cpu-stress", CART, 400, 200, "stressChaos"),
-        ("io-error", FLAGD, 400, 200, "ioChaos"),
+        ("io-error", VALKEY, 400, 200, "ioChaos"),
         ("http-abort", FRONTEND, 400, 200, "httpChaos"),
         ("dns-error", CART, 400, 200, "dnsChaos"),
         ("clock-skew", CART, 400, 200, "timeChaos"),

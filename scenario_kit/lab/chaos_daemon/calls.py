@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
-from scenario_kit.lab.chaos_daemon import byteman
+from scenario_kit.lab.chaos_daemon import byteman, files
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, bare_id
 from scenario_kit.lab.chaos_daemon.network import NotSimulated, address_set, filter_rule, traffic_rule
 from scenario_kit.model import ContainerEffect
@@ -50,13 +50,18 @@ Handler = Callable[[Target, Any], Outcome]
 
 
 class Programs(Protocol):
-    """What runs in the containers, as far as an agent that is to be loaded into a Java program is concerned."""
+    """What runs in the containers: as far as an agent that is to be loaded into a Java program is concerned, and chaos
+    in files.
+    """
 
     def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
         """Why no agent can be loaded into the program of a running container; empty where one can."""
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
         """What of these rules (see ``byteman.rules``) nobody knows the consequences of in that program; else empty."""
+
+    def mounts(self, container_id: str) -> Sequence[str]:
+        """Where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
 
 
 class Calls:
@@ -148,15 +153,12 @@ class Calls:
         return Outcome("Recover", change)
 
     def _apply_io(self, target: Target, request: Any) -> Outcome:
-        # ``source`` names the chaos object; what an effect does must not depend on who asked for it.
-        actions = [
-            {key: value for key, value in action.items() if key != "source"}
-            for action in _json_list(request.actions, "actions")
-        ]
+        found = _json_list(request.actions, "actions")
         key = EffectKey("IO", bare_id(target.container_id))
-        if not actions:
+        if not found:
             return Outcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
-        effect = _effect(target, "IO", {"volume": request.volume, "actions": actions})
+        volume = files.demand_mount(request.volume, self._programs.mounts(target.container_id))
+        effect = _effect(target, "IO", {"volume": volume, "actions": files.actions(found)})
         return Outcome("Apply", lambda: self._book.put(key, effect), self._process(request))
 
     def _apply_http(self, target: Target, request: Any) -> Outcome:

@@ -74,6 +74,17 @@ class Attaching(Protocol):
         """What of these rules nobody knows the consequences of in that program; empty where there is nothing."""
 
 
+@runtime_checkable
+class Mounting(Protocol):
+    """Processes whose images are known to declare volumes; those of others declare none."""
+
+    def volumes(self, spec: Object) -> Sequence[str]:
+        """The volumes that the image of this container, of a pod's spec, declares.
+
+        containerd mounts a directory of the container's own at each of them, unless the pod mounts something there.
+        """
+
+
 class PlainProcesses:
     """Pods of no world: every image exists, everything starts at once, succeeds and answers."""
 

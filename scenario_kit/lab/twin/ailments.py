@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scenario_kit.lab.twin import disk
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Result
 from scenario_kit.lab.twin.flags import Active
@@ -31,7 +32,7 @@ def impair(
     logs: LogBook,
     tape: Tape,
 ) -> None:
-    """Background errors, flags that were never reached, and effects in force; changes ``took`` and ``failed``."""
+    """Background errors, flags that were never reached, effects in force, files; changes ``took`` and ``failed``."""
     model = process.model
     if node.model.flags_seconds and at.size and not process.flags_awaited:
         process.flags_awaited = True
@@ -60,6 +61,7 @@ def impair(
                 tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
+    disk.disturb(process, node, salt, at, took, failed, streams, logs)
 
 
 def crash(process: Process, node: CallNode, at: Floats, took: Floats, failed: Flags, chosen: Ints | None) -> None:

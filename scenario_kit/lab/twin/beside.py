@@ -1,5 +1,5 @@
-"""What stands beside the services of an application, as values: flags, exporters, brokers, registries, collector,
-and what is inside of Java programs.
+"""What stands beside the services of an application, as values: flags, exporters, brokers, registries, logins,
+collector, and what is inside of Java programs.
 """
 
 from __future__ import annotations
@@ -127,6 +127,28 @@ class RegistryModel(Value, frozen=True, kw_only=True):
 
     component: str
     resolve_seconds: float = 10.0
+
+
+class Login(Value, frozen=True, kw_only=True):
+    """A user and password that a store accepts: from its environment, or out of a ConfigMap by a regular expression.
+
+    ``user`` is the user's name where no variable holds it. The expression has the groups ``user`` and ``password``. A
+    store without logins accepts everybody.
+    """
+
+    user: str = ""
+    user_env: str = ""
+    password_env: str = ""
+    config_map: str = ""
+    key: str = ""
+    pattern: str = ""
+
+
+class Registration(Value, frozen=True, kw_only=True):
+    """A process announces its address and first port as ``name``; the registry's address is that of the edge to it."""
+
+    registry: str
+    name: str
 
 
 class CollectorModel(Value, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from scenario_kit.lab.twin import exporters, traffic
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
 from scenario_kit.lab.twin.connections import read as read_address
+from scenario_kit.lab.twin.disk import Disks
 from scenario_kit.lab.twin.flags import Active, Flags
 from scenario_kit.lab.twin.flow import Flow, Moment
 from scenario_kit.lab.twin.hangs import HangBook
@@ -66,6 +67,7 @@ class Twin:
         self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
         self._probes = Probes(self._parameters.physics, self._census, self._streams)
         self._java = Java(app, self._parameters)
+        self._disks = Disks(self._parameters, self._streams)
         self._resources = Resources(self._parameters.physics, self._streams)
         planter = Planter(self._parameters)
         self._routes, self._consumers = planter.routes(), planter.consumers()
@@ -109,12 +111,14 @@ class Twin:
         self._announce(t)
         links = self._links(start, t)
         self._spare(links, start)
+        self._disks.begin(self._census.processes.values(), view.ledger, start)
         self._hangs.release(links, self._census.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
         self._queues.run(self._census, links, self._flow, start, t)
         processes = [p for group in self._census.by_component.values() for p in group]
         connected = self._connected(links)
+        self._disks.end(processes, t, dt, self._logs)
         for process in processes:
             process.holdings.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, dt)
@@ -153,6 +157,10 @@ class Twin:
     def unknown(self, spec: Object, rules: Sequence[Rule]) -> str:
         """What of these rules of an agent nobody knows the consequences of in that program; empty for nothing."""
         return self._java.unknown(spec, rules)
+
+    def volumes(self, spec: Object) -> tuple[str, ...]:
+        """The volumes that the image of this container, of a pod's spec, declares; something is mounted there."""
+        return self._disks.volumes(spec)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """Whether a probe of a running container succeeds."""

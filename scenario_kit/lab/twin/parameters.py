@@ -18,9 +18,12 @@ from scenario_kit.lab.twin.beside import (
     Exporter,
     FlagModel,
     JavaModel,
+    Login,
     QueueModel,
+    Registration,
     RegistryModel,
 )
+from scenario_kit.lab.twin.storage import Access, DiskModel
 from scenario_kit.model.base import Value
 
 Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
@@ -159,11 +162,12 @@ class Operation(Value, frozen=True, kw_only=True):
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside, and
     ``blind`` those inside of them that show no error. ``topic`` appends a record to a queue for each call; ``table`` is
-    the one that it uses, which takes the ``privilege``. One that ``refuses`` always answers with an error, as a store
-    does that a constraint forbids. With ``flags_seconds`` the first call of a process waits so long for a flag service
-    that it does not reach, and fails; later ones do without. ``failure`` is what callers get to read when it fails,
-    ``error_log`` what the component then prints itself. ``service`` is the name under which a program inside of this
-    one traces its calls. With ``shrug_seconds`` a failure takes at least so long, and is no failure then.
+    the one that it uses, which takes the ``privilege``, and ``files`` are what it does with files, in that order. One
+    that ``refuses`` always answers with an error, as a store does that a constraint forbids. With ``flags_seconds`` the
+    first call of a process waits so long for a flag service that it does not reach, and fails; later ones do without.
+    ``failure`` is what callers get to read when it fails, ``error_log`` what the component then prints itself.
+    ``service`` is the name under which a program inside of this one traces its calls. With ``shrug_seconds`` a failure
+    takes at least so long, and is no failure then.
     """
 
     span: str = ""
@@ -179,6 +183,7 @@ class Operation(Value, frozen=True, kw_only=True):
     topic: str = ""
     table: str = ""
     privilege: str = "SELECT"
+    files: tuple[Access, ...] = ()
     refuses: bool = False
     failure: str = ""
     log: str = ""
@@ -217,28 +222,6 @@ class Start(Value, frozen=True, kw_only=True):
     after_seconds: float = 1.0
 
 
-class Login(Value, frozen=True, kw_only=True):
-    """A user and password that a store accepts: from its environment, or out of a ConfigMap by a regular expression.
-
-    ``user`` is the user's name where no variable holds it. The expression has the groups ``user`` and ``password``. A
-    store without logins accepts everybody.
-    """
-
-    user: str = ""
-    user_env: str = ""
-    password_env: str = ""
-    config_map: str = ""
-    key: str = ""
-    pattern: str = ""
-
-
-class Registration(Value, frozen=True, kw_only=True):
-    """A process announces its address and first port as ``name``; the registry's address is that of the edge to it."""
-
-    registry: str
-    name: str
-
-
 class ComponentModel(Value, frozen=True, kw_only=True):
     """How one component behaves. ``image`` is a glob of the image that implements it.
 
@@ -270,6 +253,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     consumes: tuple[Consumer, ...] = ()
     logins: tuple[Login, ...] = ()
     java: JavaModel = JavaModel()
+    disk: DiskModel = DiskModel()
     banner: tuple[str, ...] = ()
 
 

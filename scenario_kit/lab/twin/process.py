@@ -12,6 +12,7 @@ from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import like
 
@@ -59,6 +60,7 @@ class Process:
     edge, ``turns`` are its calls that share answers, and ``unsent`` what it has written into a cut connection.
     ``rules`` are the rules that an agent has put into it, and ``collections`` counts what they made its garbage
     collector do; ``agent`` says that one was loaded, ``answer`` what callers read while rules make requests fail.
+    ``volume`` is what chaos in its files does to it.
     """
 
     key: ProcessKey
@@ -100,6 +102,7 @@ class Process:
     agent: bool = False
     answer: str = ""
     collections: int = 0
+    volume: Volume = field(default_factory=Volume)
     crash: Crash | None = None
     ended: bool = False
 

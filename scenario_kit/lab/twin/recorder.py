@@ -116,7 +116,8 @@ class Recorder:
 
     def _told(self, node: CallNode, link: Link) -> str:
         """What a callee answers that failed, with the words that it found last for the reason."""
-        if answer := next((x.target.answer for x in link.lanes if x.target and x.target.answer), ""):
+        there = [lane.target for lane in link.lanes if lane.target is not None]
+        if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
             return answer
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return node.operation.model.failure.replace("{cause}", said)

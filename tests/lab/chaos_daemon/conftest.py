@@ -96,7 +96,7 @@ class Running(NamedTuple):
 
 
 class Java:
-    """Container c1 runs a Java program, of which nobody knows what it makes of a method that returns 13."""
+    """Container c1 runs a Java program, of which nobody knows what it makes of a method that returns 13; it has a volume."""
 
     barring: Literal["NoJava", "NoShell"] = "NoJava"
 
@@ -105,6 +105,9 @@ class Java:
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
         return "13 is not simulated" if any({"returns": "13"} in rule["actions"] for rule in rules) else ""
+
+    def mounts(self, container_id: str) -> Sequence[str]:
+        return ("/data",) if container_id == "containerd://c1" else ()
 
 
 CONTAINERS = {"containerd://c1": "pod-1", "containerd://c2": "pod-2"}

@@ -26,6 +26,7 @@ PEERS = [
     {"name": "port_tgt", "type": "hash:net,port"},
 ]
 SLEEP = "\nRULE x\nCLASS C\nMETHOD m\nAT ENTRY\nIF true\nDO\n\tThread.sleep(3000);\nENDRULE\n"
+LATE = '[{"type": "latency", "path": "", "percent": 100, "latency": "1s"}]'
 DELAY = {"type": "NETEM", "netem": {"time": "250ms", "jitter": "10ms"}}
 
 
@@ -101,6 +102,8 @@ def test_each_call_states_the_whole_list(running: Any) -> None:
         ("ApplyHttpChaos", {"rules": "{}"}, "INVALID_ARGUMENT"),
         ("ApplyIOChaos", {"actions": "no json"}, "INVALID_ARGUMENT"),
         ("ApplyIOChaos", {"actions": "[1]"}, "INVALID_ARGUMENT"),
+        ("ApplyIOChaos", {"actions": LATE, "volume": "/elsewhere"}, "INVALID_ARGUMENT"),
+        ("ApplyIOChaos", {"actions": '[{"type": "other"}]', "volume": "/data"}, "UNIMPLEMENTED"),
         ("ContainerKill", {"container_id": "containerd://gone"}, "NOT_FOUND"),
         ("SetTcs", {"container_id": "containerd://gone"}, "NOT_FOUND"),
     ],
@@ -164,7 +167,8 @@ def test_io_ends_with_an_empty_list(running: Any, empty: str) -> None:
     sent = json.dumps([{**action, "source": "kit/k7f3a-1"} for action in actions])
     reply = running.call("ApplyIOChaos", container_id=C1, actions=sent, volume="/data")
     assert reply.instance > 0
-    assert only_effect(running).arguments == {"volume": "/data", "actions": actions}
+    known = [{"type": "latency", "path": "/data/*", "percent": 50, "delaySeconds": 1.0}]
+    assert only_effect(running).arguments == {"volume": "/data", "actions": known}
     assert running.call("ApplyIOChaos", container_id=C1, actions=empty, instance=reply.instance).instance == 0
     assert in_force(running).containers == ()
 

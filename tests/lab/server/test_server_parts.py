@@ -169,6 +169,27 @@ class _Java:
     def unknown(self, spec: Object, rules: Sequence[Mapping[str, Any]]) -> str:
         return f"{len(rules)} in {spec['image']}"
 
+    def volumes(self, spec: Object) -> Sequence[str]:
+        return (f"/of/{spec['image']}",)
+
+
+@pytest.mark.parametrize(
+    ("container", "world", "mounts"),
+    [
+        ("containerd://a", _Java(), ["/own", "/of/image-of-containerd://a"]),
+        ("containerd://a", PlainProcesses(), ["/own"]),
+        ("containerd://gone", _Java(), []),
+    ],
+)
+def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world: object, mounts: list[str]) -> None:
+    containers = RunningContainers(LedgerBook())
+    pod = running("containerd://a")
+    parts = [{"name": "x", "mountPath": "/own"}, {"name": "x", "mountPath": "/own/file", "subPath": "file"}]
+    pod["spec"]["containers"][0]["volumeMounts"] = parts
+    containers.heard("ADDED", "Pod", pod)
+    programs = RunningPrograms(containers, SimpleNamespace(processes_of={"shop": world}.get))  # type: ignore[arg-type]
+    assert programs.mounts(container) == mounts
+
 
 @pytest.mark.parametrize(
     ("container", "world", "barred"),

@@ -1,0 +1,201 @@
+"""Chaos in files: who waits for them, who fails, who ends, and who notices nothing."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+from tests.lab.twin.shop import rendered
+
+_EIO = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
+_LATE = {"type": "latency", "delaySeconds": 1.0}
+
+
+def _started(*files: dict[str, Any], **disk: Any) -> Little:
+    components = dict(tiny.TWIN["components"])
+    disk = {"directory": "/d", **disk}
+    box = {**components["box"], "disk": disk, "operations": {"get": {"ownMs": 1, "files": list(files)}}}
+    edges = [{**edge, "timeoutSeconds": 0} for edge in tiny.TWIN["edges"]]
+    return tiny.started(components={**components, "box": box}, edges=edges)
+
+
+def _meet(cluster: Little, workload: str, volume: str, *actions: dict[str, Any]) -> None:
+    (pod,) = cluster.pods(workload)
+    cluster.stress = (
+        ContainerEffect(
+            kind="IO",
+            pod_uid=pod["metadata"]["uid"],
+            container_id=pod["status"]["containerStatuses"][0]["containerID"],
+            arguments={"volume": volume, "actions": [{"percent": 100, **action} for action in actions]},
+        ),
+    )
+    cluster.version += 1
+    cluster.logs.clear()
+
+
+def _texts(cluster: Little, workload: str) -> set[str]:
+    return {line.text for line in cluster.logs if line.pod.rpartition("-")[0] == workload}
+
+
+@pytest.mark.parametrize(
+    ("volume", "action", "least", "most"),  # in milliseconds, as buckets of histograms tell them
+    [
+        ("/d", _LATE, 2000, 5000),
+        ("/d", {**_LATE, "path": "/d/log/*"}, 1000, 1400),
+        ("/d", {**_LATE, "methods": ["fsync"]}, 1000, 1400),
+        ("/d", {**_LATE, "methods": ["read"]}, 0, 100),
+        ("/d", {**_LATE, "path": "/d/other"}, 0, 100),
+        ("/elsewhere", _LATE, 0, 100),
+    ],
+)
+def test_delays_add_up_method_by_method(volume: str, action: dict[str, Any], least: float, most: float) -> None:
+    cluster = _started({"file": "log/1", "methods": ["fsync"]}, {"file": "data/1", "methods": ["write"]})
+    _meet(cluster, "box", volume, action)
+    cluster.run(30.0)
+    assert least <= cluster.run(120.0).quantile(0.5, "api") <= most
+    cluster.calm()
+    cluster.run(60.0)
+    assert cluster.run(120.0).quantile(0.9, "api") < 100
+
+
+def test_a_program_without_files_notices_nothing() -> None:
+    cluster = _started()
+    _meet(cluster, "box", "/d", _EIO, _LATE)
+    window = cluster.run(120.0)
+    assert (window.share("api"), window.quantile(0.9, "api") < 100) == (0.0, True)
+
+
+def test_one_after_the_other_in_a_file_makes_a_queue() -> None:
+    def after(seconds: float, **queue: str) -> float:
+        cluster = _started({"file": "a", "methods": ["getattr"], **queue})
+        _meet(cluster, "box", "/d", {**_LATE, "delaySeconds": seconds})
+        return cluster.run(300.0).quantile(0.5, "api")
+
+    assert after(0.4) < 800
+    assert after(0.4, queue="Group") < 1100
+    assert after(0.4, queue="File") > 2000
+
+
+def test_errors_are_told_in_the_words_of_the_system() -> None:
+    cluster = _started(
+        {"file": "a", "methods": ["write"], "answer": "no write: {error}", "log": "ERROR: {error}"},
+        errors={"5": "I/O error"},
+    )
+    _meet(cluster, "box", "/d", {"type": "fault", "faults": [{"errno": 28, "weight": 1}]})
+    assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
+    assert "ERROR: No space left on device" in _texts(cluster, "box")
+    assert "box failed: no write: No space left on device" in _texts(cluster, "api")
+    _meet(cluster, "box", "/d", {**_EIO, "percent": 30})
+    assert cluster.run(600.0).share("api", kind="SERVER") == pytest.approx(0.3, abs=0.05)
+    assert "ERROR: I/O error" in _texts(cluster, "box")
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_program_that_cannot_bear_it_ends(waits: bool) -> None:
+    cluster = _started({"file": "a", "methods": ["write"], "waits": waits, "code": 14, "log": "PANIC: {error}"})
+    _meet(cluster, "box", "/d", _EIO)
+    cluster.run(15.0)
+    assert cluster.last is not None
+    assert [(e.container, e.code) for e in cluster.last.exits] == [("box", 14)]
+    assert "PANIC: Input/output error" in _texts(cluster, "box")
+    cluster.revive()  # the new container has a file system of its own, without chaos in it
+    cluster.run(60.0)
+    assert cluster.run(60.0).share("api") == 0.0
+
+
+def test_wrong_bytes_and_files_that_cannot_be_opened() -> None:
+    mistake = {"type": "mistake", "mistake": {"filling": "random", "maxOccurrences": 1, "maxLength": 9}}
+    access = {"file": "a", "methods": ["open", "read"], "wrong": "bad checksum", "wrongLog": "FATAL: bad checksum"}
+    cluster = _started(access)
+    _meet(cluster, "box", "/d", mistake)
+    assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
+    assert "box failed: bad checksum" in _texts(cluster, "api")
+    assert "FATAL: bad checksum" in _texts(cluster, "box")
+    _meet(cluster, "box", "/d", {"type": "attrOverride", "path": "", "perm": 0})
+    assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
+    assert "box failed: Permission denied" in _texts(cluster, "api")
+    cluster = _started({**access, "wrong": ""})
+    _meet(cluster, "box", "/d", mistake)
+    assert cluster.run(60.0).share("api", kind="SERVER") == 0.0
+
+
+def test_snapshots_that_fail_stop_writing_until_one_succeeds() -> None:
+    cluster = _started(
+        snapshots={
+            "file": "dump", "methods": ["create", "write"], "after": [[3600, 1], [60, 5]], "operations": ["get"],
+            "log": "# {error}", "refusal": "MISCONF", "success": "* saved",
+        },
+    )  # fmt: skip
+    _meet(cluster, "box", "/d", _EIO)
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("api", kind="SERVER") == 1.0
+    assert {"# Input/output error"} <= _texts(cluster, "box")
+    assert "box failed: MISCONF" in _texts(cluster, "api")
+    cluster.calm()
+    cluster.run(15.0)
+    assert "* saved" in _texts(cluster, "box")
+    assert cluster.run(120.0).share("api") == 0.0
+
+
+def test_upkeep_follows_what_was_called() -> None:
+    access = {"file": "log", "methods": ["fsync"], "code": 1, "log": "PANIC"}
+    cluster = _started(upkeep=[{"everySeconds": 15, "operations": ["get"], "files": [access]}])
+    _meet(cluster, "box", "/d", _EIO)
+    cluster.run(30.0)
+    assert "PANIC" in _texts(cluster, "box")
+    idle = _started(upkeep=[{"everySeconds": 15, "operations": ["put"], "files": [access]}])
+    _meet(idle, "box", "/d", _EIO)
+    idle.run(60.0)
+    assert "PANIC" not in _texts(idle, "box")
+
+
+@pytest.mark.parametrize(
+    ("version", "store", "directory", "volume"),
+    [
+        ("2.2.0", "postgresql", "/var/lib/postgresql/data", "/var/lib/postgresql/data"),
+        ("3.0.0", "astronomy-db", "/var/lib/postgresql/18/docker", "/var/lib/postgresql"),
+    ],
+)
+def test_commits_of_the_shop_wait_for_the_log_and_reads_for_lengths_only(
+    version: str, store: str, directory: str, volume: str
+) -> None:
+    shop = rendered(version, 10, {}, "steady", 120.0)
+    spec = shop.pods(store)[0]["spec"]["containers"][0]
+    assert volume in shop.twin.volumes(spec)
+    assert shop.run(120.0).quantile(0.9, "accounting", span="postgresql") < 100
+    _meet(shop, store, volume, {**_LATE, "path": f"{directory}/pg_wal/*"})
+    window = shop.run(180.0)
+    assert 2000 <= window.quantile(0.5, "accounting", span="postgresql") <= 5000
+    assert window.quantile(0.9, "product-catalog") < 100
+    _meet(shop, store, volume, {**_LATE, "path": f"{directory}/base/**/*", "methods": ["read", "write"]})
+    shop.run(60.0)
+    assert shop.run(120.0).quantile(0.9, "product-catalog") < 100
+    _meet(shop, store, volume, {**_LATE, "delaySeconds": 0.05})
+    assert shop.run(120.0).quantile(0.5, "product-catalog") > 100
+
+
+def test_a_log_that_cannot_be_written_ends_the_database_of_the_shop() -> None:
+    shop = rendered("2.2.0", 10, {}, "steady", 180.0)
+    _meet(shop, "postgresql", "/var/lib/postgresql/data", {**_EIO, "methods": ["fsync"]})
+    for _ in range(4):
+        shop.run(15.0)
+        if shop.last is not None and shop.last.exits:
+            break
+    assert shop.last is not None
+    assert [e.code for e in shop.last.exits] == [139]
+    assert any(text.startswith("PANIC:  could not fdatasync file") for text in _texts(shop, "postgresql"))
+
+
+def test_valkey_serves_without_its_disk_until_a_snapshot_is_due() -> None:
+    shop = rendered("2.2.0", 10, {}, "steady", 330.0)
+    _meet(shop, "valkey-cart", "/data", _LATE)
+    window = shop.run(330.0)
+    assert (window.share("cart"), window.quantile(0.9, "cart") < 100) == (0.0, True)
+    _meet(shop, "valkey-cart", "/data", _EIO)
+    shop.run(330.0)
+    window = shop.run(60.0)
+    assert window.share("cart", span="POST /oteldemo.CartService/AddItem") == 1.0
+    assert window.share("cart", span="POST /oteldemo.CartService/GetCart") == 0.0
+    assert any("MISCONF Valkey is configured to save RDB snapshots" in text for text in _texts(shop, "cart"))

@@ -161,6 +161,7 @@ def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerM
         return False
     present = ctx.images.present(node, image, now) or any(image == name for name, _ in ctx.pulled)
     if present and policy != "Always":
+        own.pull, own.pull_started_at, own.pull_done_at = None, None, None  # another pod's pull was quicker
         ctx.tell(now, "Pulled", f'Container image "{image}" already present on machine', name)
         return True
     if policy == "Never":

@@ -96,7 +96,10 @@ class Running(NamedTuple):
 
 
 class Java:
-    """Container c1 runs a Java program, of which nobody knows what it makes of a method that returns 13; it has a volume."""
+    """Container c1 runs a Java program, of which nobody knows what it makes of a method that returns 13.
+
+    It has a volume.
+    """
 
     barring: Literal["NoJava", "NoShell"] = "NoJava"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -153,6 +154,17 @@ class TestCrashes:
         starts = [at - T0 for _, at in b.processes.asked]
         # One second of life each; the first restart does not wait, the others are made when the pod is looked at.
         assert starts == [0, 1, 15, 40, 89, 174, 343, 644, 945, 1246, 1547, 1848]
+
+    def test_the_back_off_is_that_of_a_pod_whose_image_another_one_brought_meanwhile(self, bench: Any) -> None:
+        b = bench(cached=False)
+        b.processes.starts["main"] = crash(1)
+        b.to(0)
+        assert b.reasons() == ["Pulling"]
+        b.images.add("app", b.pod["spec"]["containers"][0]["image"], T0)
+        for second in range(1, 200):
+            b.to(second)
+        starts = [at - T0 for _, at in b.processes.asked]
+        assert [later - sooner > 10 for sooner, later in pairwise(starts)] == [False, True, True, True, True]
 
     def test_what_a_crash_looping_pod_shows(self, bench: Any) -> None:
         b = bench()

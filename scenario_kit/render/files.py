@@ -15,7 +15,8 @@ _FIXED = ("configMap", "secret", "projected", "downwardAPI")
 def files(app: App, component: str, workload: Object, container: Object) -> dict[str, Any]:
     """``mounts`` of the container, ``mount`` at which it has the files it works with (or an empty text), and what of
     that its requests notice: that files are slow (``slow``), that they fail (``fails``), that other bytes are read
-    (``reads``) or that they cannot be opened (``opens``).
+    (``reads``) or that they cannot be opened (``opens``). Where none of them is ``used`` by a request itself, failures
+    show only when the program next saves what it holds, so that a fresh one serves for a while.
 
     An image may declare volumes, at which containerd mounts a directory of the container's own. What a program does
     with files is known from the app's twin; of an app without one, everything may be so.
@@ -26,7 +27,7 @@ def files(app: App, component: str, workload: Object, container: Object) -> dict
     mounts = [str(m["mountPath"]) for m in own]
     if app.twin is None:
         free = [str(m["mountPath"]) for m in own if m["name"] not in fixed and not m.get("readOnly")]
-        told = dict.fromkeys(("slow", "fails", "reads", "opens"), True)
+        told = dict.fromkeys(("slow", "fails", "reads", "opens", "used"), True)
         return {"mounts": mounts, "mount": free[0] if free else "", **told}
     model: Mapping[str, Any] = (app.twin.get("components") or {}).get(component) or {}
     if not like(str(container.get("image")), str(model.get("image"))):
@@ -44,6 +45,7 @@ def files(app: App, component: str, workload: Object, container: Object) -> dict
         "fails": bool(used) or "snapshots" in disk,
         "reads": any(access.get("wrong") for access in waited),
         "opens": any("open" in access["methods"] for access in waited),
+        "used": bool(used),
     }
 
 

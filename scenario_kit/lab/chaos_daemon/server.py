@@ -27,6 +27,9 @@ _NETWORK_CALLS = frozenset({"FlushIPSets", "SetIptablesChains", "SetTcs"})
 #: Calls that name a process or an injection, no container.
 _UNTARGETED_CALLS = frozenset({"CancelStressors", "RecoverBlockChaos"})
 
+#: How an empty list of actions is sent: what recovers files.
+_NO_ACTIONS = frozenset({"", "[]", "null"})
+
 
 class ServerTls(NamedTuple):
     """Contents of PEM files: the certificate for ``SERVER_NAME`` with its key, and the authority of the clients."""
@@ -143,6 +146,9 @@ class ChaosDaemon:
         pod_uid = self._pod_of(container_id) if container_id else None
         if pod_uid is None and name in _NETWORK_CALLS:
             pod_uid = request.pod_uid
+        if not pod_uid and name == "ApplyIOChaos" and request.actions in _NO_ACTIONS:
+            # Its injector ended with the container, and nobody is asked where that was.
+            return Target("", container_id)
         if not pod_uid:
             raise _Refused(grpc.StatusCode.NOT_FOUND, f"no running container {container_id!r} on this node")
         return Target(pod_uid, container_id)

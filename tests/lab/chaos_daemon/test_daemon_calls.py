@@ -173,6 +173,11 @@ def test_io_ends_with_an_empty_list(running: Any, empty: str) -> None:
     assert in_force(running).containers == ()
 
 
+@pytest.mark.parametrize("empty", ["", "[]", "null"])
+def test_io_of_a_container_that_ended_is_recovered(running: Any, empty: str) -> None:
+    assert running.call("ApplyIOChaos", container_id="containerd://gone", actions=empty, instance=7).instance == 0
+
+
 @pytest.mark.parametrize(
     ("bring", "take", "kind", "arguments"),
     [

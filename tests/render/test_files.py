@@ -1,0 +1,79 @@
+"""What faults in file systems know of a container: its mounts, its files, and what requests notice of them."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App, Component
+from scenario_kit.render.files import files
+
+_SLOW = {"file": "log", "methods": ["write"]}
+_MOUNTS = [{"name": "data", "mountPath": "/d"}, {"name": "conf", "mountPath": "/etc/x"}]
+_PART = {"name": "data", "mountPath": "/part", "subPath": "p"}
+_VOLUMES = [{"name": "data", "emptyDir": {}}, {"name": "conf", "configMap": {"name": "x"}}]
+
+
+def _files(twin: dict[str, Any] | None, *mounts: dict[str, Any], image: str = "example.org/box:1") -> dict[str, Any]:
+    app = App(
+        name="tiny", version="1", namespace="tiny", entry="box", twin=twin,
+        components=(Component(name="box", workload="Deployment/box"),),
+    )  # fmt: skip
+    container = {"name": "box", "image": image, "volumeMounts": list(mounts)}
+    workload = {"spec": {"template": {"spec": {"volumes": _VOLUMES, "containers": [container]}}}}
+    return files(app, "box", workload, container)
+
+
+def _twin(*accesses: dict[str, Any], **disk: Any) -> dict[str, Any]:
+    model = {"image": "example.org/box:*", "disk": disk, "operations": {"get": {"files": list(accesses)}}}
+    return {"components": {"box": model}}
+
+
+@pytest.mark.parametrize(
+    ("disk", "mounts", "all_mounts", "mount"),
+    [
+        ({"directory": "/d/x"}, _MOUNTS, ["/d", "/etc/x"], "/d"),
+        ({"directory": "/d", "volumes": ["/d"]}, _MOUNTS, ["/d", "/etc/x"], "/d"),
+        ({"directory": "/v", "volumes": ["/v"]}, [*_MOUNTS, _PART], ["/d", "/etc/x", "/v"], "/v"),
+        ({"directory": "/dd"}, _MOUNTS, ["/d", "/etc/x"], ""),
+        ({}, _MOUNTS, ["/d", "/etc/x"], ""),
+    ],
+)
+def test_mounts_are_those_of_the_pod_and_of_the_image(
+    disk: dict[str, Any], mounts: list[dict[str, Any]], all_mounts: list[str], mount: str
+) -> None:
+    found = _files(_twin(_SLOW, **disk), *mounts)
+    assert (found["mounts"], found["mount"]) == (all_mounts, mount)
+
+
+@pytest.mark.parametrize(
+    ("accesses", "disk", "noticed"),
+    [
+        ([], {}, set()),
+        ([_SLOW], {}, {"slow", "fails", "used"}),
+        ([{**_SLOW, "waits": False}], {}, {"fails", "used"}),
+        ([{"file": "a", "methods": ["open", "read"], "wrong": "x"}], {}, {"slow", "fails", "used", "reads", "opens"}),
+        ([], {"snapshots": {"file": "dump"}}, {"fails"}),
+    ],
+)
+def test_what_requests_notice(accesses: list[dict[str, Any]], disk: dict[str, Any], noticed: set[str]) -> None:
+    found = _files(_twin(*accesses, directory="/d", **disk), *_MOUNTS)
+    assert {name for name, value in found.items() if value is True} == noticed
+    other = _files(_twin(*accesses, directory="/d", **disk), *_MOUNTS, image="example.org/other:1")
+    assert not any(value is True for value in other.values())
+
+
+def test_of_an_app_without_a_twin_everything_may_be_so() -> None:
+    found = _files(None, _MOUNTS[1], _PART, _MOUNTS[0])
+    assert (found["mount"], found["mounts"]) == ("/d", ["/etc/x", "/d"])
+    assert all(found[name] for name in ("slow", "fails", "reads", "opens", "used"))
+    assert _files(None, _MOUNTS[1])["mount"] == ""
+
+
+def test_stores_of_the_apps() -> None:
+    catalog = Catalog()
+    shop, hotel = catalog.app("otel-demo", "3.0.0"), catalog.app("hotel-reservation", "6ecb097")
+    assert shop.twin is not None
+    assert hotel.twin is not None
+    assert shop.twin["components"]["astronomy-db"]["disk"]["volumes"] == ["/var/lib/postgresql"]
+    assert hotel.twin["components"]["mongodb-reservation"]["disk"]["directory"] == "/data/db"

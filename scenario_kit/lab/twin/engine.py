@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from scenario_kit.lab.twin import exporters, traffic
+from scenario_kit.lab.twin import clocks, exporters, traffic
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
 from scenario_kit.lab.twin.connections import read as read_address
@@ -112,6 +112,7 @@ class Twin:
         links = self._links(start, t)
         self._spare(links, start)
         self._disks.begin(self._census.processes.values(), view.ledger, start)
+        clocks.note(self._census.processes.values(), view.ledger, start)
         self._hangs.release(links, self._census.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)

@@ -60,7 +60,7 @@ class Process:
     edge, ``turns`` are its calls that share answers, and ``unsent`` what it has written into a cut connection.
     ``rules`` are the rules that an agent has put into it, and ``collections`` counts what they made its garbage
     collector do; ``agent`` says that one was loaded, ``answer`` what callers read while rules make requests fail.
-    ``volume`` is what chaos in its files does to it.
+    ``volume`` is what chaos in its files does to it; ``clock`` has since when its clock was how far ahead.
     """
 
     key: ProcessKey
@@ -103,6 +103,7 @@ class Process:
     answer: str = ""
     collections: int = 0
     volume: Volume = field(default_factory=Volume)
+    clock: tuple[tuple[float, float], ...] = ()
     crash: Crash | None = None
     ended: bool = False
 

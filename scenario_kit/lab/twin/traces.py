@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin.attributes import Circumstance, attributes, events, message, resource
+from scenario_kit.lab.twin.clocks import told
 from scenario_kit.lab.twin.hangs import Ended
 from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.process import ProcessKey
@@ -33,16 +34,17 @@ class _Fact(NamedTuple):
 def develop(tape: Tape, edges: tuple[Edge, ...], namespace: str, since: float, until: float) -> list[Trace]:
     """The traces of requests that began between two times, oldest first.
 
-    Spans are part of them once they have ended and a collector took them, as with the span metrics.
+    Spans are part of them once they have ended and a collector took them, as with the span metrics. Their times are
+    what the clocks of their processes told; which requests began between the two, the true time decides.
     """
     seen = _Seen(tape)
-    found: list[Trace] = []
+    found: list[tuple[float, Trace]] = []
     for reel in list(tape.reels):
         for request in reel.requests.tolist():
-            trace = _trace(tape, reel, request, seen, edges, namespace)
-            if trace is not None and since <= trace.start <= until:
-                found.append(trace)
-    return sorted(found, key=lambda trace: (trace.start, trace.trace_id))
+            made = _trace(tape, reel, request, seen, edges, namespace)
+            if made is not None and since <= made[0] <= until:
+                found.append(made)
+    return [trace for _, trace in sorted(found, key=lambda made: (made[0], made[1].trace_id))]
 
 
 class _Seen:
@@ -71,7 +73,10 @@ class _Seen:
         return None
 
 
-def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str) -> Trace | None:
+def _trace(
+    tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge, ...], namespace: str
+) -> tuple[float, Trace] | None:
+    """The trace of a request, with the true time of its earliest span; none while nothing of it was reported."""
     facts = list(_facts(reel, request))
     if not facts:
         return None
@@ -80,6 +85,7 @@ def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge,
     source = reel.sources.get(request)
     resources: dict[tuple[ProcessKey, str], Mapping[str, Scalar]] = {}
     spans: list[Span] = []
+    began = float("inf")
     for fact in facts:
         process = fact.frame.process
         parent = _parent(reel, fact.frame, low)
@@ -88,6 +94,7 @@ def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge,
             known = seen.settled(process.key, name, fact)
             if known is not None and seen.reported(known.at + known.took):
                 known = known._replace(failed=known.failed and not name.blind)
+                began, ahead = min(began, known.at), told(process, known.at)
                 around = Circumstance(
                     name, fact.frame, edges, known.failed, depth, *_reason(reel, fact, facts, known.at + known.took)
                 )
@@ -99,7 +106,7 @@ def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge,
                         service=name.service,
                         name=name.span,
                         kind=name.kind,  # type: ignore[arg-type]
-                        start=known.at,
+                        start=known.at + ahead,
                         seconds=known.took,
                         error=known.failed,
                         message=message(around),
@@ -108,13 +115,13 @@ def _trace(tape: Tape, reel: Reel, request: int, seen: _Seen, edges: tuple[Edge,
                             (process.key, name.service), resource(process, name.service, namespace)
                         ),
                         links=(source,) if source is not None and name.kind == "CONSUMER" else (),
-                        events=events(around, known.at + known.took),
+                        events=events(around, known.at + known.took + ahead),
                     )
                 )
             parent = own
     if not spans:
         return None
-    return Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
+    return began, Trace(trace_id, tuple(sorted(spans, key=lambda span: (span.start, -span.seconds))))
 
 
 def _facts(reel: Reel, request: int) -> Iterator[_Fact]:

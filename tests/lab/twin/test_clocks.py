@@ -1,0 +1,67 @@
+"""A shifted clock: programs write other times down, and nothing else changes."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+
+def _shift(cluster: Little, workload: str, *offsets: dict[str, Any]) -> None:
+    (pod,) = cluster.pods(workload)
+    cluster.stress = tuple(
+        ContainerEffect(
+            kind="Time",
+            pod_uid=pod["metadata"]["uid"],
+            container_id=pod["status"]["containerStatuses"][0]["containerID"],
+            arguments={"seconds": 0, "nanoseconds": 0, "clocks": [0], **offset},
+        )
+        for offset in offsets
+    )
+    cluster.version += 1
+
+
+def _ahead(cluster: Little, name: str) -> float:
+    """How far spans of that name are ahead of the requests that they belong to."""
+    found = [
+        span.start - next(other.start for other in trace.spans if other.service == "gate")
+        for trace in cluster.twin.traces(cluster.now - 45.0, cluster.now)
+        for span in trace.spans
+        if span.name == name and span.kind == "SERVER"
+    ]
+    assert found
+    return sum(found) / len(found)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "ahead"),
+    [
+        (({"seconds": 3600},), 3600.0),
+        (({"seconds": -86400},), -86400.0),
+        (({"seconds": -1, "nanoseconds": 500_000_000},), -0.5),
+        (({"seconds": 100}, {"seconds": 20}), 120.0),
+        (({"seconds": 100, "clocks": [1]},), 0.0),  # the clock of durations, which nobody writes down
+    ],
+)
+def test_spans_tell_the_time_of_their_process(offsets: tuple[dict[str, Any], ...], ahead: float) -> None:
+    cluster = tiny.started()
+    _shift(cluster, "api", *offsets)
+    window = cluster.run(120.0)
+    assert _ahead(cluster, "Api/Read") == pytest.approx(ahead, abs=0.2)
+    assert _ahead(cluster, "GET /read") == pytest.approx(0.0, abs=0.2)
+    assert (window.share("api"), window.quantile(0.9, "api") < 100) == (0.0, True)
+
+
+def test_it_ends_with_the_shift_and_with_the_container() -> None:
+    cluster = tiny.started()
+    _shift(cluster, "api", {"seconds": 3600})
+    cluster.run(60.0)
+    cluster.calm()
+    cluster.run(60.0)
+    assert _ahead(cluster, "Api/Read") == pytest.approx(0.0, abs=0.2)
+    _shift(cluster, "api", {"seconds": 3600})
+    cluster.restart("api")
+    cluster.run(120.0)
+    assert _ahead(cluster, "Api/Read") == pytest.approx(0.0, abs=0.2)

@@ -76,6 +76,6 @@ def test_the_page_has_every_scenario_and_every_fault():
 def test_what_the_lab_cannot_do_is_in_brackets():
     from scenario_kit.catalog.capabilities import capabilities
 
-    page = scenarios_page([], [CATALOG.fault(n) for n in ("io-latency", "network-loss")], capabilities(CATALOG))
+    page = scenarios_page([], [CATALOG.fault(n) for n in ("clock-skew", "network-loss")], capabilities(CATALOG))
 
-    assert "[io-latency], network-loss" in page
+    assert "[clock-skew], network-loss" in page

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.lab.chaos_daemon.network import NotSimulated
+from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 
 #: Durations as the injector reads them: whole numbers with units, no fractions.
 _DURATION: Final = re.compile(r"(?:\d+\s*(?:ns|us|ms|s|m|h)\s*)+")
@@ -24,15 +24,15 @@ def demand_mount(volume: str, mounts: Sequence[str]) -> str:
     """The mount point at ``volume``, which must be among ``mounts``.
 
     Raises:
-        ValueError: nothing is mounted there; the words are those of the real daemon.
+        Failed: nothing is mounted there; the words are those of the real daemon.
     """
     path = volume.rstrip("/")
     if not path:
-        raise ValueError(f"{_FAILED}path is the root")
+        raise Failed(f"{_FAILED}path is the root")
     if path not in {mount.rstrip("/") for mount in mounts}:
         parent, _, name = path.rpartition("/")
         # What it says is which mount it could not move, and where to.
-        raise ValueError(f"{_FAILED}source: {volume}, target: {parent}/__chaosfs__{name}__")
+        raise Failed(f"{_FAILED}source: {volume}, target: {parent}/__chaosfs__{name}__")
     return path
 
 
@@ -41,7 +41,7 @@ def actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     in seconds.
 
     Raises:
-        ValueError: a delay that the injector cannot read.
+        Failed: a delay that the injector cannot read.
         NotSimulated: an action of another type than the four.
     """
     result = []
@@ -58,5 +58,5 @@ def actions(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _seconds(text: str) -> float:
     if _DURATION.fullmatch(text) is None:
-        raise ValueError(f"{_MISREAD}{text!r} is no duration")
+        raise Failed(f"{_MISREAD}{text!r} is no duration")
     return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))

@@ -20,6 +20,10 @@ class NotSimulated(ValueError):
     """The request is sound, but asks for something that the simulation does not know."""
 
 
+class Failed(ValueError):
+    """The request is sound, and what it asks for fails there; the real daemon answers with these words."""
+
+
 class AddressSet(NamedTuple):
     """One ipset: addresses of its own (CIDRs), and the names of other sets that it holds."""
 

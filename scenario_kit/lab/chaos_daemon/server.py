@@ -15,7 +15,7 @@ from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Programs, Target
 from scenario_kit.lab.chaos_daemon.knobs import Knobs
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.listening import listen
-from scenario_kit.lab.chaos_daemon.network import NotSimulated
+from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.proto import Call, Messages
 
 #: The name that the manager expects in the server's certificate.
@@ -127,6 +127,8 @@ class ChaosDaemon:
                 code, answer = error.code, str(error)
             except NotSimulated as error:
                 code, answer = grpc.StatusCode.UNIMPLEMENTED, str(error)
+            except Failed as error:
+                code, answer = grpc.StatusCode.UNKNOWN, str(error)
             except ValueError as error:
                 code, answer = grpc.StatusCode.INVALID_ARGUMENT, str(error)
             with self._lock:

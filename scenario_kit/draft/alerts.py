@@ -9,7 +9,7 @@ from typing import Final
 from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
 from scenario_kit.model.scenario import AlertExpectation, Edge
 from scenario_kit.render.objects import WORKLOADS
-from scenario_kit.render.seen import mute
+from scenario_kit.render.seen import blind, mute
 from scenario_kit.render.traffic import traffic
 
 #: What a rule asks for that is about failed requests.
@@ -41,7 +41,8 @@ def predicted(
             expected = AlertExpectation(name=rule.name, alert_class="MustFire" if must else "MayFire", on=place)
             found.setdefault((rule.name, place), expected)
     # Who serves users would show it; what nobody asks while users do what they do, shows nowhere.
-    beyond = component is None or (component.role not in _SERVING and not _idle(app, component))
+    serving = component is not None and component.role in _SERVING and component.name not in blind(app)
+    beyond = component is None or not (serving or _idle(app, component))
     if not found and beyond:
         found = _at_the_entry(fault_type, app, rules)
     return tuple(found.values())
@@ -71,21 +72,39 @@ def propagation(
 
 
 def _behind(app: App, wanted: Iterable[str], ends: set[str]) -> list[Edge]:
-    """Edges caller → callee to wanted workloads whose callers are in trouble, one after another."""
+    """Edges caller → callee to wanted workloads that hang on others in trouble, the nearest first.
+
+    Between the two there may be others, which show nothing themselves.
+    """
     edges: list[Edge] = []
     places, reached = {c.name: c.workload for c in app.components}, set(ends)
     waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
     while waiting:
-        ways = ((c, n) for c in waiting for n in app.dependants(c.name) if places.get(n) in reached)
-        found = next(ways, None)
-        if found is None:
+        ways = [way for c in waiting if (way := _way_up(app, c.name, reached, places))]
+        if not ways:
             break
-        callee, caller = found
-        because = f"{caller} asks {callee.name} less, or not at all"
-        edges.append(Edge(from_=places[caller], to=callee.workload, because=because))
-        reached.add(callee.workload)
-        waiting.remove(callee)
+        way = min(ways, key=len)
+        for callee, caller in reversed(list(pairwise(way))):
+            because = f"{caller} asks {callee} less, or not at all"
+            edges.append(Edge(from_=places[caller], to=places[callee], because=because))
+        reached.update(places[name] for name in way)
+        waiting = [c for c in waiting if c.workload not in reached]
     return edges
+
+
+def _way_up(app: App, start: str, reached: set[str], places: Mapping[str, str]) -> list[str]:
+    """The shortest way from a component to a caller of its callers whose workload is among ``reached``, or nothing."""
+    before, waiting = {start: ""}, [start]
+    for name in waiting:  # it grows meanwhile
+        if places.get(name) in reached:
+            way = [name]
+            while before[way[0]]:
+                way.insert(0, before[way[0]])
+            return way
+        more = [c for c in app.dependants(name) if c not in before]
+        before.update(dict.fromkeys(more, name))
+        waiting += more
+    return []
 
 
 def _at_the_entry(
@@ -116,7 +135,8 @@ def _places(on: str, fault: Fault, app: App, component: Component | None, rule: 
         names = [component.name] if on == "Self" else [app.entry]
     found = [c for n in names if (c := app.component(n)) is not None]
     if kind == "Component":
-        found = [c for c in found if _serves(app, c.name)]
+        silent = blind(app) if _FAILED in rule.expr else frozenset[str]()
+        found = [c for c in found if _serves(app, c.name) and c.name not in silent]
     elif kind != "Pod":
         found = [c for c in found if Reference.parse(c.workload).kind == kind]
     return [c.workload for c in found]
@@ -150,7 +170,7 @@ def _callers(app: App, name: str, asked: set[tuple[str, str]] | None, *, errors:
     while waiting:
         near = [c for n in waiting for c in _near(app, n, errors=errors) if asked is None or (c, n) in asked]
         near = [c for c in near if c not in seen]
-        serving = [c for c in near if _serves(app, c)]
+        serving = [c for c in near if _serves(app, c) and not (errors and c in blind(app))]
         if serving:
             return list(dict.fromkeys(serving))
         seen |= set(near)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
+from scenario_kit.render.effect import NoChange, after
 from scenario_kit.render.engine import render
 from scenario_kit.render.fault import fault, parameters_of
 from scenario_kit.render.mistake import mistake
@@ -89,6 +90,7 @@ def offer(
     rendered = fault(fault_type, use, app, objects, app.namespace, scenario)
     scope = Scope(app, objects, app.namespace, scenario, name, target_of(target, app.namespace, app.namespaces), _LOAD)
     filled = parameters_of(fault_type, use, scope)
+    _bites(rendered, app, objects, filled)
     variables = scope.variables(filled)
     _noticed(rendered, app, objects)
     return Offer(target, filled, _choices(fault_type, variables), rendered)
@@ -101,6 +103,26 @@ def offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterat
             yield offer(fault_type, app, objects, target)
         except AuthoringError:
             continue
+
+
+def _bites(rendered: Fault, app: App, objects: Sequence[Object], parameters: Mapping[str, Any]) -> None:
+    """A change that leaves the app as it is would stop a trial. Other reasons why it cannot be made, lint tells."""
+    known = objects
+    for change in rendered.changes:
+        try:
+            known = after(known, change, app, app.namespace)
+        except NoChange as error:
+            given = ", ".join(f"{name} {value!r}" for name, value in parameters.items())
+            raise mistake(
+                "SK304",
+                f"{rendered.type} at {rendered.target}: {error.message}, with {given or 'no parameters'}",
+                observed="the app has these values already",
+                expected="values that differ from those of the app",
+                why="a change that changes nothing cannot break anything",
+                fix="give another value: --parameter NAME=VALUE" if given else "aim it at another object",
+            ) from error
+        except AuthoringError:
+            return
 
 
 def _noticed(rendered: Fault, app: App, objects: Sequence[Object]) -> None:

@@ -16,7 +16,7 @@ from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.namespaces import finder
 from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
 from scenario_kit.render.readers import readers
-from scenario_kit.render.seen import mute
+from scenario_kit.render.seen import blind, mute
 from scenario_kit.render.target import Target
 
 #: Letters and digits that spell no words.
@@ -136,10 +136,11 @@ class Scope:
     def dependants(self, component: str) -> list[str]:
         """Names of the components that talk to this one at all: callers, those who swallow its failures, consumers.
 
-        Behind one that reports no spans stand those who talk to it in turn: they are the next who could show anything.
+        Behind one that reports no spans, or none with errors, stand those who talk to it in turn: they are the next who
+        could show anything.
         """
         self._known(component)
-        found, silent = [component], mute(self.app)
+        found, silent = [component], mute(self.app) | blind(self.app)
         for name in found:  # it grows meanwhile
             if name == component or name in silent:
                 found += [caller for caller in self.app.dependants(name) if caller not in found]

@@ -10,6 +10,8 @@ from scenario_kit.model import App, Check
 from scenario_kit.render.traffic import traffic
 
 _SPANS: Final = re.compile(r"\btraces_span_metrics_\w+\s*\{([^}]*)\}")
+#: What a matcher of spans holds that looks for errors.
+_ERRORS: Final = re.compile(r'\bstatus_code\s*=~?\s*"STATUS_CODE_ERROR"')
 _SERVICE: Final = re.compile(r'\bservice_name\s*=~?\s*"([^"]*)"')
 
 
@@ -19,7 +21,8 @@ def unseen(checks: Iterable[Check], app: App) -> tuple[str, ...]:
     Something that is no component, like a browser, is taken to answer.
     """
     silent = mute(app)
-    return next((names for names in _asked(checks) if silent.issuperset(names)), ())
+    errorless = silent | blind(app)
+    return next((n for n, errors in _asked(checks) if (errorless if errors else silent).issuperset(n)), ())
 
 
 def idle(
@@ -44,7 +47,8 @@ def idle(
     if inbound and all(callee != component for _, callee in known.calls):
         rarely.add(component)
     lazy = mute(app).union(rarely, (c.name for c in app.components if c.name not in known.parts))
-    return next((names for names in _asked(checks) if lazy.issuperset(names)), ())
+    errorless = lazy | blind(app)
+    return next((n for n, errors in _asked(checks) if (errorless if errors else lazy).issuperset(n)), ())
 
 
 def resolves(app: App, component: str) -> bool:
@@ -70,11 +74,17 @@ def mute(app: App) -> frozenset[str]:
     )
 
 
-def _asked(checks: Iterable[Check]) -> Iterable[tuple[str, ...]]:
-    """For every check about requests, the services whose requests it asks for."""
+def blind(app: App) -> frozenset[str]:
+    """Components whose spans show no errors, as the app's own twin says: those show at their callers."""
+    twin = (app.twin or {}).get("components", {})
+    return frozenset(name for name, model in twin.items() if model.get("blind"))
+
+
+def _asked(checks: Iterable[Check]) -> Iterable[tuple[tuple[str, ...], bool]]:
+    """For every check about requests, the services whose requests it asks for, and whether for nothing but errors."""
     for check in checks:
         spans = [] if check.query is None else _SPANS.findall(check.query.expr)
         found = _SERVICE.findall(" ".join(spans))
         names = tuple(dict.fromkeys(name for matcher in found for name in matcher.split("|") if name))
         if names:
-            yield names
+            yield names, all(_ERRORS.search(matcher) for matcher in spans)

@@ -7,6 +7,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.alerts import predicted, propagation
+from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
@@ -47,6 +48,48 @@ def test_alerts_are_predicted_of_what_has_telemetry(quiet):
     assert [a.on for a in alerts(SHOP, "network-delay", "Deployment/valkey-cart", "valkey-cart")] == ["Deployment/cart"]
     found = alerts(quiet, "deployment-scaled-to-zero", "Deployment/cart", "cart")
     assert not [a for a in found if a.on == "Deployment/cart" and a.name == "NoRequestsReceived"]
+
+
+@pytest.fixture(scope="module")
+def numb():
+    """The shop with a cart whose spans show no errors, as those of a program that sets no status."""
+    twin = copy.deepcopy(SHOP.twin)
+    twin["components"]["cart"]["blind"] = True
+    return msgspec.structs.replace(SHOP, twin=twin)
+
+
+def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
+    told = [c.query.expr for c in aimed(numb, "deployment-scaled-to-zero").effect if c.query]
+    assert any("cart|frontend|checkout" in expr for expr in told)
+    found = alerts(numb, "deployment-scaled-to-zero", "Deployment/valkey-cart", "valkey-cart")
+    assert [a.on for a in found if a.name == "HighRequestErrorRate"] == ["Deployment/frontend", "Deployment/checkout"]
+    late = alerts(numb, "network-delay", "Deployment/valkey-cart", "valkey-cart")
+    assert [a.on for a in late] == ["Deployment/cart"], "how long requests take, it shows"
+
+
+def test_what_is_asked_less_through_one_that_shows_nothing_is_reached_through_it():
+    fault = aimed(SHOP, "service-target-port-wrong", "Service/valkey-cart")
+    alerting = {"HighRequestErrorRate": "Deployment/checkout", "NoRequestsReceived": "Deployment/quote"}
+    seen = [AlertExpectation(name=name, on=place) for name, place in alerting.items()]
+    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("valkey-cart"), seen)}
+    assert ("Deployment/shipping", "Deployment/quote") in edges
+    assert ("Service/valkey-cart", "Deployment/quote") not in edges
+
+
+def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
+    objects = app_objects(SHOP, {}, 50, SHOP.namespace)
+    shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")
+    shipping = copy.deepcopy(shipping)
+    shipping["spec"]["template"]["spec"]["containers"][0]["resources"] = {
+        "limits": {"cpu": "100m"},
+        "requests": {"cpu": "100m"},
+    }
+    known = [shipping if o["metadata"]["name"] == "shipping" and o["kind"] == "Deployment" else o for o in objects]
+    stress, target = CATALOG.fault("cpu-stress"), "Deployment/shipping"
+    with pytest.raises(AuthoringError, match=r"changes nothing, with .*limitMillicores 100") as refused:
+        offer(stress, SHOP, known, target)
+    assert "--parameter" in refused.value.fix
+    assert offer(stress, SHOP, known, target, {"limitMillicores": 50}).fault.changes
 
 
 def test_what_is_asked_less_is_reached_through_its_caller():

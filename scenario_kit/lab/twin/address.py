@@ -1,10 +1,12 @@
-"""Addresses as programs read them: ``host:port``, URLs, and connection strings of databases."""
+"""Addresses as programs read them: where they stand, as ``host:port``, URLs, and connection strings of databases."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from scenario_kit.model.base import Value
 
 _PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
@@ -17,6 +19,26 @@ class Address(NamedTuple):
     port: int = 0
     user: str = ""
     password: str = ""
+
+
+class AddressSource(Value, frozen=True, kw_only=True):
+    """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text.
+
+    ``key`` is one of the component's configuration file, or ``host_key`` and ``port_key`` are; ``text`` then stands for
+    the file in the image, which counts where none is mounted. ``$(NAME)`` in ``text`` is a variable of the program,
+    empty where it has none of that name. With ``of`` the variables are those of another component, which hands the
+    address out.
+    """
+
+    of: str = ""
+    env: str = ""
+    key: str = ""
+    host_env: str = ""
+    port_env: str = ""
+    host_key: str = ""
+    port_key: str = ""
+    text: str = ""
+    default_port: int = 0
 
 
 def parse(text: str, default_port: int = 0) -> Address:

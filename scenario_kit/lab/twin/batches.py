@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,24 @@ def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, dra
         return call(at, draws)
     took, failed = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
     return Result(took.reshape(many, -1).max(axis=0), np.asarray(failed.reshape(many, -1).any(axis=0)))
+
+
+#: Runs steps for requests: changes how long each took so far, and whether it failed.
+Run = Callable[..., None]
+
+
+def in_turn(run: Run, steps: Sequence[Any], sofar: Result) -> None:
+    """One step after another; one that fails is the last one."""
+    run(steps=steps, took=sofar.took, failed=sofar.failed)
+
+
+def forked(run: Run, steps: Sequence[Any], sofar: Result) -> None:
+    """All steps from now on, whichever of them fail: the slowest counts, and that any failed."""
+    ends = [Result(sofar.took.copy(), sofar.failed.copy()) for _ in steps]
+    for step, end in zip(steps, ends, strict=True):
+        run(steps=(step,), took=end.took, failed=end.failed)
+        np.maximum(sofar.took, end.took, out=sofar.took)
+        np.logical_or(sofar.failed, end.failed, out=sofar.failed)
 
 
 def add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:

@@ -6,19 +6,22 @@ endpoints meanwhile. HTTP/1.1 pools meet the new state gradually within a minute
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.address import Address, AddressSource, parse
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
-from scenario_kit.lab.twin.parameters import AddressSource, Edge, Physics
+from scenario_kit.lab.twin.parameters import Edge, Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.streams import Streams, identity, mix
 
 _NEVER = float("inf")
+_VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
 class Lane(NamedTuple):
@@ -272,15 +275,23 @@ def edge_name(edge: Edge) -> str:
 
 
 def read(source: AddressSource, process: Process) -> Address:
-    """The address that a process read from its environment when it started."""
+    """The address that a process read from its environment, or its configuration file, when it started."""
+    if source.host_key and process.config is not None:
+        host, port = process.config.get(source.host_key, ""), process.config.get(source.port_key, "")
+        return parse(f"{host}:{port}" if host and port else host, source.default_port)
     if source.host_env:
         port = process.env.get(source.port_env, "") if source.port_env else ""
         host = process.env.get(source.host_env, "")
         return parse(f"{host}:{port}" if port else host, source.default_port)
-    text = process.env.get(source.env, "") if source.env else source.text
+    text = process.env.get(source.env, "") if source.env else _filled(source.text, process.env)
     if source.key and process.config is not None:
         text = process.config.get(source.key, "")
     return parse(text, source.default_port)
+
+
+def _filled(text: str, env: Mapping[str, str]) -> str:
+    """The text with variables in the place of their names, as a program puts an address together."""
+    return _VARIABLE.sub(lambda name: env.get(name[1], ""), text)
 
 
 def timeout(edge: Edge, caller: Process) -> float:

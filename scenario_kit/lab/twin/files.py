@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from scenario_kit.lab.twin.environment import decode
 from scenario_kit.lab.twin.view import View
@@ -32,11 +32,20 @@ def mounted(view: View, pod: Object, container: Object, path: str) -> str | None
 
 
 def configuration(text: str) -> Mapping[str, str]:
-    """The texts of a flat JSON object; whatever is none is left out, and a document that is no object has none."""
+    """The texts and numbers of a JSON object; what lies inside of objects under its keys, joined by dots.
+
+    Whatever is something else is left out, and a document that is no object has none.
+    """
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    if not isinstance(document, dict):
-        return {}
-    return {key: value for key, value in document.items() if isinstance(value, str)}
+    return dict(_leaves(document, "")) if isinstance(document, dict) else {}
+
+
+def _leaves(node: Mapping[str, object], above: str) -> Iterator[tuple[str, str]]:
+    for key, value in node.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{key}.")
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield f"{above}{key}", str(value)

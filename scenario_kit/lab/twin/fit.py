@@ -49,7 +49,7 @@ def mistakes(app: App) -> tuple[Mistake, ...]:
     except ValueError as error:
         said = str(error).removeprefix("twin: ")
         return (Mistake(said, _called(parameters, said)),)
-    return (*_strangers(parameters), *_unread(parameters), *_unmatched(parameters, app.images))
+    return (*_strangers(parameters), *_unread(parameters), *_alone(parameters), *_unmatched(parameters, app.images))
 
 
 def spelled(place: Place) -> str:
@@ -149,6 +149,16 @@ def _unread(parameters: Parameters) -> Iterator[Mistake]:
             if isinstance(asked, str) and asked and asked not in drawn:
                 known = ", ".join(sorted(drawn)) or "none"
                 yield _at((*place, field), f"no route draws '{asked}'; drawn are {known}")
+
+
+def _alone(parameters: Parameters) -> Iterator[Mistake]:
+    """Steps that are said to be made side by side with others, and there are no others."""
+    for place, step in _steps(parameters):
+        if step.parallel and step.call and step.times == 1.0:
+            other = "calls of different operations begin at the same time as `steps` of one with `fork`"
+            yield _at((*place, "parallel"), f"one call is not made side by side with itself; {other}")
+        if step.fork and len(step.steps) < 2:
+            yield _at((*place, "fork"), "it needs at least two `steps` to begin at the same time")
 
 
 def _steps(parameters: Parameters) -> Iterator[tuple[Place, Step]]:

@@ -15,7 +15,7 @@ import numpy as np
 from scenario_kit.lab.twin import ailments, caches, interception, traffic
 from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.batches import Draws, Result, add, stream, subset, together, under_way
+from scenario_kit.lab.twin.batches import Draws, Result, add, forked, in_turn, stream, subset, together, under_way
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
 from scenario_kit.lab.twin.crossing import Crossing
 from scenario_kit.lab.twin.flags import Active
@@ -228,16 +228,9 @@ class Flow:
         caches.taste(process, cache, node)
 
     def _reject(
-        self,
-        process: Process,
-        node: CallNode,
-        salt: int,
-        at: Floats,
-        took: Floats,
-        failed: Flags,
-        draws: Draws,
-        chosen: Ints | None,
-    ) -> None:
+        self, process: Process, node: CallNode, salt: int,
+        at: Floats, took: Floats, failed: Flags, draws: Draws, chosen: Ints | None,
+    ) -> None:  # fmt: skip
         """The caller fails where the answer holds something spoilt."""
         link = self.moment.links.get(LinkKey(process.key, node.edge))
         targets = [lane.target for lane in link.lanes if lane.target is not None] if link else []
@@ -270,7 +263,8 @@ class Flow:
                 return
             mark, some = self.tape.enter(node.span), subset(draws, who)
             inner = Result(took[who], failed[who])
-            self._steps(process, node.steps, mix(salt, number + 0x100), at[who], inner.took, inner.failed, some)
+            run = partial(self._steps, process, salt=mix(salt, number + 0x100), at=at[who], draws=some)
+            (forked if node.step.fork else in_turn)(run, node.steps, inner)
             result = Result(inner.took - took[who], inner.failed)
             self._recorder.round(process, node, (at + took)[who], result, self.hanging, some, mark)
             took[who] = inner.took

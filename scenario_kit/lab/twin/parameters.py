@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from msgspec import structs
 
+from scenario_kit.lab.twin.address import AddressSource
 from scenario_kit.lab.twin.beside import (
     CollectorModel,
     Consumer,
@@ -46,22 +47,6 @@ class Setting(Value, frozen=True, kw_only=True):
 
     env: str = ""
     default: float = 0.0
-
-
-class AddressSource(Value, frozen=True, kw_only=True):
-    """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text.
-
-    ``key`` is one of the component's configuration file; ``text`` then stands for the file in the image, which counts
-    where none is mounted. With ``of`` the variables are those of another component, which hands the address out.
-    """
-
-    of: str = ""
-    env: str = ""
-    key: str = ""
-    host_env: str = ""
-    port_env: str = ""
-    text: str = ""
-    default_port: int = 0
 
 
 class Port(Value, frozen=True, kw_only=True):
@@ -122,10 +107,11 @@ class Step(Value, frozen=True, kw_only=True):
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
     still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``log`` is what the caller prints when
     the call fails: ``{cause}``, ``{host}``, ``{port}`` are known; ``words`` is what ``{cause}`` then stands for in the
-    operation's own ``failure``. ``route`` is what ``{route}`` stands for from here
-    on. ``at_once``: a fixed number of ``parallel`` calls that are computed as one batch. A caller that leaves after
-    ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each round; a ``blind``
-    one shows no error.
+    operation's own ``failure``. ``route`` is what ``{route}`` stands for from here on. ``parallel``: so many ``times``
+    the same call, side by side and not one after another; ``at_once``: a fixed number of them, computed as one batch.
+    ``fork``: all ``steps`` begin at the same time, as with a thread for each, and the slowest is waited for. A caller
+    that leaves after ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each
+    round; a ``blind`` one shows no error.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -139,6 +125,7 @@ class Step(Value, frozen=True, kw_only=True):
     times: float | str = 1.0
     parallel: bool = False
     at_once: bool = False
+    fork: bool = False
     route: str = ""
     share: float = 1.0
     patience_seconds: float = 0.0
@@ -227,8 +214,10 @@ class ComponentModel(Value, frozen=True, kw_only=True):
 
     Where several components share an image, ``commands`` are names of the program and ``container`` a glob of the
     container's name that tell them apart. ``program`` is what runs: components of the same program can stand in for
-    each other; empty means that there is no other. ``config`` is the path of a JSON file with texts, read when the
-    process starts. ``registers`` announces the process in registries, once, when it has come up.
+    each other; empty means that there is no other. ``config`` is the path of a JSON file, read when the process
+    starts; a key of it that lies inside of objects is spelled with dots (``cache.addr``), and texts and numbers
+    count. ``registers`` announces the process in registries, once, when it has come up. Of a ``blind`` component no
+    span shows an error, as its code sets no status.
     """
 
     image: str
@@ -250,6 +239,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     start: Start = Start()
     telemetry: AddressSource | None = None
     telemetry_protocol: Protocol = "tcp"
+    blind: bool = False
     consumes: tuple[Consumer, ...] = ()
     logins: tuple[Login, ...] = ()
     java: JavaModel = JavaModel()

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from scenario_kit.lab.twin.address import Address, parse
+from scenario_kit.lab.twin.address import Address, AddressSource, parse
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import dial
 from scenario_kit.lab.twin.environment import expand
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import AddressSource, Edge, Protocol
+from scenario_kit.lab.twin.parameters import Edge, Protocol
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.utterances import complaint, objection
 from scenario_kit.lab.twin.view import View

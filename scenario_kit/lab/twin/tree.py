@@ -138,8 +138,8 @@ class Planter:
         key = mix(key, identity(f"{component}/{name}"))
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
-        server = SpanName(component, span, operation.kind) if traced and span else None
-        inside = [(name, False) for name in operation.internal] + [(name, True) for name in operation.blind]
+        server = SpanName(component, span, operation.kind, model.blind) if traced and span else None
+        inside = [(name, model.blind) for name in operation.internal] + [(name, True) for name in operation.blind]
         internal = tuple(
             SpanName(component, name.replace("{route}", route), "INTERNAL", blind) for name, blind in inside if traced
         )
@@ -159,8 +159,9 @@ class Planter:
         )
 
     def _loop(self, step: Step, component: str, service: str, route: str, key: int, depth: int) -> LoopNode:
-        traced = step.span and self._parameters.components[component].telemetry is not None
-        span = SpanName(service or component, step.span, "INTERNAL", step.blind) if traced else None
+        model = self._parameters.components[component]
+        traced, blind = step.span and model.telemetry is not None, step.blind or model.blind
+        span = SpanName(service or component, step.span, "INTERNAL", blind) if traced else None
         return LoopNode(step, key, self._steps(step.steps, component, service, route, key, depth), span)
 
     def _call(self, step: Step, caller: str, route: str, key: int, depth: int, service: str = "") -> CallNode:
@@ -171,7 +172,8 @@ class Planter:
         operation = self._operation(component, name, route, key, depth + 1)
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
-        client = SpanName(service or caller, span, step.kind) if span and model.telemetry is not None else None
+        told = span and model.telemetry is not None
+        client = SpanName(service or caller, span, step.kind, model.blind) if told else None
         log = step.log.replace("{route}", route)
         missing = self._steps(step.steps, caller, service, route, mix(key, identity("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)

@@ -106,6 +106,17 @@ READ = ("components", "gate", "operations", "read")
             "components.gate.operations.read.steps[0].times: no route draws 'lines'; drawn are none",
             (*READ, "steps", 0, "times"),
         ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(parallel=True),
+            "components.gate.operations.read.steps[0].parallel: one call is not made side by side with itself; calls "
+            "of different operations begin at the same time as `steps` of one with `fork`",
+            (*READ, "steps", 0, "parallel"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(fork=True),
+            "components.gate.operations.read.steps[0].fork: it needs at least two `steps` to begin at the same time",
+            (*READ, "steps", 0, "fork"),
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place(

@@ -51,7 +51,9 @@ def test_a_cache_fills_as_it_is_asked(held: float, asked: float, least: int, mos
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"a": "b", "n": 5, "d": {}}', {"a": "b"}),
+        ('{"a": "b", "n": 5, "d": {}, "yes": true, "none": null, "l": ["x"]}', {"a": "b", "n": "5"}),
+        ('{"d": {"a": "b", "e": {"n": 1.5}}}', {"d.a": "b", "d.e.n": "1.5"}),
+        ('{"a":' * 5000, {}),
         ("[1]", {}),
         ("{", {}),
         ("", {}),

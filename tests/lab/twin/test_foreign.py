@@ -1,0 +1,109 @@
+"""What programs of other apps do: settings in nested files, addresses put together, threads, spans without a status."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.address import Address, AddressSource
+from scenario_kit.lab.twin.connections import read
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+CONFIG = {"box": {"addr": "box", "port": 7000}, "main": {"port": 9000}}
+
+
+class Reader:
+    """A process as far as addresses are read."""
+
+    def __init__(self, env: dict[str, str], config: dict[str, str] | None) -> None:
+        self.env = env
+        self.config = config
+
+
+@pytest.mark.parametrize(
+    ("source", "env", "config", "expected"),
+    [
+        ({"text": "api$(SUFFIX):90"}, {"SUFFIX": ".home"}, None, Address("api.home", 90)),
+        ({"text": "api$(SUFFIX):90"}, {}, None, Address("api", 90)),
+        ({"text": "api$SUFFIX"}, {"SUFFIX": ".home"}, None, Address("api$SUFFIX")),
+        ({"host_key": "box.addr", "port_key": "box.port"}, {}, {"box.addr": "b", "box.port": "7"}, Address("b", 7)),
+        ({"host_key": "box.addr", "default_port": 5}, {}, {"box.addr": "b"}, Address("b", 5)),
+        ({"host_key": "box.addr", "port_key": "box.port", "text": "box:7"}, {}, None, Address("box", 7)),
+        ({"host_key": "box.addr", "port_key": "box.port", "text": "box:7"}, {}, {}, Address("")),
+    ],
+)
+def test_where_an_address_stands(source: Any, env: Any, config: Any, expected: Address) -> None:
+    assert read(AddressSource(**source), Reader(env, config)) == expected  # type: ignore[arg-type]
+
+
+def twin(**api: Any) -> dict[str, Any]:
+    """The little app, whose gate asks two programs at the same time, and which reads a file."""
+    known = copy.deepcopy(tiny.TWIN)
+    parts = known["components"]
+    parts["api"] |= {"config": "/etc/api/config.json", "ports": [{"key": "main.port", "protocol": "grpc"}], **api}
+    parts["sink"]["operations"] = {"note": {}}
+    ask, note = {"call": "api/Read"}, {"call": "sink/note", "span": "note"}
+    parts["gate"]["operations"]["read"]["steps"] = [{"fork": True, "steps": [ask, note]}]
+    known["edges"][2]["address"] = {"hostKey": "box.addr", "portKey": "box.port"}
+    known["components"]["box"]["logins"] = []
+    known["edges"].append({"caller": "gate", "callee": "sink", "protocol": "grpc", "address": {"text": "sink:4317"}})
+    return known
+
+
+def started(config: Any = CONFIG, **api: Any) -> Little:
+    objects = tiny.objects()
+    container = next(o for o in objects if o["metadata"]["name"] == "api")["spec"]["template"]["spec"]
+    container["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/etc/api"}]
+    container["volumes"] = [{"name": "v", "configMap": {"name": "api"}}]
+    file = {"kind": "ConfigMap", "metadata": {"name": "api"}, "data": {"config.json": json.dumps(config)}}
+    cluster = Little(tiny.app(**twin(**api)), [file, *objects])
+    cluster.now += 30.0
+    cluster.restart("api")
+    cluster.run(120.0)
+    return cluster
+
+
+def test_a_nested_file_says_where_to_listen_and_whom_to_call() -> None:
+    span = started().run(120.0)
+    assert span.calls("gate") > 10
+    assert span.share("gate", kind="SERVER") == 0
+
+
+@pytest.mark.parametrize("config", [{**CONFIG, "box": {"addr": "bax", "port": 7000}}, {**CONFIG, "main": {"port": 1}}])
+def test_a_wrong_value_in_a_nested_file_breaks_requests(config: Any) -> None:
+    span = started(config, start={}).run(120.0)
+    assert span.share("gate", kind="SERVER") > 0.9
+
+
+def test_what_is_asked_at_the_same_time_is_asked_whatever_fails() -> None:
+    cluster = started()
+    whole = cluster.run(120.0)
+    cluster.delete("Service", "api")
+    cluster.restart("gate")
+    cluster.run(60.0)
+    span = cluster.run(120.0)
+    assert whole.share("gate", kind="SERVER") == 0
+    assert span.share("gate", kind="SERVER") == 1
+    for each in (whole, span):
+        asked, served = (each.calls("gate", **which) for which in ({"span": "note"}, {"kind": "SERVER"}))
+        assert asked == pytest.approx(served, rel=0.05)
+
+
+def test_the_slowest_of_what_is_asked_at_the_same_time_counts() -> None:
+    cluster = started()
+    cluster.chaos("sink", delay=1.1)
+    cluster.chaos("api", delay=0.5)
+    cluster.run(60.0)
+    assert 1000.0 <= cluster.run(120.0).quantile(0.5, "gate", "GET /read") <= 1400.0
+
+
+def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
+    cluster = started(blind=True)
+    cluster.delete("Service", "box")
+    cluster.restart("api")
+    cluster.run(60.0)
+    span = cluster.run(120.0)
+    assert span.share("gate", kind="SERVER") > 0.9
+    assert span.share("api") == 0

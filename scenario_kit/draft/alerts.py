@@ -60,9 +60,9 @@ def propagation(
         edges += [Edge(from_=s, to=hit, because="this is what breaks it") for s in starts if s != hit]
     if component is not None and hit:
         edges += _paths(component, app, set(wanted) - {hit})
-    ends = {e.to for e in edges} | {hit, *starts}
+    ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
     edges += _behind(app, wanted, ends)
-    ends |= {e.to for e in edges}
+    ends |= dict.fromkeys(e.to for e in edges)
     edges += [Edge(from_=starts[0], to=a, because="it needs what breaks") for a in wanted if a not in ends and starts]
     if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
@@ -71,13 +71,14 @@ def propagation(
     return tuple(dict.fromkeys(edges))
 
 
-def _behind(app: App, wanted: Iterable[str], ends: set[str]) -> list[Edge]:
+def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:
     """Edges caller → callee to wanted workloads that hang on others in trouble, the nearest first.
 
-    Between the two there may be others, which show nothing themselves.
+    Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
+    nearest to the cause: of several callers that ask less, they are the more likely reason.
     """
     edges: list[Edge] = []
-    places, reached = {c.name: c.workload for c in app.components}, set(ends)
+    places, reached = {c.name: c.workload for c in app.components}, dict.fromkeys(ends)
     waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
     while waiting:
         ways = [way for c in waiting if (way := _way_up(app, c.name, reached, places))]
@@ -87,23 +88,22 @@ def _behind(app: App, wanted: Iterable[str], ends: set[str]) -> list[Edge]:
         for callee, caller in reversed(list(pairwise(way))):
             because = f"{caller} asks {callee} less, or not at all"
             edges.append(Edge(from_=places[caller], to=places[callee], because=because))
-        reached.update(places[name] for name in way)
+        reached |= dict.fromkeys(places[name] for name in reversed(way))
         waiting = [c for c in waiting if c.workload not in reached]
     return edges
 
 
-def _way_up(app: App, start: str, reached: set[str], places: Mapping[str, str]) -> list[str]:
+def _way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
     """The shortest way from a component to a caller of its callers whose workload is among ``reached``, or nothing."""
-    before, waiting = {start: ""}, [start]
-    for name in waiting:  # it grows meanwhile
-        if places.get(name) in reached:
-            way = [name]
-            while before[way[0]]:
-                way.insert(0, before[way[0]])
-            return way
-        more = [c for c in app.dependants(name) if c not in before]
-        before.update(dict.fromkeys(more, name))
-        waiting += more
+    rank = {workload: number for number, workload in enumerate(reached)}
+    ways = [[start]]
+    seen = {start}
+    while ways:
+        there = [way for way in ways if places.get(way[-1]) in rank]
+        if there:
+            return min(there, key=lambda way: rank[places[way[-1]]])
+        ways = [[*way, caller] for way in ways for caller in app.dependants(way[-1]) if caller not in seen]
+        seen.update(way[-1] for way in ways)
     return []
 
 

@@ -6,6 +6,7 @@ its namespaces. From here on it is spelled with the namespace in which the objec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from scenario_kit.render.objects import WORKLOADS, pod_labels
 
 #: The namespace of each workload, and the labels of its pods.
 Homes = Sequence[tuple[str, Mapping[str, Any]]]
+#: What may follow the namespace in an address: the domain of the cluster, a port, a path, or no more of the word.
+_END: Final = r"(?=\.svc\b|[^-.\w]|$)"
 #: Where checks name objects.
 _NAMED: Final = {"object": "ref", "endpoints": "service", "event": "on", "log": "on", "probe": "target"}
 
@@ -141,9 +144,29 @@ def as_written(change: Change, app: App) -> Change:
 def settled(change: Change, app: App, namespace: str) -> Change:
     """A change that an author wrote, with objects in the namespaces that the app has where it is in ``namespace``.
 
-    References keep their symbols: whoever carries the change out knows what they stand for.
+    References keep their symbols: whoever carries the change out knows what they stand for. Addresses in texts, which
+    end in the name that a namespace has by convention, end in its real one.
     """
-    return _made(as_written(change, app), lambda n: real_name(namespace, n) if n in app.namespaces else n)
+    made = _made(as_written(change, app), lambda n: real_name(namespace, n) if n in app.namespaces else n)
+    names = {real_name(app.namespace, s): real_name(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)}
+    document = made.to_json()
+    body = document[made.operation]
+    if namespace == app.namespace or not isinstance(body, Mapping):
+        return made
+    whom = {key: body[key] for key in ("target",) if key in body}
+    return Change.from_json({**document, made.operation: {**_dialled(body, names), **whom}})
+
+
+def _dialled(node: Any, names: Mapping[str, str]) -> Any:
+    """The document with other namespaces at the end of the addresses in its texts."""
+    if isinstance(node, Mapping):
+        return {key: _dialled(value, names) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [_dialled(value, names) for value in node]
+    if not isinstance(node, str) or not any(f".{name}" in node for name in names):
+        return node
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"\.({known}){_END}", lambda found: f".{names[found[1]]}", node)
 
 
 def _made(change: Change, spelled: Callable[[str], str]) -> Change:

@@ -76,6 +76,20 @@ def test_what_is_asked_less_through_one_that_shows_nothing_is_reached_through_it
     assert ("Service/valkey-cart", "Deployment/quote") not in edges
 
 
+def test_of_several_who_ask_less_the_one_nearest_to_the_cause_is_the_reason():
+    fault = aimed(SHOP, "service-target-port-wrong", "Service/payment")
+    alerting = {"HighRequestErrorRate": "Deployment/frontend", "NoRequestsReceived": "Deployment/email"}
+    seen = [AlertExpectation(name=name, on=place) for name, place in alerting.items()]
+    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("payment"), seen)}
+    assert ("Deployment/checkout", "Deployment/email") in edges
+    seen = [
+        AlertExpectation(name=name, on=f"Deployment/{place}") for name, place in (("E", "frontend"), ("N", "quote"))
+    ]
+    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("payment"), seen)}
+    assert ("Deployment/checkout", "Deployment/shipping") in edges
+    assert ("Deployment/frontend", "Deployment/shipping") not in edges
+
+
 def test_a_fault_with_the_values_that_the_app_has_is_no_offer():
     objects = app_objects(SHOP, {}, 50, SHOP.namespace)
     shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")

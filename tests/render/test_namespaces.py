@@ -200,3 +200,28 @@ def test_so_does_one_that_is_only_named(target: str, written: str) -> None:
     app, _ = apart("otel-demo", "2.2.0")
     change = Change.from_json({"scale": {"target": target, "replicas": 1}})
     assert as_written(change, app).target == settled(change, app, HOME).target == written
+
+
+@pytest.mark.parametrize(
+    ("written", "real"),
+    [
+        (".otel-demo.svc.cluster.local", ".shop-ab12.svc.cluster.local"),
+        ("http://cart.otel-demo:8080/x", "http://cart.shop-ab12:8080/x"),
+        ("valkey-cart.otel-demo-stores:6379", "valkey-cart.shop-ab12-stores:6379"),
+        ("a.otel-demo,b.otel-demo-stores", "a.shop-ab12,b.shop-ab12-stores"),
+        ('{"addr": "cart.otel-demo"}', '{"addr": "cart.shop-ab12"}'),
+        ("otel-demo", "otel-demo"),
+        ("ghcr.io/open.otel-demo-cart:2", "ghcr.io/open.otel-demo-cart:2"),
+        ("cart.otel-demo.example.org", "cart.otel-demo.example.org"),
+        ("cart.otel-demo-other:80", "cart.otel-demo-other:80"),
+    ],
+)
+def test_addresses_in_what_an_author_writes_lead_to_the_trial(written: str, real: str) -> None:
+    app, _ = apart("otel-demo", "2.2.0")
+
+    def change(text: str) -> Change:
+        patch = {"target": "Deployment/cart", "type": "Merge", "patch": {"spec": {"list": [{"value": text}]}}}
+        return Change.from_json({"patch": patch})
+
+    assert settled(change(written), app, HOME) == change(real)
+    assert settled(change(written), app, app.namespace) == change(written)

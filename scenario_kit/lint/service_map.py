@@ -10,6 +10,7 @@ from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
+from scenario_kit.model.scenario import Edge
 from scenario_kit.render.traffic import traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
@@ -113,8 +114,11 @@ def _calls(app: App, caller: str, callee: str) -> bool:
     return any((c.caller, c.callee) == (caller, callee) for c in app.calls)
 
 
-def _follows_traffic(case: Case, caller: Component, callee: Component) -> bool:
-    """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence."""
+def _follows_traffic(case: Case, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()) -> bool:
+    """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
+
+    Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
+    """
     if caller.role == "Load" or callee.role in _DEPOTS or _flooded(case):
         return True
     for alert in case.scenario.spec.expect.alerts:
@@ -124,7 +128,17 @@ def _follows_traffic(case: Case, caller: Component, callee: Component) -> bool:
         if not alert.on or Reference.parse(alert.on) == Reference.parse(callee.workload):
             known = traffic(case.app) if case.app else None  # where no requests of users go, none stay away
             return known is None or (caller.name, callee.name) in known.calls
-    return False
+    if case.app is None or callee.name in seen:
+        return False
+    further = [c for edge in _from(case, callee) if (c := _component(case.app, edge.to)) is not None]
+    asked = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
+    return any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in asked)
+
+
+def _from(case: Case, component: Component) -> Sequence[Edge]:
+    here = Reference.parse(component.workload)
+    edges = case.scenario.spec.ground_truth.propagation
+    return [edge for edge in edges if Reference.parse(edge.from_) == here]
 
 
 def _flooded(case: Case) -> bool:

@@ -112,6 +112,17 @@ def test_an_object_that_nobody_writes_passes_nothing_on(middle: str, expected: l
 
 
 @pytest.mark.parametrize(
+    ("alert", "expected"), [("NoRequestsReceived", []), ("HighRequestErrorRate", ["SK125", "SK125"])]
+)
+def test_silence_passes_those_who_show_none_themselves(alert: str, expected: list[str], tmp_path: Path) -> None:
+    def lead(spec: Spec) -> None:
+        edge("Deployment/shipping", "Deployment/quote", name=alert)(spec)
+        spec["groundTruth"]["propagation"].append({"from": "Deployment/checkout", "to": "Deployment/shipping"})
+
+    assert codes(scenario(lead, tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
     "change",
     [
         pytest.param(edge("Service/product-catalog", "Deployment/frontend"), id="from a Service to its caller"),

@@ -104,7 +104,7 @@ def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: C
     if not told.startswith(fault):
         told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
     there = _types(faults_for(entity, app, catalog), app, catalog)
-    raise UsageError(told, fix=f"choose another target, or one of: {there}")
+    raise UsageError(told, fix=f"{found.fix or 'choose another target'}, or one of: {there}")
 
 
 def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:

@@ -61,11 +61,13 @@ def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
 class Aimed(NamedTuple):
     """A fault at each object of an entity where it bites.
 
-    Where there is none, ``why`` says why not; it is empty if the entity has no object of the right kind.
+    Where there is none, ``why`` says why not, and ``fix`` what helps; they are empty if the entity has no object of the
+    right kind.
     """
 
     offers: tuple[Offer, ...]
     why: str = ""
+    fix: str = ""
 
 
 def aimed(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mapping[str, Any] | None = None) -> Aimed:
@@ -77,10 +79,12 @@ def aimed(fault: str, entity: str, app: App, catalog: Catalog, parameters: Mappi
     for target in targets(fault_type, app, objects):
         if _belongs(target, entity, app, objects):
             try:
-                found.append(offer(fault_type, app, objects, target, parameters))
+                found.append(offer(fault_type, app, objects, target, parameters, name=fault))
             except AuthoringError as problem:
                 refused.append(problem)
-    return Aimed(tuple(found), _told(refused[0]) if refused and not found else "")
+    if found or not refused:
+        return Aimed(tuple(found))
+    return Aimed((), _told(refused[0]), refused[0].fix)
 
 
 def faults_for(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:

@@ -108,7 +108,7 @@ def _demand(rendered: Fault, app: App, where: str) -> None:
             observed=f"its effect would have to show in requests of {', '.join(beside)}",
             expected="a target that serves requests of users, or is asked by one that does",
             why="a fault whose effect cannot be proven cannot be the cause of anything",
-            fix=f"aim fault '{rendered.name}' at another object",
+            fix=f"aim fault '{rendered.name}' at another object{_untold(app, beside)}",
         )
     for cause in rendered.causes:
         if not cause.fix and len(rendered.causes) > 1:
@@ -193,6 +193,14 @@ def _instead(fault_type: FaultType, target: Target, objects: Sequence[Object]) -
 def _offered(load: Mapping[str, Any]) -> dict[str, Any]:
     usual = Load()
     return {"profile": usual.profile, "users": usual.users, **load}
+
+
+def _untold(app: App, names: Sequence[str]) -> str:
+    """What may be missing in the twin where parts that serve users are said to show nothing."""
+    silent = [c.name for c in app.components if c.name in names and c.role in ("App", "Entry")]
+    if app.twin is None or not silent:
+        return ""
+    return f"; if {', '.join(silent)} do report such requests, the app's twin.yaml has to say so (`telemetry`, `blind`)"
 
 
 def _callers(scope: Scope, target: Target) -> tuple[str, ...]:

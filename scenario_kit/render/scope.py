@@ -103,7 +103,7 @@ class Scope:
             observed=f"target {self.target}",
             expected="parameters that change what the target does",
             why="a fault that does not bite cannot be the cause of anything",
-            fix=f"change the parameters of fault '{self.fault}'",
+            fix=f"aim fault '{self.fault}' at another object, or give it other parameters",
         )
 
     def neutral(self, prefix: str = "set") -> str:

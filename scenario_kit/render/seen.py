@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from scenario_kit.model import App, Check
-from scenario_kit.render.traffic import traffic
+from scenario_kit.render.traffic import misshapen_twin, traffic
 
 _SPANS: Final = re.compile(r"\btraces_span_metrics_\w+\s*\{([^}]*)\}")
 #: What a matcher of spans holds that looks for errors.
@@ -58,9 +58,9 @@ def resolves(app: App, component: str) -> bool:
         return True
     asked = {callee for caller, callee in known.calls if caller == component}
     return any(
-        edge["caller"] == component
-        and edge["callee"] in asked
-        and (edge["protocol"] == "http" or edge.get("shared") is False)
+        edge.get("caller") == component
+        and edge.get("callee") in asked
+        and (edge.get("protocol") == "http" or edge.get("shared") is False)
         and not edge.get("remembers")
         for edge in (app.twin or {}).get("edges", ())
     )
@@ -68,7 +68,7 @@ def resolves(app: App, component: str) -> bool:
 
 def mute(app: App) -> frozenset[str]:
     """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
-    twin = (app.twin or {}).get("components", {})
+    twin = _models(app)
     return frozenset(
         c.name for c in app.components if c.role == "Platform" or (c.name in twin and "telemetry" not in twin[c.name])
     )
@@ -76,8 +76,15 @@ def mute(app: App) -> frozenset[str]:
 
 def blind(app: App) -> frozenset[str]:
     """Components whose spans show no errors, as the app's own twin says: those show at their callers."""
-    twin = (app.twin or {}).get("components", {})
-    return frozenset(name for name, model in twin.items() if model.get("blind"))
+    return frozenset(name for name, model in _models(app).items() if model.get("blind"))
+
+
+def _models(app: App) -> Mapping[str, Mapping[str, Any]]:
+    """How the twin models each component; nothing for an app without one."""
+    known = (app.twin or {}).get("components", {})
+    if not isinstance(known, Mapping) or not all(isinstance(model, Mapping) for model in known.values()):
+        raise misshapen_twin(app)
+    return known
 
 
 def _asked(checks: Iterable[Check]) -> Iterable[tuple[tuple[str, ...], bool]]:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App
+from scenario_kit.render.mistake import mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +25,27 @@ class Traffic:
 
 
 def traffic(app: App) -> Traffic | None:
-    """The traffic of ordinary users; None for an app without a twin, of which nobody knows."""
+    """The traffic of ordinary users; None for an app without a twin, of which nobody knows.
+
+    Raises:
+        AuthoringError: the twin has not the shape of one.
+    """
     if app.twin is None:
         return None
-    return _Walk(app.twin).whole()
+    try:
+        return _Walk(app.twin).whole()
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise misshapen_twin(app) from error
+
+
+def misshapen_twin(app: App) -> AuthoringError:
+    """What is said of a twin that cannot be read as one; what is wrong with it, only the lab's reader knows."""
+    return mistake(
+        "SK138",
+        f"the twin of {app.name} {app.version} has not the shape of one",
+        why="what users do, and who shows it, is read from there",
+        fix=f"`scenario-kit lint catalog/apps/{app.name}` says what is wrong with its twin.yaml",
+    )
 
 
 class _Walk:

@@ -12,6 +12,7 @@ from scenario_kit.cli import build, run
 from scenario_kit.cli.questions import complete
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
+from scenario_kit.render.effect import NoChange
 
 
 @pytest.fixture
@@ -165,3 +166,14 @@ def test_what_cannot_be_judged_is_said_of_a_file_that_is_only_printed(folder, ca
     told = capsys.readouterr()
     assert "beware" not in told.out
     assert "it needs real-data-plane" in told.err
+
+
+def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monkeypatch):
+    def stays(*_args):
+        raise NoChange("patch", "Deployment/cart")
+
+    monkeypatch.setattr("scenario_kit.render.offers.after", stays)
+    assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
+    said = capsys.readouterr().err
+    assert "limitMillicores 100" in said
+    assert "--parameter NAME=VALUE, or one of:" in said

@@ -1,5 +1,7 @@
 """Whether requests of users would show what a fault does."""
 
+import copy
+
 import msgspec
 import pytest
 
@@ -142,3 +144,37 @@ def test_who_looks_up_names_while_it_serves(apps, name, component, looks_up):
 
 def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
     assert resolves(msgspec.structs.replace(app, twin=None), "cart")
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        {},
+        {"load": {}, "components": {}},
+        {"load": {"component": "a", "entry": "a/b", "routes": 3}, "components": {}},
+        {"load": {"component": "a", "entry": "a/b", "routes": {"r": {}}}, "components": {"a": {"operations": 3}}},
+        {"load": [], "components": []},
+    ],
+)
+def test_a_twin_of_another_shape_is_refused_in_one_sentence(app, twin):
+    strange = msgspec.structs.replace(app, twin=twin)
+    with pytest.raises(AuthoringError, match="has not the shape of one") as refused:
+        traffic(strange)
+    assert "scenario-kit lint catalog/apps/otel-demo" in refused.value.fix
+
+
+@pytest.mark.parametrize("components", [[], {"cart": 3}])
+def test_so_is_one_whose_components_are_none(app, components):
+    strange = msgspec.structs.replace(app, twin={**app.twin, "components": components})
+    with pytest.raises(AuthoringError, match="has not the shape of one"):
+        unseen([asks("cart")], strange)
+
+
+def test_whose_spans_show_no_errors_cannot_prove_any(app):
+    twin = copy.deepcopy(app.twin)
+    twin["components"]["cart"]["blind"] = True
+    numb = msgspec.structs.replace(app, twin=twin)
+    failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
+    errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
+    assert unseen([errors], numb) == ("cart",)
+    assert unseen([asks("cart")], numb) == unseen([errors], app) == ()

@@ -74,8 +74,8 @@ class Needs:
             need = start.needs[waiting.number]
             ready, words = self._ready(waiting.process, need, network)
             met = max(ready, waiting.since, waiting.unmet)
-            deadline = waiting.since + need.wait_seconds
-            if met <= deadline:
+            deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
+            if met <= deadline and met != float("inf"):
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, met, met
             elif need.later and now >= deadline:
                 waiting.process.lacks[need.callee] = need

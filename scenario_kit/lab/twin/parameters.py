@@ -180,8 +180,8 @@ class Operation(Value, frozen=True, kw_only=True):
 class Need(Value, frozen=True, kw_only=True):
     """A callee that a process must reach to come up, with the address that it read itself.
 
-    It waits for ``wait_seconds``, then prints ``text`` and ends with ``code``. ``later``: not before it first calls the
-    callee; until then it runs without. ``name_only``: that the name resolves is enough.
+    It waits for ``wait_seconds``, negative for ever, then prints ``text`` and ends with ``code``. ``later``: not before
+    it first calls the callee; until then it runs without. ``name_only``: that the name resolves is enough.
     """
 
     callee: str
@@ -214,10 +214,11 @@ class ComponentModel(Value, frozen=True, kw_only=True):
 
     Where several components share an image, ``commands`` are names of the program and ``container`` a glob of the
     container's name that tell them apart. ``program`` is what runs: components of the same program can stand in for
-    each other; empty means that there is no other. ``config`` is the path of a JSON file, read when the process
-    starts; a key of it that lies inside of objects is spelled with dots (``cache.addr``), and texts and numbers
-    count. ``registers`` announces the process in registries, once, when it has come up. Of a ``blind`` component no
-    span shows an error, as its code sets no status.
+    each other; empty means that there is no other. ``dialect`` is the language whose words it has for failures (cpp,
+    dotnet, envoy, go, java, node, python, rust; any other speaks like Go). ``config`` is the path of a JSON file, read
+    when the process starts; a key of it that lies inside of objects is spelled with dots (``cache.addr``), and texts
+    and numbers count. ``registers`` announces the process in registries, once, when it has come up. Of a ``blind``
+    component no span shows an error, as its code sets no status.
     """
 
     image: str

@@ -69,6 +69,17 @@ _RUST = {
     "foreign": "unexpected status 404 Not Found from {host}:{port}",
     "late": "operation timed out for {host}:{port}",
 }
+#: As the Thrift library says it.
+_CPP = {
+    "aborted": "No more data to read.",
+    "refused": "connect() failed: Connection refused",
+    "noname": "Could not resolve host for client socket.",
+    "unanswered": "Could not resolve host for client socket.",
+    "dropped": "connect() failed: Connection timed out",
+    "denied": 'password authentication failed for user "{user}"',
+    "foreign": "Invalid method name",
+    "late": "THRIFT_EAGAIN (timed out)",
+}
 _ENVOY = {
     "aborted": "503 UC upstream_reset_before_response_started{{connection_termination}}",
     "failure": "500 - via_upstream",
@@ -96,6 +107,7 @@ DIALECTS: Mapping[str, Mapping[str, str]] = {
     "dotnet": _DOTNET,
     "java": _JAVA,
     "rust": _RUST,
+    "cpp": _CPP,
     "envoy": _ENVOY,
 }
 

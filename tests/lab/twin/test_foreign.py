@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.lab.twin.address import Address, AddressSource
 from scenario_kit.lab.twin.connections import read
+from scenario_kit.lab.twin.phrases import cause
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 
@@ -107,3 +108,20 @@ def test_a_blind_program_shows_no_error_and_its_caller_does() -> None:
     span = cluster.run(120.0)
     assert span.share("gate", kind="SERVER") > 0.9
     assert span.share("api") == 0
+
+
+def test_a_program_may_wait_for_ever_for_what_it_needs() -> None:
+    cluster = started(start={"needs": [{"callee": "box", "waitSeconds": -1}]})
+    cluster.scale("box", 0)
+    cluster.restart("api")
+    assert cluster.run(3600.0).silent("api")
+    assert cluster.revive() == 0, "it never ended"
+    cluster.scale("box", 1)
+    cluster.run(300.0)  # callers try again within two minutes
+    span = cluster.run(60.0)
+    assert (span.calls("api") > 5, span.share("api")) == (True, 0.0)
+
+
+def test_programs_in_cpp_have_words_of_their_own() -> None:
+    assert cause("cpp", "noname", "tcp", host="api", port=9) == "Could not resolve host for client socket."
+    assert cause("cpp", "refused", "tcp") != cause("go", "refused", "tcp")

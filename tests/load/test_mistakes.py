@@ -29,6 +29,8 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
     ("text", "code", "line", "message", "fix"),
     [
         (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
+        (HEAD + APP + "  expect: {alerts: [{name: A, true: Deployment/a}]}\n", "SK102", 7, "`true` is not a field of",
+         "write `on`"),
         (HEAD, "SK103", 5, "`spec` lacks the required field `app`", "add `app`"),
         (HEAD + "  app: {name: x}\n", "SK103", 6, "`spec.app` lacks the required field `version`", "add `version`"),
         (HEAD + "  app: {name: x, version: 3.0}\n", "SK104", 6, "must be text, but is 3.0", "write text"),

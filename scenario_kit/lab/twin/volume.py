@@ -42,9 +42,9 @@ class Volume:
 
     ``waits`` are the seconds for which the next one waits for a file that one after the other uses, ``demand`` the
     seconds of use that this tick has brought, ``rounds`` how many a second shared rounds in the last tick and how many
-    have come in this one. By
-    operation, ``answers`` are what callers read. Of snapshots: changes since ``saved_at``, and whether one has failed.
-    Of each upkeep ``kept`` has when it was last due, how many calls there had been by then, and by the last tick.
+    have come in this one. ``answers`` are what callers of an operation read. Of snapshots: changes since ``saved_at``,
+    and whether one has failed. Of each upkeep ``kept`` has when it was last due, how many calls there had been by then,
+    and by the last tick.
     """
 
     path: str = ""

@@ -15,8 +15,9 @@ import msgspec
 
 from scenario_kit.judge.expectations import of_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.namespaces import finder, renamed
-from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
+from scenario_kit.render.objects import pod_labels, spelled
 
 #: What follows a repair that is taken back.
 STARTS: Final = "start-again"

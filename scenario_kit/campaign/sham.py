@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.model import Change, Fault, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.change import Patch
-from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS
 
 USE: Final = "Sham"
 _NAME: Final = "rollout"

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
 from scenario_kit.changes.fields import RESTARTED
-from scenario_kit.changes.workloads import ROLLING, SCALABLE
+from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.flag import with_variant
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.ports import Cluster
 
 
@@ -132,8 +133,8 @@ def _restart(scene: Scene, change: Change) -> None:
     if ref.kind == "Pod":
         scene.cluster.delete(ref)
         return
-    if ref.kind not in ROLLING:
-        raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(ROLLING)}")
+    if ref.kind not in WORKLOADS:
+        raise AuthoringError(f"{change.restart.target} cannot be restarted", fix=f"name one of {', '.join(WORKLOADS)}")
     annotations = {RESTARTED: _later(live, scene.now())}
     scene.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": annotations}}}})
 

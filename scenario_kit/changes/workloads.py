@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.ports import Cluster
 
 SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
-ROLLING: Final = WORKLOADS
 
 
 def selector_labels(workload: Object) -> dict[str, str]:

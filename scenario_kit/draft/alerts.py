@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.scenario import AlertExpectation, Edge
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.render.seen import blind, mute
 from scenario_kit.render.traffic import traffic
 

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from scenario_kit.model import Fault, Object
 from scenario_kit.model.chaos import experiment
 from scenario_kit.model.duration import seconds
-from scenario_kit.render.objects import WORKLOADS, pod_labels, spelled
+from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.render.objects import pod_labels, spelled
 
 #: What becomes of a container or its pod when such a probe has failed often enough.
 _THEN: Final = {

@@ -66,10 +66,9 @@ def known(
 
 def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
     """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before."""
-    others = [
-        t for t in history.timelines if t not in (*_promised(history, expect), *_chronic(history, expect, injected))
-    ]
-    return [t for t in others if t.fires_within(injected, repaired) and t.firing_at(history.end)]
+    expected = (*_promised(history, expect), *_chronic(history, expect, injected))
+    raised = [t for t in history.timelines if t.fires_within(injected, repaired) and t.firing_at(history.end)]
+    return [t for t in raised if t not in expected]
 
 
 def developed(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:

@@ -10,7 +10,7 @@ from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import AlertRule, Reference, Severity
-from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS, groupless
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (15 + 15)
@@ -141,7 +141,7 @@ def contradictions(case: Case) -> Iterator[Problem]:
     alerts = case.scenario.spec.expect.alerts
     for i, alert in enumerate(alerts):
         place = ("spec", "expect", "alerts", i)
-        other = seen.setdefault((alert.name, _spelled(alert.on)), alert.alert_class)
+        other = seen.setdefault((alert.name, groupless(alert.on) if alert.on else ""), alert.alert_class)
         if other != alert.alert_class:
             message = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} is {other} and {alert.alert_class}"
             yield Problem(place, message, alert.alert_class, other)
@@ -158,8 +158,3 @@ def contradictions(case: Case) -> Iterator[Problem]:
             where = f" on {alert.on}" if alert.on else ""
             message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
-
-
-def _spelled(on: str) -> str:
-    """The object as references usually spell it, so that one written with its group is no other object."""
-    return str(Reference.parse(on).groupless) if on else ""

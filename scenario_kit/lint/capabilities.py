@@ -9,7 +9,8 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.privileges import declaring
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Object
-from scenario_kit.render.objects import WORKLOADS, spelled
+from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.render.objects import spelled
 
 #: Kinds that only some clusters can act on.
 _KINDS: Final = {

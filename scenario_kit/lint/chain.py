@@ -65,14 +65,9 @@ def _node(case: Case, text: str) -> Reference:
     if ref.kind == FAULT_NODE:
         return bare
     for name in case.faults:
-        if any(_bare(entity) == bare for entity in case.entities(name, "Cause")):
+        if any(Reference.parse(entity).groupless == bare for entity in case.entities(name, "Cause")):
             return Reference(FAULT_NODE, name)
     return bare
-
-
-def _bare(text: str) -> Reference:
-    ref = Reference.parse(text)
-    return ref.groupless
 
 
 def _roots(case: Case) -> set[Reference]:

@@ -16,8 +16,8 @@ from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.suggest import only
 from scenario_kit.model import App, Change, Object, Reference, Severity
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render import after
-from scenario_kit.render.objects import WORKLOADS
 
 #: Labels that name an object, and its kind.
 _KINDS: Final = {

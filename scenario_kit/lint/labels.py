@@ -10,7 +10,7 @@ from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components, touches
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Reference
-from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.readers import readers
 
 

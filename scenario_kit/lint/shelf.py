@@ -30,6 +30,7 @@ from scenario_kit.lint.rendered import REACH, names
 from scenario_kit.load import load_scenario
 from scenario_kit.load.kept import kept
 from scenario_kit.model import Reference, Scenario
+from scenario_kit.model.reference import groupless
 from scenario_kit.model.scenario import LABELLED
 
 #: Cosine from which two scenarios are neighbours.
@@ -205,7 +206,7 @@ def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     scenario = as_it_does(scenario, path, catalog)
     words, place = dict(Counter(_features(scenario, catalog))), "/".join(real.parts[-3:])
     app = scenario.spec.app.name
-    breaks = tuple(sorted({f"{app} {use.type} {_target(use.target)}" for use in scenario.spec.faults}))
+    breaks = tuple(sorted({f"{app} {use.type} {groupless(use.target)}" for use in scenario.spec.faults}))
     done = _done(scenario, catalog)
     shape = _sum(_numberless(done)) if breaks else ""
     return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, _core(scenario, catalog), own)
@@ -277,7 +278,7 @@ def _done(scenario: Scenario, catalog: Catalog) -> list[Any]:
         if "afterFault" in start:
             start["afterFault"] = order.get(start["afterFault"], -1)
         recurrence = use.recurrence.to_json() if use.recurrence else None
-        faults.append([use.type, _target(use.target), _chosen(use.type, use.parameters, catalog), start, recurrence])
+        faults.append([use.type, groupless(use.target), _chosen(use.type, use.parameters, catalog), start, recurrence])
     return [choice.name, choice.version, options, choice.load.profile, faults, list(scenario.spec.noise)]
 
 
@@ -299,11 +300,6 @@ def _amount(value: Any) -> bool:
     if isinstance(value, str):
         return _AMOUNT.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _target(text: str) -> str:
-    ref = Reference.parse(text)
-    return str(ref.groupless)
 
 
 def _chosen(fault_type: str, parameters: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:

@@ -75,6 +75,15 @@ class Reference(msgspec.Struct, frozen=True, order=True):
         return msgspec.structs.replace(self, namespace=real) if real != self.namespace else self
 
 
+def groupless(text: str) -> str:
+    """A reference as they are usually spelled, so that one written with its group names no other object.
+
+    Raises:
+        ValueError: the text is no reference.
+    """
+    return str(Reference.parse(text).groupless)
+
+
 def bare(text: str) -> tuple[str, str]:
     """Kind and name of a reference: what is left of it where a name is unique over all namespaces of an app."""
     ref = Reference.parse(text)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from scenario_kit.model import AlertRule, App, Object, Reference
+from scenario_kit.model.reference import groupless
 from scenario_kit.ports import Cluster
 
 #: What controllers append to the name of a workload for its pods: ReplicaSet hash and suffix, ordinal, or suffix.
@@ -28,7 +29,7 @@ def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Ca
     kind = rule.entity.kind
     if kind == "Component":
         component = app.component(value)
-        return _spelled(component.workload) if component else ""
+        return groupless(component.workload) if component else ""
     if kind == "Pod":
         owner = owner_of(value)
         return _of_app(f"{owner.kind}/{owner.name}", app) if owner else by_name(value, app)
@@ -37,7 +38,7 @@ def entity_of(rule: AlertRule, labels: Mapping[str, str], app: App, owner_of: Ca
 
 def _of_app(bare: str, app: App) -> str:
     """The reference with the symbolic namespace of the component whose workload it is."""
-    found = (_spelled(c.workload) for c in app.components)
+    found = (groupless(c.workload) for c in app.components)
     return next((text for text in found if text.endswith(f"/{bare}")), bare)
 
 
@@ -102,8 +103,3 @@ def _top(pod: Object, replica_sets: Mapping[str, Object]) -> tuple[str, str] | N
         return owner
     replica_set = replica_sets.get(owner[1])
     return (_controller(replica_set) or owner) if replica_set else None
-
-
-def _spelled(workload: str) -> str:
-    ref = Reference.parse(workload)
-    return str(ref.groupless)

@@ -12,9 +12,8 @@ import msgspec
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Entity, Fault, Object, Reference, Solution
 from scenario_kit.model.chaos import GROUP, experiment, marks
-from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.render.mistake import mistake
-from scenario_kit.render.objects import WORKLOADS
 
 #: The admission policy that keeps Chaos Mesh's events about single pods out of namespaces.
 QUIET_EVENTS: Final = "quiet-events"

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
-from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.reference import WORKLOADS, real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
-from scenario_kit.render.objects import WORKLOADS, pod_labels
+from scenario_kit.render.objects import pod_labels
 
 #: The namespace of each workload, and the labels of its pods.
 Homes = Sequence[tuple[str, Mapping[str, Any]]]

@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, Source
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.mistake import mistake
-from scenario_kit.render.objects import WORKLOADS, found
+from scenario_kit.render.objects import found
 
 GRID: Final = 15
 #: The sizes among which each occurrence of a load swing draws, from half of ``percent`` to all of it.

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.reference import WORKLOADS as WORKLOADS
-from scenario_kit.model.reference import real_name, symbolic_name
+from scenario_kit.model.reference import WORKLOADS, real_name, symbolic_name
 from scenario_kit.render.mistake import did_you_mean, mistake
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.reference import real_name
-from scenario_kit.render.objects import WORKLOADS, spelled
+from scenario_kit.model.reference import WORKLOADS, real_name
+from scenario_kit.render.objects import spelled
 
 #: Kind → the keys by which a volume, a source of a projected volume, and an environment name such an object.
 _VOLUME: Final = {

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.files import files
 from scenario_kit.render.flags import flags
 from scenario_kit.render.jsonfields import documents, with_field
 from scenario_kit.render.knobs import knobs
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.namespaces import finder
-from scenario_kit.render.objects import WORKLOADS, found, pod_labels, position, spelled, workload_behind
+from scenario_kit.render.objects import found, pod_labels, position, spelled, workload_behind
 from scenario_kit.render.readers import readers
 from scenario_kit.render.seen import blind, mute
 from scenario_kit.render.target import Target

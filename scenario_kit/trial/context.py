@@ -13,14 +13,16 @@ from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
 from scenario_kit.model.observation import Passage
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import noise
 from scenario_kit.trial.progress import Progress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
 TICK: Final = 15
+#: Traffic is measured over this many seconds (design §5, Resolved).
+TRAFFIC_WINDOW: Final = 300
 
 
 class Stopped(Exception):

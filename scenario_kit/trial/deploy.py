@@ -15,9 +15,8 @@ from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureErr
 from scenario_kit.judge import guards, residue
 from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.reference import GROUP
+from scenario_kit.model.reference import GROUP, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 

@@ -12,10 +12,10 @@ from scenario_kit.errors import Rejected
 from scenario_kit.judge import resolved
 from scenario_kit.judge.expectations import label, of_class
 from scenario_kit.model import Finding, Object, Severity, Step
-from scenario_kit.model.reference import Reference, bare
+from scenario_kit.model.reference import WORKLOADS, Reference, bare
 from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.render.objects import WORKLOADS, spelled
+from scenario_kit.render.objects import spelled
 from scenario_kit.render.readers import readers
 from scenario_kit.trial import rollouts
 from scenario_kit.trial.context import Context

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from scenario_kit.judge.expectations import same_entity
-from scenario_kit.model import Component, Reference
+from scenario_kit.model import Component
 from scenario_kit.model.observation import Passage, Work
-from scenario_kit.model.reference import bare
+from scenario_kit.model.reference import bare, groupless
 from scenario_kit.observe.work import work
 from scenario_kit.trial import noise
-from scenario_kit.trial.context import Context
-
-#: The app at peace is measured over this many seconds before the first change.
-_BEFORE: Final = 300
+from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
 
 
 def passages(context: Context, end: float) -> tuple[Passage, ...]:
@@ -28,11 +23,11 @@ def passages(context: Context, end: float) -> tuple[Passage, ...]:
     silent = _silent(context, injected) if injected is not None else []
     if injected is None or not silent:
         return ()
-    before = _work(context, injected - _BEFORE, injected)
+    before = _work(context, injected - TRAFFIC_WINDOW, injected)
     during = _work(context, injected, end)
     nothing = Work(seconds=end - injected, requests=0.0)
     return tuple(
-        Passage(entity=str(Reference.parse(c.workload).groupless), before=was, during=during.get(c.name, nothing))
+        Passage(entity=groupless(c.workload), before=was, during=during.get(c.name, nothing))
         for c in silent
         if (was := before.get(c.name)) is not None
     )

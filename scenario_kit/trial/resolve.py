@@ -16,8 +16,8 @@ from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.trial import lasting, noise
-from scenario_kit.trial.context import Baseline, Context
-from scenario_kit.trial.watch import TRAFFIC_WINDOW, next_look, pass_time, served_between, stretch
+from scenario_kit.trial.context import TRAFFIC_WINDOW, Baseline, Context
+from scenario_kit.trial.watch import next_look, pass_time, served_between, stretch
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from scenario_kit.changes import settled
 from scenario_kit.model import Object
-from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.trial.context import TICK, Context
 
 

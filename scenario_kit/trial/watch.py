@@ -18,11 +18,9 @@ from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.trial import noise, signs
 from scenario_kit.trial.checks import await_checks
-from scenario_kit.trial.context import TICK, Baseline, Context
+from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Baseline, Context
 from scenario_kit.trial.passages import passages
 
-#: Success is measured over this many seconds (design §5, Resolved).
-TRAFFIC_WINDOW: Final = 300
 #: How far time moves between two looks while waiting for alerts, in seconds.
 _LOOK: Final = 60
 #: Added to `for` and rate window where the author gives no deadline: flush, scrape, and the app's own delay.

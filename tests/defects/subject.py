@@ -14,7 +14,7 @@ from scenario_kit.lint.case import Case
 from scenario_kit.lint.opening import opened
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object, Reference
-from scenario_kit.render.objects import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS
 
 Document = dict[str, Any]
 

@@ -18,11 +18,11 @@ from scenario_kit.lab.page.document import Run, Shown
 from scenario_kit.lab.page.graph import Drawing, drawing
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
+from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners, scope
 from scenario_kit.observe.entities import by_name
 from scenario_kit.ports import Cluster, LogLine, Metrics
-from scenario_kit.render.objects import WORKLOADS
 from scenario_kit.trial import TrialStatus, alerts_now
 
 #: Seconds (wall) for which an answer is given again: several windows may show the same world.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenario_kit.lab.twin.process import Process
-from scenario_kit.model.effect import Ledger
+from scenario_kit.lab.twin.process import Process, injected
+from scenario_kit.model.effect import ContainerEffect, Ledger
 
 #: The number of the clock that tells the time of day (``CLOCK_REALTIME``); others are not told by anybody.
 _REALTIME = 0
@@ -19,7 +19,7 @@ _REALTIME = 0
 def note(processes: Iterable[Process], ledger: Ledger, start: float) -> None:
     """Take note of how far the clocks of processes are ahead from ``start`` on."""
     for process in processes:
-        ahead = 0.0 if process.ended else _ahead(process, ledger)
+        ahead = sum(_shift(effect) for effect in injected(process, ledger, "Time"))
         if ahead != told(process, start):
             process.clock = (*process.clock, (start, ahead))
 
@@ -29,13 +29,8 @@ def told(process: Process, t: float) -> float:
     return next((ahead for since, ahead in reversed(process.clock) if since <= t), 0.0)
 
 
-def _ahead(process: Process, ledger: Ledger) -> float:
-    own = process.key.instance.rpartition("://")[2]
-    return sum(
-        float(effect.arguments["seconds"]) + float(effect.arguments["nanoseconds"]) / 1e9
-        for effect in ledger.containers
-        if effect.kind == "Time"
-        and effect.pod_uid == process.key.pod_uid
-        and effect.container_id.rpartition("://")[2] == own
-        and _REALTIME in effect.arguments["clocks"]
-    )
+def _shift(effect: ContainerEffect) -> float:
+    """The seconds that an effect puts the time of day ahead by."""
+    if _REALTIME not in effect.arguments["clocks"]:
+        return 0.0
+    return float(effect.arguments["seconds"]) + float(effect.arguments["nanoseconds"]) / 1e9

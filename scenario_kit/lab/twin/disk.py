@@ -7,15 +7,15 @@ error ends an access, and with it the operation or the whole program, as the app
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Parameters
-from scenario_kit.lab.twin.process import Crash, Process, identify
+from scenario_kit.lab.twin.process import Crash, Process, identify, injected
 from scenario_kit.lab.twin.resources import queued
 from scenario_kit.lab.twin.storage import Access, DiskModel, Snapshots, Upkeep
 from scenario_kit.lab.twin.streams import Streams, identity, mix
@@ -25,6 +25,7 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 
 _DISK, _STEP = 0x5A, 0x2000
+_UNTOUCHED: Final[Mapping[str, Any]] = {"volume": "", "actions": ()}
 
 
 class _Met(NamedTuple):
@@ -53,8 +54,8 @@ class Disks:
         for process in processes:
             if process.model is None or (not process.model.disk.directory and not process.volume.rules):
                 continue
-            path, found = _injected(process, ledger)
-            process.volume.meet(path, found)
+            told = next((effect.arguments for effect in injected(process, ledger, "IO")), _UNTOUCHED)
+            process.volume.meet(told["volume"], rules(told["actions"]))
             if process.volume.saved_at is None:
                 process.volume.saved_at = max(start, process.ready_at)
 
@@ -225,16 +226,6 @@ def _apply(rule: Rule, met: _Met, key: int, ordinal: int, streams: Streams) -> N
         met.errors[hit] = np.array([number for number, _ in rule.errors], dtype=np.int64)[index][hit]
     if rule.falsifies:
         met.wrong[hit] = True
-
-
-def _injected(process: Process, ledger: Ledger) -> tuple[str, Sequence[Rule]]:
-    """The volume of a process with chaos in it, and the rules there; nothing where there is none."""
-    own = process.key.instance.rpartition("://")[2]
-    for effect in ledger.containers:
-        mine = effect.pod_uid == process.key.pod_uid and effect.container_id.rpartition("://")[2] == own
-        if mine and effect.kind == "IO" and not process.ended:
-            return effect.arguments["volume"], rules(effect.arguments["actions"])
-    return "", ()
 
 
 def _calls(process: Process, operations: Iterable[str]) -> float:

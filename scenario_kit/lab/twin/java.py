@@ -14,7 +14,7 @@ from scenario_kit.lab.twin.beside import JavaModel
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Parameters
-from scenario_kit.lab.twin.process import Process, identify
+from scenario_kit.lab.twin.process import Process, identify, injected
 from scenario_kit.model.app import App, Jvm
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
@@ -115,11 +115,8 @@ class Java:
 
 
 def _installed(process: Process, ledger: Ledger) -> Iterator[tuple[int, Sequence[Rule]]]:
-    own = process.key.instance.rpartition("://")[2]
-    for effect in ledger.containers:
-        mine = effect.pod_uid == process.key.pod_uid and effect.container_id.rpartition("://")[2] == own
-        if mine and effect.kind == "JVM" and not process.ended:
-            yield effect.arguments["port"], effect.arguments["rules"]
+    for effect in injected(process, ledger, "JVM"):
+        yield effect.arguments["port"], effect.arguments["rules"]
 
 
 def _identity(rule: Rule) -> tuple[str, str, str]:

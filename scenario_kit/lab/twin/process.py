@@ -14,6 +14,7 @@ from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, P
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.volume import Volume
 from scenario_kit.model.base import Object
+from scenario_kit.model.effect import ContainerEffect, Ledger
 from scenario_kit.model.image import like
 
 
@@ -155,6 +156,19 @@ class Process:
         entry = self.operations.setdefault(operation, [0.0, 0.0])
         entry[0] += calls
         entry[1] += errors
+
+
+def injected(process: Process, ledger: Ledger, kind: str) -> list[ContainerEffect]:
+    """The effects of a kind of chaos in the container of a process; none once it has ended."""
+    own = process.key.instance.rpartition("://")[2]
+    return [
+        effect
+        for effect in ledger.containers
+        if effect.kind == kind
+        and effect.pod_uid == process.key.pod_uid
+        and effect.container_id.rpartition("://")[2] == own
+        and not process.ended
+    ]
 
 
 class Identity(NamedTuple):

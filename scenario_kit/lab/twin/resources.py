@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.parameters import Physics
-from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process import Process, ProcessKey, injected
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.streams import Streams, identity
 from scenario_kit.model.effect import ContainerEffect, Ledger
@@ -41,15 +41,7 @@ class Stress:
 
 def stress(ledger: Ledger, process: Process) -> Stress:
     """The stressors in the container of a process."""
-    own = process.key.instance.rpartition("://")[2]
-    found = [
-        effect
-        for effect in ledger.containers
-        if effect.kind == "Stress"
-        and effect.pod_uid == process.key.pod_uid
-        and effect.container_id.rpartition("://")[2] == own
-    ]
-    return Stress(found, process.limit("memory") or 0.0)
+    return Stress(injected(process, ledger, "Stress"), process.limit("memory") or 0.0)
 
 
 def factor(load: float) -> float:

@@ -22,7 +22,8 @@ from scenario_kit.lab.state import LabState, Part
 from scenario_kit.lab.supervisor import control_plane_folder
 from scenario_kit.model.base import Object
 
-COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+STORE, API_SERVER = "etcd", "kube-apiserver"
+COMPONENTS = (STORE, API_SERVER, "kube-controller-manager", "kube-scheduler")
 PEER = "etcd-peer"
 #: Written into the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"

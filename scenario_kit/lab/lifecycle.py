@@ -246,6 +246,12 @@ def _emptied(state: LabState, force: bool, reporter: toolchain.Reporter | None, 
 def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     dead = {part.name for part in state.dead_parts()}
     if dead:
+        server = state.part(cluster.API_SERVER)
+        if cluster.STORE in dead and server is not None and state.alive(server):
+            # While its store is gone it asks for it more and more seldom, in the end every two minutes: a fresh one asks
+            # at once.
+            supervisor.end(server)
+            dead.add(server.name)
         for part in state.parts:
             if part.name in dead:
                 supervisor.await_free(part)

@@ -83,6 +83,20 @@ def kill(folder: str) -> None:
         time.sleep(_POLL_SECONDS)
 
 
+def end(part: Part) -> None:
+    """End one process that runs, at once; what it keeps is elsewhere.
+
+    Raises:
+        LabError: it does not end.
+    """
+    deadline = time.monotonic() + _KILL_SECONDS
+    _kill(part.pid)
+    while not _gone(part.pid):
+        if time.monotonic() > deadline:
+            raise LabError(f"{part.name} (pid {part.pid}) does not end")
+        time.sleep(_POLL_SECONDS)
+
+
 def await_free(part: Part) -> None:
     """Wait until the port of a dead part is free: a process that ends closes its sockets last.
 

@@ -138,6 +138,18 @@ def test_dead_parts_are_reported_with_their_log_and_repaired(lab: LabState) -> N
     assert [p.port for p in repaired.parts] == [p.port for p in lab.parts]
 
 
+def test_an_api_server_without_its_store_is_started_again_with_it(lab: LabState) -> None:
+    before = LabState.load("first")
+    store = before.part("etcd")
+    os.kill(store.pid, signal.SIGKILL)
+    while before.alive(store):
+        pass
+    repaired = lifecycle.up("first")
+    assert {r.name: r.health for r in lifecycle.status(repaired)} == {p.name: "" for p in repaired.parts}
+    changed = {p.name for p, q in zip(before.parts, repaired.parts, strict=True) if p.pid != q.pid}
+    assert {"etcd", "kube-apiserver"} <= changed
+
+
 def _answers(port: int) -> bool:
     """Whether somebody listens there. (The port may be taken all the same, as that of a connection to elsewhere.)"""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:

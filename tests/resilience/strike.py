@@ -31,6 +31,8 @@ _PLAN: Final = msgspec.structs.replace(TRY, name="struck")
 #: Wall seconds that a trial may stand still: shorter than for people, who may start their lab again meanwhile.
 _PATIENCE: Final = 60.0
 _LONGEST: Final = 300.0
+#: Some stages are over after a tenth of a second.
+_LOOK_SECONDS: Final = 0.02
 _CLEAN: Final = 300.0
 
 
@@ -61,6 +63,7 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
                     KubeCluster(kubeconfig=Path(state.kubeconfig)),
                     plan=_PLAN, app=sample.app.name, scenario=scenario.name, digest=sample.digest, parallel=1,
                     health=lambda: not_well(state), progress=watch, patience=_PATIENCE,
+                    pause=lambda _: time.sleep(_LOOK_SECONDS),
                 )
             )  # fmt: skip
         except ScenarioKitError as problem:

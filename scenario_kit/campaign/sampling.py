@@ -144,6 +144,8 @@ def lower_bound(n: int, broken: int, confidence: float = 0.95) -> float:
     _check(n, broken)
     if broken == n:
         return 0.0
+    if not broken:
+        return float((1 - confidence) ** (1 / n))
     from scipy.special import betaincinv  # an import that only the end of a campaign should pay
 
     return float(betaincinv(n - broken, broken + 1, 1 - confidence))

@@ -40,24 +40,37 @@ def of_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
 
 def findings(app: App, file: Path) -> list[Finding]:
     """What keeps the twin of an app from running, each mistake where it stands in the file."""
-    from scenario_kit.lab.twin.fit import mistakes
     from scenario_kit.lint import RULES
     from scenario_kit.load.document import read_document
     from scenario_kit.model import Finding
 
-    found, rule = mistakes(app), RULES["SK138"]
+    found, rule = _mistakes(app), RULES["SK138"]
     document = read_document(file) if found else None
     return [
         Finding(
             code=rule.code,
             severity=rule.severity,
-            message=f"the twin of {app.name} {app.version}: {mistake.text}",
-            position=position_of(document, app.version, mistake.place) if document else None,
+            message=f"the twin of {app.name} {app.version}: {text}",
+            position=position_of(document, app.version, place) if document else None,
             why=rule.why,
             fix=rule.fix,
         )
-        for mistake in found
+        for text, place in found
     ]
+
+
+def _mistakes(app: App) -> list[tuple[str, Place]]:
+    """What is wrong, and where; kept, since to load the twin takes longer than to lint a scenario."""
+    import msgspec
+
+    from scenario_kit.load.kept import kept
+
+    def judged() -> list[tuple[str, Place]]:
+        from scenario_kit.lab.twin.fit import mistakes
+
+        return [(mistake.text, mistake.place) for mistake in mistakes(app)]
+
+    return [(text, tuple(place)) for text, place in kept("twin", (), (msgspec.json.encode(app).decode(),), judged)]
 
 
 def position_of(document: Document, version: str, place: Place) -> Position:

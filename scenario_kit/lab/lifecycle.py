@@ -248,8 +248,7 @@ def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callab
     if dead:
         server = state.part(cluster.API_SERVER)
         if cluster.STORE in dead and server is not None and state.alive(server):
-            # While its store is gone it asks for it more and more seldom, in the end every two minutes: a fresh one asks
-            # at once.
+            # It asks for a store that is gone ever more seldom, every two minutes in the end; a fresh one asks at once.
             supervisor.end(server)
             dead.add(server.name)
         for part in state.parts:

@@ -9,8 +9,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import Authority, issue
-from scenario_kit.lab.chaos_daemon.names import SERVICE
-from scenario_kit.lab.chaos_daemon.server import SERVER_NAME
+from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE, SERVER_NAME
 from scenario_kit.lab.platform import CHAOS_NAMESPACE
 from scenario_kit.lab.state import ChaosDaemon, LabState
 from scenario_kit.lab.supervisor import Spec
@@ -70,7 +69,7 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "METRICS_HOST": LOOPBACK,
             "METRICS_PORT": str(part.port),
             "CHAOS_DAEMON_SERVICE_PORT": str(daemon.port),
-            "CHAOS_DNS_SERVICE_NAME": SERVICE,
+            "CHAOS_DNS_SERVICE_NAME": NAME_SERVICE,
             "CHAOS_DNS_SERVICE_PORT": str(state.ports.get(NAMES, 0)),
             "CHAOS_MESH_CA_CERT": daemon.ca,
             "CHAOS_DAEMON_CLIENT_CERT": daemon.client_certificate,

@@ -6,10 +6,12 @@ Its pods are simulated like all others. What they answer is up to the twin, whic
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from scenario_kit.lab.twin import ClusterDns
 from scenario_kit.model.base import Object
+
+if TYPE_CHECKING:
+    from scenario_kit.lab.twin import ClusterDns
 
 NAMESPACE: Final = "kube-system"
 #: Name of the ConfigMap and of the Deployment.
@@ -94,6 +96,8 @@ def found(objects: Mapping[str, Mapping[str, Object]]) -> ClusterDns | None:
     Its pods live by the wall clock, which must not decide when a virtual trial sees them come and go: whether it runs
     is what its Deployment wants, and whether its Service leads there.
     """
+    from scenario_kit.lab.twin import ClusterDns  # whoever starts a lab installs it, and needs no twin
+
     config = objects.get("ConfigMap", {}).get(NAME)
     if config is None:
         return None

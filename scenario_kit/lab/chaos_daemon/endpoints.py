@@ -1,11 +1,17 @@
-"""How the manager finds the daemon: an EndpointSlice whose name starts with ``chaos-daemon-``."""
+"""How the manager finds the daemon (an EndpointSlice whose name starts with ``chaos-daemon-``) and the name server."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Final
 
 from scenario_kit.model import Object
+
+#: The name that the manager expects in the daemon's certificate.
+SERVER_NAME: Final = "chaos-daemon.chaos-mesh.org"
+#: The Service by which the manager finds the name server, as the chart of Chaos Mesh has it.
+NAME_SERVICE: Final = "chaos-mesh-dns-server"
 
 
 def daemon_endpoints(

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import grpc
 
+from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
 from scenario_kit.lab.chaos_daemon.listening import listen
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 from scenario_kit.model import ContainerEffect, Object
 
-#: The Service by which the manager finds the server, and how its pod is labelled, as the chart of Chaos Mesh has it.
-SERVICE: Final = "chaos-mesh-dns-server"
+#: How its pod is labelled, as the chart of Chaos Mesh has it.
 _LABELS: Final = {"app.kubernetes.io/component": "chaos-dns-server"}
 #: What the ledger calls these effects.
 KIND: Final = "Names"
@@ -108,7 +108,7 @@ def objects(namespace: str) -> tuple[Object, Object]:
     service: Object = {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": SERVICE, "namespace": namespace, "labels": _LABELS},
+        "metadata": {"name": NAME_SERVICE, "namespace": namespace, "labels": _LABELS},
         "spec": {"selector": _LABELS, "ports": [{"name": "dns", "port": 53, "protocol": "UDP"}]},
     }
     pod: Object = {

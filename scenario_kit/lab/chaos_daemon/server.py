@@ -18,9 +18,6 @@ from scenario_kit.lab.chaos_daemon.listening import listen
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.proto import Call, Messages
 
-#: The name that the manager expects in the server's certificate.
-SERVER_NAME = "chaos-daemon.chaos-mesh.org"
-
 #: Calls that act on a pod's network namespace: any container will do, and the pod's UID where none answers.
 _NETWORK_CALLS = frozenset({"FlushIPSets", "SetIptablesChains", "SetTcs"})
 

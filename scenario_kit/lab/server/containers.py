@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.chaos_daemon import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.model.base import Object
 
 

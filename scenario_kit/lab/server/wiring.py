@@ -14,8 +14,12 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import LabError, Rejected
 from scenario_kit.lab import aggregation, chaos_manager
 from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, ServerTls, daemon_endpoints, load_messages, names
+from scenario_kit.lab.chaos_daemon import names
+from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.names import NameServer
+from scenario_kit.lab.chaos_daemon.proto import load_messages
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.platform import CHAOS_NAMESPACE
 from scenario_kit.lab.server.api import Api, serve

@@ -11,8 +11,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.chaos_daemon import ChaosDaemon, LedgerBook, Messages, ServerTls, load_messages
-from scenario_kit.lab.chaos_daemon.server import SERVER_NAME
+from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.proto import Messages, load_messages
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
 

@@ -12,8 +12,9 @@ import grpc
 import pytest
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.chaos_daemon import ChaosDaemon, Misbehaviour, ServerTls
-from scenario_kit.lab.chaos_daemon.server import SERVER_NAME, _demand_tls13, _Refused
+from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
+from scenario_kit.lab.chaos_daemon.knobs import Misbehaviour
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls, _demand_tls13, _Refused
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java
 

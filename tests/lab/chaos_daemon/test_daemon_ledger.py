@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.lab.chaos_daemon import LedgerBook, daemon_endpoints
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey
+from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
 from scenario_kit.lab.chaos_daemon.network import AddressSet, Rule, members
 from scenario_kit.lab.chaos_daemon.units import bytes_per_second
 from scenario_kit.model import ContainerEffect, NetworkEffect

@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from scenario_kit.lab.chaos_daemon import LedgerBook
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.names import _PROTOCOL, NameServer, objects, status
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 

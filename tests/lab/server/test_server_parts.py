@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab.chaos_daemon import LedgerBook
-from scenario_kit.lab.chaos_daemon.ledger import EffectKey
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
 from scenario_kit.lab.kubelet.processes import PlainProcesses
 from scenario_kit.lab.server import informers as informers_module
 from scenario_kit.lab.server.containers import RunningContainers

@@ -61,12 +61,14 @@ class Census:
             idle=identity.idle,
             env=env,
             started_at=now,
-            ready_at=now + (identity.model.ready_seconds if identity.model else 0.0),
+            ready_at=now,
+            start_cpu=identity.model.start_cpu_seconds * self._parameters.physics.cpu_scale if identity.model else 0.0,
             logins=_logins(view, identity.model, env),
             files=self.files(view, pod),
             listeners=listeners(identity, spec, env, config),
             config=config,
         )
+        process.ready_at = now + process.start_seconds
         self._born[uid, spec["name"]] = process
         return process
 

@@ -122,7 +122,7 @@ class Twin:
         self._disks.end(processes, t, dt, self._logs)
         for process in processes:
             process.holdings.connected = connected.get(process.key, 0)
-        usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, dt)
+        usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, t, dt)
         exits = [*failed, *ended, *exits, *self._crashed(processes, t)]
         if exits:
             self._connections.redial()

@@ -217,8 +217,9 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     each other; empty means that there is no other. ``dialect`` is the language whose words it has for failures (cpp,
     dotnet, envoy, go, java, node, python, rust; any other speaks like Go). ``config`` is the path of a JSON file, read
     when the process starts; a key of it that lies inside of objects is spelled with dots (``cache.addr``), and texts
-    and numbers count. ``registers`` announces the process in registries, once, when it has come up. Of a ``blind``
-    component no span shows an error, as its code sets no status.
+    and numbers count. It serves ``ready_seconds`` after its start, or later where a CPU limit makes what it computes
+    until then (``start_cpu_seconds``) last longer. ``registers`` announces the process in registries, once, when it has
+    come up. Of a ``blind`` component no span shows an error, as its code sets no status.
     """
 
     image: str
@@ -229,6 +230,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     registers: tuple[Registration, ...] = ()
     ports: tuple[Port, ...] = ()
     ready_seconds: float = 5.0
+    start_cpu_seconds: float = 0.0
     dialect: str = "go"
     idle_millicores: float = 3.0
     cpu_ms: float = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Floats
@@ -16,6 +16,9 @@ from scenario_kit.lab.twin.volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import ContainerEffect, Ledger
 from scenario_kit.model.image import like
+
+#: The least that a limit can leave: the kubelet rounds up to the kernel's smallest share, 1 ms of each 100 ms.
+_LEAST_CORES: Final = 0.01
 
 
 class ProcessKey(NamedTuple):
@@ -53,7 +56,8 @@ class Unsent(NamedTuple):
 class Process:
     """One run of a container. ``component`` is empty for programs that the application's definition does not know.
 
-    ``idle`` programs (pause images) run and do nothing. ``config`` is its configuration file, None where none is
+    ``idle`` programs (pause images) run and do nothing; ``start_cpu`` are the seconds of CPU that it needs to come up.
+    ``config`` is its configuration file, None where none is
     mounted. Fields below ``config`` change while it runs; ``held`` counts the keys in a cache, by operation;
     ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
     of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
@@ -74,6 +78,7 @@ class Process:
     env: Mapping[str, str]
     started_at: float
     ready_at: float
+    start_cpu: float
     logins: tuple[tuple[str, str], ...]
     files: Mapping[str, str]
     listeners: tuple[Listener, ...]
@@ -141,6 +146,19 @@ class Process:
     def limit(self, resource: str) -> float | None:
         """The container's limit of cpu (cores) or memory (bytes)."""
         return number(((self.spec.get("resources") or {}).get("limits") or {}).get(resource))
+
+    @property
+    def cores(self) -> float | None:
+        """The cores that the container's limit leaves it; None where it has none."""
+        limit = self.limit("cpu")
+        return max(limit, _LEAST_CORES) if limit else None
+
+    @property
+    def start_seconds(self) -> float:
+        """How long it takes to come up, once it has what it needs."""
+        if self.model is None:
+            return 0.0
+        return max(self.model.ready_seconds, self.start_cpu / (self.cores or float("inf")))
 
     def listener(self, port: int) -> Listener | None:
         """What listens on a port."""

@@ -75,14 +75,19 @@ class Resources:
         effects: Mapping[ProcessKey, Sequence[Active]],
         connections: Mapping[ProcessKey, int],
         ledger: Ledger,
+        now: float,
         dt: float,
     ) -> tuple[dict[tuple[str, str], Usage], list[Exit]]:
-        """Usage of each container in the last ``dt`` seconds, and who was killed; sets how slow each process now is."""
+        """Usage of each container in the ``dt`` seconds up to ``now``, and who was killed.
+
+        Sets how slow each process now is.
+        """
         usage: dict[tuple[str, str], Usage] = {}
         exits: list[Exit] = []
         for process in processes:
             taken = stress(ledger, process)
-            cpu, throttled = self._cpu(process, effects.get(process.key, ()), taken, dt)
+            busy = sum(effect.busy_cores for effect in effects.get(process.key, ())) + _starting(process, now - dt)
+            cpu, throttled = self._cpu(process, busy, taken, dt)
             memory = self.memory(process, connections.get(process.key, 0)) + taken.bytes
             memory += sum(effect.held_bytes for effect in effects.get(process.key, ()))
             limit = process.limit("memory")
@@ -94,14 +99,13 @@ class Resources:
             process.cpu_seconds = 0.0
         return usage, exits
 
-    def _cpu(self, process: Process, effects: Sequence[Active], taken: Stress, dt: float) -> tuple[float, float]:
+    def _cpu(self, process: Process, busy: float, taken: Stress, dt: float) -> tuple[float, float]:
         model = process.model
         idle = (model.idle_millicores if model else _IDLE_MILLICORES) / 1000.0 if not process.idle else 0.0
         wobble = 1.0 + 0.05 * (2.0 * self._noise(process, "cpu") - 1.0)
         asked = (idle + process.cpu_seconds / dt) * wobble
-        busy = sum(e.busy_cores for e in effects)
         demand = asked + busy
-        limit = process.limit("cpu")
+        limit = process.cores
         ceiling = limit if limit is not None else self._physics.node_cores
         # Stressors share the cores: what they leave over, but never less than an equal share per busy thread.
         share = max(ceiling - taken.cores, ceiling / (1.0 + taken.workers))
@@ -125,6 +129,14 @@ class Resources:
     def _noise(self, process: Process, what: str) -> float:
         name = process.component or process.key.container
         return self._streams.single(identity(f"{what} {name}"), process.ordinal)
+
+
+def _starting(process: Process, start: float) -> float:
+    """The cores that a process uses to come up, in a tick that begins at ``start``."""
+    took = process.start_seconds
+    if process.ended or not took or not start < process.ready_at < float("inf"):
+        return 0.0
+    return process.start_cpu / took
 
 
 def _size(text: object, limit: float) -> float:

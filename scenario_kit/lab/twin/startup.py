@@ -91,7 +91,7 @@ class Startup:
         return bool(decided), exits
 
     def _up(self, process: Process, t: float) -> None:
-        process.ready_at = t + (process.model.ready_seconds if process.model else 0.0)
+        process.ready_at = t + process.start_seconds
         port = next((entry.number for entry in process.listeners), 0)
         for text in process.model.banner if process.model else ():
             self._print(process, process.ready_at, text.replace("{port}", str(port)))

@@ -1,5 +1,7 @@
 """CPU, memory and the load that closes the loop."""
 
+from typing import Any
+
 import pytest
 
 from scenario_kit.lab.twin.resources import queued
@@ -36,8 +38,41 @@ def test_a_tight_cpu_limit_slows_and_throttles() -> None:
     assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").throttled_ratio > 0.3
 
 
+def _with_api(**fields: Any) -> Little:
+    components = tiny.TWIN["components"]
+    return tiny.started(components={**components, "api": {**components["api"], **fields}})
+
+
+def _slow_to_start(limit: str) -> Little:
+    cluster = _with_api(readySeconds=2, startCpuSeconds=3)
+    _limit(cluster, "api", **({"cpu": limit} if limit else {}))
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"), [("", 2.0), ("0", 2.0), ("2", 2.0), ("100m", 30.0), ("10m", 300.0), ("1m", 300.0)]
+)
+def test_a_program_comes_up_no_sooner_than_its_limit_gives_it_the_cpu(limit: str, seconds: float) -> None:
+    cluster = _slow_to_start(limit)
+    cluster.run(TICK)
+    (api,) = cluster.twin._census.of("api")
+    assert seconds <= api.ready_at - api.started_at < seconds + 1  # until the store has answered
+
+
+def test_coming_up_uses_the_cpu_and_is_throttled() -> None:
+    cluster = _slow_to_start("50m")
+    cluster.run(45.0)
+    assert cluster.last is not None
+    coming = next(u for (_, name), u in cluster.last.usage.items() if name == "api")
+    assert coming.cpu_cores == pytest.approx(0.05)
+    assert coming.throttled_ratio == 1.0
+    assert cluster.run(300.0).rate("api", kind="SERVER") > 0
+    assert cluster.last is not None
+    assert next(u for (_, name), u in cluster.last.usage.items() if name == "api").cpu_cores < 0.05
+
+
 def test_users_bring_no_more_than_the_cpu_can_serve_and_queue_for_it() -> None:
-    cluster = tiny.started()
+    cluster = _with_api(cpuMs=3)
     usual = cluster.run(300.0)
     needed = next(u.cpu_cores for (_, name), u in cluster.last.usage.items() if name == "api") if cluster.last else 0.0
     _limit(cluster, "api", cpu=f"{needed * 500:.0f}m")  # half of what they need

@@ -9,16 +9,23 @@ from urllib.parse import unquote, urlsplit
 from scenario_kit.model.base import Value
 
 _PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}
+_DATABASES = ("postgres", "postgresql")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
 class Address(NamedTuple):
-    """Where a program wants to connect, and as whom. ``port`` 0 means that the text names none."""
+    """Where a program wants to connect, as whom, and to which database. ``port`` 0 means that the text names none."""
 
     host: str
     port: int = 0
     user: str = ""
     password: str = ""
+    database: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """The database that a client of SQL asks for: where none is named, the one that is called as its user."""
+        return self.database or self.user
 
 
 class AddressSource(Value, frozen=True, kw_only=True):
@@ -45,7 +52,8 @@ def parse(text: str, default_port: int = 0) -> Address:
     """Read an address. An empty host means that the text names nothing that can be dialled.
 
     Understood: ``host``, ``host:port``, ``scheme://[user[:password]@]host[:port]/…``, and key-value strings such as
-    ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``.
+    ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``. What follows the host of a database's URL is the
+    name of the database.
     """
     text = text.strip()
     if "://" in text:
@@ -64,7 +72,9 @@ def _url(text: str, default_port: int) -> Address:
     except ValueError:  # a port that is no number: the program cannot dial it
         return Address("", 0)
     fallback = _PORTS.get(parts.scheme, default_port)
-    return Address(host, port or fallback, unquote(parts.username or ""), unquote(parts.password or ""))
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    database = unquote(parts.path.lstrip("/")) if parts.scheme in _DATABASES else ""
+    return Address(host, port or fallback, user, password, database)
 
 
 def _pairs(text: str, default_port: int) -> Address:
@@ -72,4 +82,5 @@ def _pairs(text: str, default_port: int) -> Address:
     host = found.get("host") or found.get("server") or found.get("datasource") or ""
     port = found.get("port", "")
     user = found.get("user") or found.get("username") or found.get("userid") or ""
-    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""))
+    database = found.get("dbname") or found.get("database") or found.get("initialcatalog") or ""
+    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""), database)

@@ -144,6 +144,19 @@ class Login(Value, frozen=True, kw_only=True):
     pattern: str = ""
 
 
+class Database(Value, frozen=True, kw_only=True):
+    """A database that a store has: by name, by the first of some variables that is set, or by what creates it.
+
+    The regular expression finds it in a ConfigMap, in its group ``name``. A store without any has what is asked for.
+    """
+
+    name: str = ""
+    env: tuple[str, ...] = ()
+    config_map: str = ""
+    key: str = ""
+    pattern: str = ""
+
+
 class Registration(Value, frozen=True, kw_only=True):
     """A process announces its address and first port as ``name``; the registry's address is that of the edge to it."""
 

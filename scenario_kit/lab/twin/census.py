@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from scenario_kit.lab.twin.environment import environment
@@ -64,6 +64,7 @@ class Census:
             ready_at=now,
             start_cpu=identity.model.start_cpu_seconds * self._parameters.physics.cpu_scale if identity.model else 0.0,
             logins=_logins(view, identity.model, env),
+            databases=frozenset(_databases(view, identity.model, env)),
             files=self.files(view, pod),
             listeners=listeners(identity, spec, env, config),
             config=config,
@@ -150,8 +151,8 @@ def _logins(view: View, model: ComponentModel | None, env: Mapping[str, str]) ->
             if user is not None and password is not None:
                 result.append((user, password))
         if login.config_map:
-            data = (view.kind("ConfigMap").get(login.config_map) or {}).get("data") or {}
-            result += [(m["user"], m["password"]) for m in re.finditer(login.pattern, str(data.get(login.key, "")))]
+            text = _text(view, login.config_map, login.key)
+            result += [(m["user"], m["password"]) for m in re.finditer(login.pattern, text)]
     return tuple(result)
 
 
@@ -161,3 +162,16 @@ def seconds(running: Object, now: float) -> float:
     if not text:
         return now if math.isfinite(now) else 0.0
     return min(now, datetime.fromisoformat(str(text).replace("Z", "+00:00")).timestamp())
+
+
+def _databases(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> Iterator[str]:
+    for database in model.databases if model else ():
+        yield from filter(None, (database.name, next((env[name] for name in database.env if env.get(name)), "")))
+        if database.config_map:
+            text = _text(view, database.config_map, database.key)
+            yield from (m["name"] for m in re.finditer(database.pattern, text))
+
+
+def _text(view: View, config_map: str, key: str) -> str:
+    """One value of a ConfigMap; empty where there is none."""
+    return str(((view.kind("ConfigMap").get(config_map) or {}).get("data") or {}).get(key, ""))

@@ -109,4 +109,5 @@ def _words(process: Process, edge: Edge, lanes: tuple[Lane, ...], ip: str) -> st
     address = read(edge.address, process)
     outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""
-    return cause(dialect, outcome, edge.protocol, host=address.host, port=address.port, ip=ip, user=address.user)
+    host, port, user, database = address.host, address.port, address.user, address.wanted
+    return cause(dialect, outcome, edge.protocol, host=host, port=port, ip=ip, user=user, database=database)

@@ -16,6 +16,7 @@ from scenario_kit.lab.twin.address import AddressSource
 from scenario_kit.lab.twin.beside import (
     CollectorModel,
     Consumer,
+    Database,
     Exporter,
     FlagModel,
     JavaModel,
@@ -245,6 +246,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
     blind: bool = False
     consumes: tuple[Consumer, ...] = ()
     logins: tuple[Login, ...] = ()
+    databases: tuple[Database, ...] = ()
     java: JavaModel = JavaModel()
     disk: DiskModel = DiskModel()
     banner: tuple[str, ...] = ()

@@ -80,6 +80,7 @@ class Process:
     ready_at: float
     start_cpu: float
     logins: tuple[tuple[str, str], ...]
+    databases: frozenset[str]
     files: Mapping[str, str]
     listeners: tuple[Listener, ...]
     config: Mapping[str, str] | None = None

@@ -146,6 +146,7 @@ class Recorder:
             port=port,
             ip=ip,
             user=address.user,
+            database=address.wanted,
             table=node.operation.model.table.rpartition(".")[2],
         )
         text = text.replace("500", status) if status else text

@@ -90,7 +90,10 @@ class Sessions:
             address=AddressSource(text=url),
             shared=False,
         )
-        session = Session(client, process, entry.does.filled(texts), edge, parse(url), now + SECONDS)
+        address = parse(url)
+        if not address.database and _PROTOCOLS.get(scheme) == "sql":
+            address = address._replace(database=process.env.get("PGDATABASE", ""))
+        session = Session(client, process, entry.does.filled(texts), edge, address, now + SECONDS)
         target, outcome, ip = self._reach(session, network, now)
         if target is None:
             code, text = complaint(scheme, outcome, session.address, ip)

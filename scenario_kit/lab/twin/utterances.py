@@ -18,6 +18,7 @@ _POSTGRES: Final = {
     "dropped": _PSQL + "Connection timed out",
     "denied": _PSQL + 'FATAL:  password authentication failed for user "{user}"',
     "barred": _PSQL + 'FATAL:  role "{user}" is not permitted to log in',
+    "nowhere": _PSQL + 'FATAL:  database "{database}" does not exist',
     "full": _PSQL + "FATAL:  sorry, too many clients already",
     "foreign": _PSQL + "received invalid response to SSL negotiation",
 }
@@ -46,6 +47,14 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "python": 'FATAL:  role "{user}" is not permitted to log in',
         "dotnet": '28000: role "{user}" is not permitted to log in',
     },
+    ("sql", "nowhere"): {
+        "go": 'pq: database "{database}" does not exist',
+        "python": 'FATAL:  database "{database}" does not exist',
+        "dotnet": '3D000: database "{database}" does not exist',
+        "java": 'FATAL: database "{database}" does not exist',
+        "node": 'database "{database}" does not exist',
+        "rust": 'database "{database}" does not exist',
+    },
     ("sql", "full"): {
         "go": "pq: sorry, too many clients already",
         "python": _SQL_FULL,
@@ -62,7 +71,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
 def complaint(scheme: str, outcome: str, address: Address, ip: str) -> tuple[int, str]:
     """The exit code and the last words of a client that gets no connection, or no login."""
     outcome = "unanswered" if outcome == "misanswered" else outcome
-    names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip}
+    names = {"host": address.host, "port": address.port, "user": address.user, "ip": ip, "database": address.wanted}
     if scheme in ("postgres", "postgresql"):
         return 2, _POSTGRES.get(outcome, _POSTGRES["refused"]).format(**names)
     if scheme == "redis":

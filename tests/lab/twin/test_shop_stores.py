@@ -42,6 +42,34 @@ def make(little, shop, changes):
 
 
 @pytest.mark.parametrize(
+    ("who", "edit", "words"),
+    [
+        ("product-catalog", ("/otel?", "/otel2?"), 'pq: database "otel2" does not exist'),
+        ("product-catalog", ("/otel?", "?"), 'pq: database "otelu" does not exist'),
+        ("product-catalog", ("/otel?", "/postgres?"), ""),
+        ("product-reviews", ("dbname=otel", "dbname=otel-v1"), 'FATAL:  database "otel-v1" does not exist'),
+        ("accounting", ("Database=otel", "Database=Otel"), '3D000: database "Otel" does not exist'),
+    ],
+)
+def test_a_database_that_is_not_there(cluster: Callable[..., Little], who, edit, words) -> None:
+    little = cluster(warm=60.0)
+    (container,) = little.get("Deployment", who)["spec"]["template"]["spec"]["containers"]
+    url = next(e["value"] for e in container["env"] if e["name"] == "DB_CONNECTION_STRING")
+    little.env(who, "DB_CONNECTION_STRING", url.replace(*edit))
+    little.run(240)
+    told = "\n".join(line.text for line in little.logs)
+    assert words in told
+    assert ("does not exist" in told) == bool(words)
+
+
+def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> None:
+    little = cluster(warm=60.0)
+    little.env("postgresql", "POSTGRES_DB", "shop")
+    little.run(120)
+    assert 'pq: database "otel" does not exist' in "\n".join(line.text for line in little.logs)
+
+
+@pytest.mark.parametrize(
     ("name", "target", "who", "silent", "words"),
     [
         ("valkey-password-changed", "valkey-cart", "cart", True, NOAUTH),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
-from scenario_kit.model import AlertRule, Reference, Severity
+from scenario_kit.model import AlertRule, App, Reference, Severity
 from scenario_kit.model.reference import WORKLOADS, groupless
+from scenario_kit.render.seen import unheard
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (15 + 15)
@@ -75,6 +77,21 @@ def alert_entities(case: Case) -> Iterator[Problem]:
             names = [str(ref) for ref in possible]
             fix, edited = did_you_mean(on, names), referred((*place, "on"), on, names)
             yield Problem((*place, "on"), message, on, f"a {alert.entity.kind} of the app", fix, edits=edited)
+        elif alert.entity.kind == "Component" and (silent := _unheard(case.app, alert, on)):
+            message = f"alert '{name}' is never about '{on}': by the app's twin.yaml, {silent} reports no such spans"
+            fix = "name who calls it; if it does report them, say so in twin.yaml (`telemetry`, `blind`)"
+            yield Problem((*place, "on"), message, on, "a component whose spans show what the rule looks for", fix)
+
+
+def _unheard(app: App, alert: AlertRule, on: str) -> str:
+    """The component behind a workload if the rule never hears of it; empty where it may."""
+    workload = Reference.parse(on).groupless
+    names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
+    try:
+        silent = unheard(alert.expr, app)
+    except AuthoringError:  # a twin that cannot be read, which others tell
+        return ""
+    return names[0] if names and silent.issuperset(names) else ""
 
 
 def _possible(case: Case, alert: AlertRule) -> set[Reference]:

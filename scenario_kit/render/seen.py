@@ -79,6 +79,17 @@ def blind(app: App) -> frozenset[str]:
     return frozenset(name for name, model in _models(app).items() if model.get("blind"))
 
 
+def unheard(expr: str, app: App) -> frozenset[str]:
+    """Components of which a rule with this expression never speaks, as they report no spans, or none with errors.
+
+    Nobody where it may look for something else instead.
+    """
+    spans = _SPANS.findall(expr)
+    if not spans or re.search(r"\bor\b", expr):
+        return frozenset()
+    return mute(app) | blind(app) if any(_ERRORS.search(matcher) for matcher in spans) else mute(app)
+
+
 def _models(app: App) -> Mapping[str, Mapping[str, Any]]:
     """How the twin models each component; nothing for an app without one."""
     known = (app.twin or {}).get("components", {})

@@ -182,6 +182,13 @@ def test_the_catalogue_has_no_findings(path: Path) -> None:
             lambda s: fault(s).update(target="Deployment/product-catalog"), {"SK110"}, id="target of wrong kind"
         ),
         pytest.param(_env_of_cart, {"SK120"}, id="unknown variable"),
+        pytest.param(
+            lambda s: s["expect"]["alerts"].append(
+                {"name": "HighRequestErrorRate", "on": "Deployment/valkey-cart", "class": "MayFire"}
+            ),
+            {"SK114"},
+            id="alert about a store that reports no spans",
+        ),
         pytest.param(lambda s: s["solutions"][0].update(fixes=["x"]), {"SK131", "SK416"}, id="fixes an unknown fault"),
         pytest.param(
             lambda s: s["groundTruth"]["propagation"].append(

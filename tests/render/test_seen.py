@@ -10,7 +10,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Check
 from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
-from scenario_kit.render.seen import idle, resolves, unseen
+from scenario_kit.render.seen import idle, resolves, unheard, unseen
 from scenario_kit.render.traffic import traffic
 
 
@@ -178,3 +178,26 @@ def test_whose_spans_show_no_errors_cannot_prove_any(app):
     errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
     assert unseen([errors], numb) == ("cart",)
     assert unseen([asks("cart")], numb) == unseen([errors], app) == ()
+
+
+FAILED = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0'
+SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_milliseconds_bucket{job="x"}[2m]))) > 1'
+
+
+@pytest.mark.parametrize(
+    ("expr", "cart"),
+    [
+        (FAILED, True),
+        (SLOW, False),
+        (FAILED.replace("=", "!=", 1), False),
+        (f"{FAILED} or up == 0", None),
+        ("kube_pod_status_ready == 0", None),
+    ],
+)
+def test_of_whom_a_rule_never_hears(app, expr, cart):
+    twin = copy.deepcopy(app.twin)
+    twin["components"]["cart"]["blind"] = True
+    silent = unheard(expr, msgspec.structs.replace(app, twin=twin))
+    assert ("cart" in silent) == bool(cart)
+    assert ("valkey-cart" in silent) == (cart is not None)
+    assert "checkout" not in silent

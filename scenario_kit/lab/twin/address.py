@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from scenario_kit.model.base import Value
 
 _PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}
 _DATABASES = ("postgres", "postgresql")
+_SECURE = ("https", "rediss", "grpcs")
+#: Modes of clients of PostgreSQL that do without TLS nowhere.
+_DEMANDING = ("require", "verify-ca", "verify-full", "verifyca", "verifyfull")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
 class Address(NamedTuple):
-    """Where a program wants to connect, as whom, and to which database. ``port`` 0 means that the text names none."""
+    """Where a program wants to connect, as whom, and to which database. ``port`` 0 means that the text names none.
+
+    With ``tls`` it speaks nothing else.
+    """
 
     host: str
     port: int = 0
     user: str = ""
     password: str = ""
     database: str = ""
+    tls: bool = False
 
     @property
     def wanted(self) -> str:
@@ -74,7 +81,9 @@ def _url(text: str, default_port: int) -> Address:
     fallback = _PORTS.get(parts.scheme, default_port)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     database = unquote(parts.path.lstrip("/")) if parts.scheme in _DATABASES else ""
-    return Address(host, port or fallback, user, password, database)
+    mode = parse_qs(parts.query).get("sslmode", [""])[-1]
+    tls = parts.scheme in _SECURE or (parts.scheme in _DATABASES and mode in _DEMANDING)
+    return Address(host, port or fallback, user, password, database, tls)
 
 
 def _pairs(text: str, default_port: int) -> Address:
@@ -83,4 +92,5 @@ def _pairs(text: str, default_port: int) -> Address:
     port = found.get("port", "")
     user = found.get("user") or found.get("username") or found.get("userid") or ""
     database = found.get("dbname") or found.get("database") or found.get("initialcatalog") or ""
-    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""), database)
+    tls = found.get("sslmode", "").lower() in _DEMANDING
+    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""), database, tls)

@@ -30,8 +30,8 @@ class Lane(NamedTuple):
     ``outcome``: ``ok``, ``refused``, ``noname``, ``unanswered`` and ``misanswered`` (no answer from the name server, or
     that it failed), ``dropped``, ``denied`` (login), ``foreign`` (somebody else listens),
     ``unlisted`` (the registry knows no address), ``full`` (no more connections),
-    ``barred`` (a user who may not log in), ``nowhere`` (a database that is not there); of a single call also
-    ``forbidden`` and ``locked`` (a table), ``aborted``.
+    ``plain`` (the caller wants TLS, which nobody here speaks), ``barred`` (a user who may not log in), ``nowhere`` (a
+    database that is not there); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
     """
 
     outcome: str
@@ -323,6 +323,8 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
     if target is None or target.ended:
         return Lane("refused")
     outcome = _greeting(edge, target, place.port)
+    if outcome == "ok" and address.tls:
+        outcome = "plain"
     if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
         outcome = "barred" if address.user in target.holdings.barred else "denied"
     elif outcome == "ok" and target.databases and address.wanted and address.wanted not in target.databases:

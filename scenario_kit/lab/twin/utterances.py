@@ -16,6 +16,7 @@ _POSTGRES: Final = {
     "noname": _UNKNOWN + "Name or service not known",
     "unanswered": _UNKNOWN + "Temporary failure in name resolution",
     "dropped": _PSQL + "Connection timed out",
+    "plain": _PSQL + "server does not support SSL, but SSL was required",
     "denied": _PSQL + 'FATAL:  password authentication failed for user "{user}"',
     "barred": _PSQL + 'FATAL:  role "{user}" is not permitted to log in',
     "nowhere": _PSQL + 'FATAL:  database "{database}" does not exist',
@@ -46,6 +47,14 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "go": 'pq: role "{user}" is not permitted to log in',
         "python": 'FATAL:  role "{user}" is not permitted to log in',
         "dotnet": '28000: role "{user}" is not permitted to log in',
+    },
+    ("sql", "plain"): {
+        "go": "pq: SSL is not enabled on the server",
+        "python": "server does not support SSL, but SSL was required",
+        "dotnet": "SSL connection requested. No SSL enabled connection from this host is configured.",
+        "java": "The server does not support SSL.",
+        "node": "The server does not support SSL connections",
+        "rust": "server does not support TLS",
     },
     ("sql", "nowhere"): {
         "go": 'pq: database "{database}" does not exist',

@@ -48,10 +48,12 @@ def make(little, shop, changes):
         ("product-catalog", ("/otel?", "?"), 'pq: database "otelu" does not exist'),
         ("product-catalog", ("/otel?", "/postgres?"), ""),
         ("product-reviews", ("dbname=otel", "dbname=otel-v1"), 'FATAL:  database "otel-v1" does not exist'),
+        ("product-catalog", ("sslmode=disable", "sslmode=require"), "pq: SSL is not enabled on the server"),
+        ("product-reviews", ("dbname=otel", "dbname=otel sslmode=require"), "server does not support SSL, but"),
         ("accounting", ("Database=otel", "Database=Otel"), '3D000: database "Otel" does not exist'),
     ],
 )
-def test_a_database_that_is_not_there(cluster: Callable[..., Little], who, edit, words) -> None:
+def test_a_database_that_is_not_there_or_speaks_no_tls(cluster: Callable[..., Little], who, edit, words) -> None:
     little = cluster(warm=60.0)
     (container,) = little.get("Deployment", who)["spec"]["template"]["spec"]["containers"]
     url = next(e["value"] for e in container["env"] if e["name"] == "DB_CONNECTION_STRING")
@@ -59,7 +61,7 @@ def test_a_database_that_is_not_there(cluster: Callable[..., Little], who, edit,
     little.run(240)
     told = "\n".join(line.text for line in little.logs)
     assert words in told
-    assert ("does not exist" in told) == bool(words)
+    assert ("does not exist" in told) == ("does not exist" in words)
 
 
 def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> None:
@@ -106,3 +108,12 @@ def test_a_fault_inside_a_store(cluster: Callable[..., Little], shop, shop_objec
         little.restart(workload.partition("/")[2])
     little.run(150)
     assert little.run(60).share("frontend-proxy", kind="SERVER") < 0.01
+
+
+def test_a_service_that_is_asked_for_tls_and_speaks_none(cluster: Callable[..., Little]) -> None:
+    little = cluster(warm=60.0)
+    little.env("shipping", "QUOTE_ADDR", "https://quote:8080")
+    little.run(60)
+    broken = little.run(120)
+    assert broken.share("shipping", kind="SERVER") > 0.2
+    assert broken.silent("quote")

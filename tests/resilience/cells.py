@@ -20,7 +20,7 @@ PARTS: Final = (
 #: A process that is killed, one that is stopped until the trial is over, and one that goes on after some seconds.
 HOWS: Final[tuple[How, ...]] = ("killed", "hung", "paused")
 STAGES: Final = (
-    "deploy", "expectQuiet", "inject", "expectAlerts", "hold", "change Solution", "expectCleared", "teardown",
+    "deploy", "expectQuiet", "inject", "expectAlerts", "hold", "change", "expectCleared", "teardown",
 )  # fmt: skip
 PAUSE_SECONDS: Final = 10.0
 

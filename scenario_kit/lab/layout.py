@@ -62,6 +62,7 @@ def plan(name: str, packs: tuple[str, ...], host: str) -> LabState:
     state = LabState(
         name=name,
         folder=str(folder),
+        version=scenario_kit.__version__,
         epoch=epoch(now),
         created=now,
         kubeconfig=str(folder / "kubeconfig"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import msgspec
 
+import scenario_kit
 from scenario_kit.errors import LabError
 from scenario_kit.lab import (
     chaos_manager,
@@ -69,11 +70,13 @@ def up(
 
     Raises:
         ToolchainError: a binary is missing and cannot be had.
-        LabError: the lab does not start; the message has the end of the log that tells why.
+        LabError: the lab does not start; the message has the end of the log that tells why. Or one runs that another
+            version of scenario-kit started.
     """
     with _exclusive(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:
+            state.require_version(scenario_kit.__version__)
             state = _repaired(state, reporter, say)
             if state.resetting:
                 say("a reset was interrupted; finishing it")

@@ -65,11 +65,13 @@ class LabState(Value, frozen=True, kw_only=True):
     """A lab. ``epoch`` is where virtual clocks start: seconds since 1970, a multiple of 15, some days in the past.
 
     ``complete`` turns true once everything has been up; a lab without it was interrupted while starting. ``resetting``
-    is true while it is being emptied. ``ports`` are all that were chosen for it, by purpose.
+    is true while it is being emptied. ``ports`` are all that were chosen for it, by purpose. ``version`` is that of the
+    scenario-kit whose programs run in it.
     """
 
     name: str
     folder: str
+    version: str = ""
     epoch: int
     created: float = 0.0
     complete: bool = False
@@ -108,6 +110,18 @@ class LabState(Value, frozen=True, kw_only=True):
         except msgspec.MsgspecError as error:
             fix = f"scenario-kit lab down{_option(name)}, then scenario-kit lab up{_option(name)}"
             raise LabError(f"{path} was written by another version: {error}", fix=fix) from error
+
+    def require_version(self, version: str) -> None:
+        """Whoever asks a lab speaks its language: kinds, apps and fault types change from version to version.
+
+        Raises:
+            LabError: the programs in it are of another version.
+        """
+        if self.version != version:
+            raise LabError(
+                f"lab {self.name!r} runs scenario-kit {self.version or 'of an earlier version'}, and this is {version}",
+                fix=f"scenario-kit lab down{_option(self.name)}, then scenario-kit lab up{_option(self.name)}",
+            )
 
     def save(self) -> None:
         """Write the file, atomically and for its owner's eyes only."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import procfs
+from scenario_kit.lab import lifecycle, procfs
 from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names, log_tail
 
 
@@ -117,3 +117,11 @@ def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:
     assert len(tail) == 8
     assert max(map(len, tail)) == 240
     assert log_tail(str(tmp_path / "none")) == ""
+
+
+def test_a_lab_of_another_version_is_not_used() -> None:
+    state(complete=True, version="0.0.9").save()
+    with pytest.raises(LabError, match=r"runs scenario-kit 0\.0\.9, and this is") as refused:
+        lifecycle.up("default")
+    assert "lab down" in refused.value.fix
+    assert lifecycle.down("default")

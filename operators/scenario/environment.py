@@ -10,7 +10,6 @@ from operators.scenario.grounds import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
-from scenario_kit.clients.transport import current_context
 from scenario_kit.errors import GuardRailError
 from scenario_kit.lab.probing import LabCluster
 from scenario_kit.lab.state import LabState
@@ -74,6 +73,8 @@ class Environment:
                 f"the context '{context}' is not allowed: faults would be injected there",
                 fix=f"if that is meant: --allow-context {context}",
             )
+        from scenario_kit.clients.official import current_context  # a lab never needs it
+
         if context and context != current_context():
             # Kopf watches the current context, whatever we name; two clusters in one process would be a disaster.
             raise GuardRailError(

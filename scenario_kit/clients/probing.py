@@ -5,18 +5,12 @@ from __future__ import annotations
 import select
 from typing import Any, Final
 
-import kubernetes.client
-import kubernetes.stream
-from websocket import WebSocketException
-
-from scenario_kit.clients.transport import LIBRARY_ERRORS, Transport, unreachable
-from scenario_kit.errors import NotFound
+from scenario_kit.clients.transport import Transport
 from scenario_kit.model import Reference
 from scenario_kit.ports import Probed
 
 #: How long the kubelet may take to say that nobody listens, in seconds. It dials as soon as the way to it is open.
 REFUSAL_SECONDS: Final = 2.0
-_FAILURES: Final[tuple[type[Exception], ...]] = (WebSocketException, *LIBRARY_ERRORS)
 #: Statuses with which the API server says that the proxied request went wrong, not the program.
 _PROXY: Final = (502, 503, 504)
 
@@ -41,18 +35,7 @@ def tcp(transport: Transport, pod: Reference, port: int) -> Probed:
     Raises:
         ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
     """
-    doing = f"forwarding port {port} of {pod}"
-    try:
-        core = kubernetes.client.CoreV1Api(transport.client)
-        forward: Any = kubernetes.stream.portforward(
-            core.connect_get_namespaced_pod_portforward, pod.name, pod.namespace, ports=str(port)
-        )
-    except kubernetes.client.ApiException as error:
-        if "404" in f"{error.status} {error.reason}":
-            raise NotFound(f"{doing}: {error.reason}", status=404) from error
-        raise unreachable(error, doing) from error
-    except _FAILURES as error:
-        raise unreachable(error, doing) from error
+    forward = transport.official.forwarded(pod, port)
     try:
         return heard(forward, port)
     finally:

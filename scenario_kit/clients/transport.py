@@ -1,40 +1,27 @@
-"""Authenticated JSON requests to an API server: the official client's configuration, its connections, our errors."""
+"""Authenticated JSON requests to an API server, with our errors."""
 
 from __future__ import annotations
 
-import os
-import ssl
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode, urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-import kubernetes.client
-import kubernetes.config
 import msgspec
 import urllib3
-import yaml
 
 from scenario_kit.clients import refusal
+from scenario_kit.clients.access import Access, certificate
+from scenario_kit.clients.failure import LIBRARY_ERRORS, unreachable
 from scenario_kit.errors import ClusterError, Unreachable
+
+if TYPE_CHECKING:
+    from scenario_kit.clients.official import Official
 
 #: Seconds to connect, and seconds that an answer may take.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
-_CONNECTIONS = 32
-_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-#: Every exception of the libraries below that may leave a request; a test keeps this list complete.
-LIBRARY_ERRORS: tuple[type[Exception], ...] = (
-    urllib3.exceptions.HTTPError,
-    urllib3.exceptions.ProxySchemeUnsupported,  # the one that is no HTTPError
-    kubernetes.client.OpenApiException,
-    kubernetes.config.ConfigException,
-    ssl.SSLError,
-    OSError,
-)
-_CONFIGURATION_ERRORS: tuple[type[Exception], ...] = (*LIBRARY_ERRORS, yaml.YAMLError, TypeError, ValueError)
 
 
 class Transport:
@@ -51,22 +38,26 @@ class Transport:
 
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None, as_user: str = "") -> None:
         self._as_user = as_user
-        self._configuration, self.namespace = _configure(kubeconfig, context)
-        self._configuration.connection_pool_maxsize = _CONNECTIONS
-        if urlsplit(self._configuration.host).hostname in _LOOPBACK:
-            self._configuration.proxy = None  # a proxy of the environment cannot reach this machine's loopback
-        self._client = kubernetes.client.ApiClient(self._configuration)
-        self._pool: urllib3.PoolManager = self._client.rest_client.pool_manager
+        self._named = (kubeconfig, context)
+        self._access: Access = (certificate(kubeconfig, context) if kubeconfig else None) or self.official
+        self._pool = self._access.pool
 
     @property
     def url(self) -> str:
         """The address of the API server."""
-        return str(self._configuration.host).rstrip("/")
+        return self._access.url
 
     @property
-    def client(self) -> Any:
-        """The official client, for what goes over a websocket."""
-        return self._client
+    def namespace(self) -> str:
+        """The namespace of the context."""
+        return self._access.namespace
+
+    @cached_property
+    def official(self) -> Official:
+        """The same identity by the official client, for what goes over a websocket."""
+        from scenario_kit.clients.official import Official  # an import that most commands should not pay
+
+        return Official(*self._named)
 
     def proxied(self, path: str) -> tuple[int, ClusterError | None, str]:
         """A GET that the API server passes on: status, then (where the answer is the API server's own) its meaning.
@@ -92,7 +83,9 @@ class Transport:
 
     def close(self) -> None:
         """Drop the connections."""
-        self._client.close()  # type: ignore[no-untyped-call]
+        self._pool.clear()
+        if "official" in self.__dict__:
+            self.official.close()
 
     def json(
         self,
@@ -165,14 +158,10 @@ class Transport:
         raise refusal.of_status(response.status, data, doing)
 
     def _headers(self, content_type: str, accept: str) -> dict[str, str]:
-        headers = {"Accept": accept, "Content-Type": content_type, "User-Agent": "platform"}
-        headers.update(self._client.default_headers)
+        headers = {"Accept": accept, "Content-Type": content_type, **self._access.headers()}
         headers["User-Agent"] = "platform"  # it ends up in audit logs, and as a field manager where none is named
         if self._as_user:
             headers["Impersonate-User"] = self._as_user
-        for setting in self._configuration.auth_settings().values():
-            if setting["in"] == "header" and setting["value"]:
-                headers[setting["key"]] = setting["value"]
         return headers
 
 
@@ -181,37 +170,3 @@ class Transport:
 _RETRIES = urllib3.Retry(
     total=3, connect=2, read=1, status=3, redirect=0, other=0, backoff_factor=0.1, raise_on_status=False
 )
-
-
-def unreachable(error: Exception, doing: str) -> Unreachable:
-    """The error of our tree for a library's exception: whatever happened, the server gave no usable answer."""
-    cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
-    fix = "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)"
-    return Unreachable(f"{doing}: no answer: {cause}", fix=fix)
-
-
-def current_context() -> str:
-    """The context that the default kubeconfig names as current; empty where there is none."""
-    try:
-        _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
-    except _CONFIGURATION_ERRORS:
-        return ""
-    return str(current["name"]) if current else ""
-
-
-def _configure(kubeconfig: Path | None, context: str | None) -> tuple[Any, str]:
-    configuration = kubernetes.client.Configuration()
-    inside = "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.exists()
-    where = str(kubeconfig) if kubeconfig else "the default kubeconfig"
-    try:
-        if kubeconfig is None and context is None and inside:
-            kubernetes.config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
-            return configuration, _SERVICE_ACCOUNT.read_text("utf-8").strip()
-        file = str(kubeconfig) if kubeconfig else None
-        kubernetes.config.load_kube_config(file, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
-        contexts, current = kubernetes.config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]
-    except _CONFIGURATION_ERRORS as error:
-        fix = "name a kubeconfig and a context that exist: kubectl config get-contexts"
-        raise ClusterError(f"{where}, context '{context or 'current'}' cannot be used: {error}", fix=fix) from error
-    chosen = next((c for c in contexts if c["name"] == context), current)
-    return configuration, chosen["context"].get("namespace", "default")

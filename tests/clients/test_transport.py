@@ -13,7 +13,9 @@ import pytest
 import urllib3.exceptions
 
 from scenario_kit.clients import KubeCluster, transport
-from scenario_kit.clients.transport import LIBRARY_ERRORS, Transport, unreachable
+from scenario_kit.clients.failure import unreachable
+from scenario_kit.clients.official import OFFICIAL_ERRORS
+from scenario_kit.clients.transport import Transport
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Reference
 
@@ -35,8 +37,8 @@ def exceptions_of(*modules: ModuleType) -> list[type[Exception]]:
 def test_all_exceptions_of_the_libraries_are_translated() -> None:
     found = exceptions_of(urllib3.exceptions, kubernetes.client.exceptions, kubernetes.config)
     assert len(found) > 30
-    assert [e for e in found if not issubclass(e, LIBRARY_ERRORS)] == []
-    assert all(issubclass(e, LIBRARY_ERRORS) for e in (ssl.SSLError, TimeoutError, ConnectionResetError))
+    assert [e for e in found if not issubclass(e, OFFICIAL_ERRORS)] == []
+    assert all(issubclass(e, OFFICIAL_ERRORS) for e in (ssl.SSLError, TimeoutError, ConnectionResetError))
 
 
 def test_the_cause_is_told() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from scenario_kit.judge.binomial import at_least
 from scenario_kit.judge.expectations import chosen, chronic, label, of_class, wanted_label
 from scenario_kit.model import AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
@@ -139,7 +140,8 @@ def traffic(baseline: Served, now: Served) -> Resolution:
             answer="Unknown", reasons=(f"{total} requests are too few to judge ({MINIMUM_REQUESTS} are needed)",)
         )
     ratio = (baseline.errors + 1) / (baseline.requests + 2)
-    if _as_many_by_chance(min(failed, total), total, ratio) < ALPHA:
+    # The exact one-sided test: how likely so many failures or more are, if the ratio is what it was.
+    if at_least(min(failed, total), total, ratio) < ALPHA:
         return Resolution(
             answer="False",
             reasons=(
@@ -147,13 +149,6 @@ def traffic(baseline: Served, now: Served) -> Resolution:
             ),
         )
     return Resolution(answer="True")
-
-
-def _as_many_by_chance(failed: int, total: int, ratio: float) -> float:
-    """The exact one-sided binomial test: how likely so many failures or more are, if the ratio is what it was."""
-    from scipy.special import bdtrc  # an import that only judging should pay
-
-    return float(bdtrc(failed - 1, total, ratio))
 
 
 def combine(parts: Sequence[Resolution]) -> Resolution:

@@ -66,8 +66,8 @@ class Cluster(Protocol):
     def kinds(self) -> Sequence[Kind]:
         """Every kind that can be listed."""
 
-    def logs(self, ref: Reference, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Lines of all containers of a pod, oldest first."""
+    def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
+        """Lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:
         """Ask a port of a pod, by TCP or (with a path) by an HTTP GET; ``NotFound`` when the pod does not exist."""

@@ -125,11 +125,9 @@ class KubeCluster:
         """Every kind that can be listed."""
         return self._discovery.kinds()
 
-    def logs(self, ref: Reference, *, since: float = 0.0) -> Sequence[LogLine]:
+    def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
         """Lines of all containers of a pod, oldest first; a container that has not started has none."""
-        pod = self.get(ref)
-        if pod is None:
-            raise NotFound(f"Pod {ref.namespace}/{ref.name} does not exist", status=404)
+        ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         query = {"timestamps": "true"}
         if since > 0:
             query["sinceTime"] = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

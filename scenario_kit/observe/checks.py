@@ -165,7 +165,7 @@ def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Out
     lines = 0
     for pod in owned_pods(cluster, names.reference(check.on)):
         try:
-            found = cluster.logs(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]), since=since)
+            found = cluster.logs(pod, since=since)
         except NotFound:
             continue  # replaced between listing and reading; its successor is or will be in the list
         lines += len(found)

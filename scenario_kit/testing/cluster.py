@@ -158,8 +158,9 @@ class FakeCluster:
         self._say("kinds", "")
         return list(self._kinds)
 
-    def logs(self, ref: Reference, *, since: float = 0.0) -> Sequence[LogLine]:
-        """Lines of all containers of a pod, oldest first."""
+    def logs(self, pod: Object, *, since: float = 0.0) -> Sequence[LogLine]:
+        """Lines of all containers of a pod, oldest first; ``NotFound`` when it is gone."""
+        ref = Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         if self._request("logs", ref) not in self._objects:
             raise NotFound(f'pods "{ref.name}" not found', status=404)
         lines = [line for line in self._lines.get((ref.namespace, ref.name), ()) if line.at >= since]

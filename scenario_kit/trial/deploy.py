@@ -224,9 +224,7 @@ def remove(context: Context, deadline: float) -> None:
     if not any(context.homes().values()):
         return
     while rest := _rest(context):
-        staying = [
-            o for o in rest if not o["metadata"].get("deletionTimestamp") and not o["metadata"].get("ownerReferences")
-        ]
+        staying = _nobodys(rest)
         with ThreadPoolExecutor(_PARALLEL) as pool:
             list(pool.map(lambda o: context.cluster.delete(object_reference(o, context.namespace)), staying))
         if context.clock.now() >= deadline:
@@ -238,6 +236,21 @@ def remove(context: Context, deadline: float) -> None:
             context.clock.wait(now + TICK)
     for name in context.everywhere:
         context.cluster.delete(Reference("Namespace", name))
+
+
+def _nobodys(rest: list[Object]) -> list[Object]:
+    """Those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
+
+    Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back.
+    """
+    services = {o["metadata"]["name"] for o in rest if o["kind"] == "Service"}
+    return [
+        o
+        for o in rest
+        if not o["metadata"].get("deletionTimestamp")
+        and not o["metadata"].get("ownerReferences")
+        and not (o["kind"] == "Endpoints" and o["metadata"]["name"] in services)
+    ]
 
 
 def _rest(context: Context) -> list[Object]:

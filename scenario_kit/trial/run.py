@@ -31,7 +31,10 @@ Save = Callable[[TrialStatus], None]
 
 
 def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[float], None]) -> TrialStatus:
-    """Run the program from wherever it stands to its end, saving after every step.
+    """Run the program from wherever it stands to its end, saving as each step begins and when all have ended.
+
+    The end of a step is saved with the beginning of the next: nothing comes between them but the decision what is next,
+    and whoever loses that takes the step up again, as if it had been lost a moment earlier.
 
     Raises:
         Stopped: the run was asked to stop; call again with the saved status to continue.
@@ -44,13 +47,12 @@ def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[floa
             return status
         if isinstance(action, Skip):
             status = _skip(context, status, action)
-        else:
-            status = _begin(context, status, action.index)
-            save(status)
-            began = time.monotonic()
-            status = _step(context, status, action.index, pause)
-            _log(context, status, action.index, time.monotonic() - began)
+            continue
+        status = _begin(context, status, action.index)
         save(status)
+        began = time.monotonic()
+        status = _step(context, status, action.index, pause)
+        _log(context, status, action.index, time.monotonic() - began)
 
 
 def _log(context: Context, status: TrialStatus, index: int, seconds: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenario_kit.errors import Forbidden, NotFound, Rejected
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object
 from scenario_kit.ports import LogLine
 from scenario_kit.trial.context import Context
 
@@ -21,6 +21,6 @@ def listed(context: Context, kind: str, namespace: str, group: str = "") -> list
 def lines(context: Context, pod: Object) -> Sequence[LogLine]:
     """The logs of a pod; none while its containers have not begun."""
     try:
-        return context.solver.logs(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]))
+        return context.solver.logs(pod)
     except (Forbidden, NotFound, Rejected):
         return []

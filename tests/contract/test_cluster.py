@@ -361,5 +361,6 @@ def create_when_served(cluster: Cluster, body: Object) -> None:
 
 
 def test_logs_of_a_pod_that_is_not_there(cluster: Cluster, namespace: str) -> None:
+    gone = {"metadata": {"name": "gone", "namespace": namespace}, "spec": {"containers": [{"name": "main"}]}}
     with pytest.raises(NotFound):
-        cluster.logs(Reference("Pod", "gone", namespace))
+        cluster.logs(gone)

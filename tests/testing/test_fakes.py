@@ -121,9 +121,8 @@ def test_logs() -> None:
     cluster = FakeCluster([pod("p")])
     cluster.log("shop", "p", "b", 20.0, "second")
     cluster.log("shop", "p", "a", 10.0, "first")
-    ref = Reference("Pod", "p", "shop")
-    assert [line.text for line in cluster.logs(ref)] == ["first", "second"]
-    assert [line.text for line in cluster.logs(ref, since=15.0)] == ["second"]
+    assert [line.text for line in cluster.logs(pod("p"))] == ["first", "second"]
+    assert [line.text for line in cluster.logs(pod("p"), since=15.0)] == ["second"]
 
 
 def test_a_clock_strides() -> None:

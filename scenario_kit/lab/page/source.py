@@ -17,7 +17,7 @@ from scenario_kit.lab.page import document, health
 from scenario_kit.lab.page.document import Run, Shown
 from scenario_kit.lab.page.graph import Drawing, drawing
 from scenario_kit.lab.state import LabState
-from scenario_kit.model import AlertHistory, Object, Reference, Runbook, TrialSpec
+from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners, scope
@@ -136,10 +136,9 @@ class Source:
         lines: list[LogLine] = []
         for place in runbook.everywhere:
             for pod in self._eyes.list("Pod", place):
-                name = pod["metadata"]["name"]
-                if by_name(name, app) == wanted.workload:
+                if by_name(pod["metadata"]["name"], app) == wanted.workload:
                     try:
-                        lines += self._eyes.logs(Reference("Pod", name, place), since=found["now"] - _LOGS)
+                        lines += self._eyes.logs(pod, since=found["now"] - _LOGS)
                     except NotFound:
                         continue  # it went away between listing and reading
         return document.lines(lines)

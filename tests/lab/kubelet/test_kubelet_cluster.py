@@ -226,8 +226,7 @@ def test_a_deployment_becomes_available_and_goes_again(site: Site, space: str) -
     pod = site.pod(space, "web")
     site.kubelet.append(space, [LogRecord(pod["metadata"]["name"], "main", time.time(), "hello")])
     site.kubelet.flush()
-    ref = Reference("Pod", pod["metadata"]["name"], space)
-    site.until(lambda: {line.text for line in site.user.logs(ref)} == {"hello", "ready"})
+    site.until(lambda: {line.text for line in site.user.logs(pod)} == {"hello", "ready"})
     reasons = {e["reason"] for e in site.user.list("Event", space) if e["source"].get("component") == "kubelet"}
     assert reasons == {"Pulling", "Pulled", "Created", "Started"}
     assert {f["manager"] for f in pod["metadata"]["managedFields"] if f.get("subresource") == "status"} >= {"kubelet"}

@@ -1,0 +1,64 @@
+"""The contents of an app's namespaces go, each by whoever removes it anyway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
+from scenario_kit.model.scenario import Expect, GroundTruth
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial.context import Context
+from scenario_kit.trial.deploy import remove
+
+APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
+WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
+
+
+def thing(kind: str, name: str, version: str = "v1", **metadata: Any) -> dict[str, Any]:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "shop", **metadata}}
+
+
+class Controller(FakeCluster):
+    """Brings the Endpoints of a Service back as long as there is one, and takes them away with it."""
+
+    def __init__(self, objects: list[dict[str, Any]]) -> None:
+        super().__init__(objects)
+        self.asked: list[str] = []
+
+    def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
+        self.asked.append(f"{ref.kind}/{ref.name}")
+        super().delete(ref, uid=uid, grace_seconds=grace_seconds)
+        if ref.kind == "Endpoints" and self.get(Reference("Service", ref.name, "shop")):
+            self.create(thing("Endpoints", ref.name))
+        if ref.kind == "Service":
+            super().delete(Reference("Endpoints", ref.name, "shop"))
+
+
+def removed(*objects: dict[str, Any]) -> list[str]:
+    """What was asked to go, in a namespace that is gone afterwards."""
+    homes = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "kit")]
+    cluster, clock = Controller([*homes, *objects]), FakeClock(0.0)
+    runbook = Runbook(
+        scenario="s", digest="d", app=APP, namespace="shop", users=5, objects=(), rules=(), windows=WINDOWS,
+        faults=(), expect=Expect(), ground_truth=GroundTruth(),
+    )  # fmt: skip
+    scene = Scene(cluster=cluster, namespace="shop", app=APP, now=clock.now)
+    context = Context(
+        name="t", spec=TrialSpec(scenario="s", digest="d", seed=1, namespace="shop", steps=(), resolved=""),
+        runbook=runbook, cluster=cluster, solver=cluster, metrics=FakeMetrics(lambda *_: []), clock=clock,
+        engine=Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t"), evaluator=None, management="kit",
+        health=list, stopping=lambda: False, idle=lambda _: None, tell=lambda *_: None,
+    )  # type: ignore[arg-type]  # fmt: skip
+    remove(context, 300.0)
+    assert cluster.get(Reference("Namespace", "shop")) is None
+    return cluster.asked
+
+
+def test_endpoints_go_with_their_service() -> None:
+    assert removed(thing("Service", "web"), thing("Endpoints", "web")) == ["Service/web", "Namespace/shop"]
+
+
+def test_endpoints_without_a_service_are_removed() -> None:
+    asked = removed(thing("Endpoints", "outside"), thing("Service", "web"), thing("Endpoints", "web"))
+    assert sorted(asked) == ["Endpoints/outside", "Namespace/shop", "Service/web"]

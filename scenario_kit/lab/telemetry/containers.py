@@ -35,19 +35,24 @@ class ContainerMetrics:
         Only running containers are measured. CPU quotas are enforced in every period, busy or not.
         """
         result: dict[SeriesId, float] = {}
-        increments: dict[SeriesId, float] = {}
+        counters: dict[SeriesId, float] = {}
+
+        def count(increments: Iterable[Sample]) -> None:
+            for series, more in increments:
+                counters[series] = self._counters.get(series, 0.0) + more
+
         for pod in pods:
             for container, container_id in _running(pod):
                 used = usage.get((pod["metadata"]["uid"], container["name"]))
                 if used is not None:
                     labels = _labels(pod, container, container_id)
                     result.update(_gauges(label_set(labels), container, used))
-                    increments.update(_cpu(labels, container, used, dt))
+                    count(_cpu(labels, container, used, dt))
             moved = (traffic or {}).get(pod["metadata"]["uid"])
             if moved is not None:
-                increments.update(_network(pod, moved, dt))
-        self._counters = {id_: self._counters.get(id_, 0.0) + more for id_, more in increments.items()}
-        return result | self._counters
+                count(_network(pod, moved, dt))
+        self._counters = counters
+        return result | counters
 
 
 def _running(pod: Object) -> Iterator[tuple[Object, str]]:
@@ -96,16 +101,16 @@ def _gauges(labels: Labels, container: Object, used: Usage) -> Iterator[Sample]:
 def _cpu(labels: Mapping[str, str], container: Object, used: Usage, dt: float) -> Iterator[Sample]:
     yield series_id("container_cpu_usage_seconds_total", {**labels, "cpu": "total"}), used.cpu_cores * dt
     if (block(container, "resources").get("limits") or {}).get("cpu"):
-        periods = dt * PERIODS_PER_SECOND
-        yield series_id("container_cpu_cfs_periods_total", labels), periods
-        yield series_id("container_cpu_cfs_throttled_periods_total", labels), periods * used.throttled_ratio
+        periods, own = dt * PERIODS_PER_SECOND, label_set(labels)
+        yield ("container_cpu_cfs_periods_total", own), periods
+        yield ("container_cpu_cfs_throttled_periods_total", own), periods * used.throttled_ratio
 
 
 def _network(pod: Object, moved: NetworkUsage, dt: float) -> Iterator[Sample]:
     """One interface for the pod, as long as it has one of its own; every second packet is acknowledged (RFC 1122)."""
     if block(pod, "spec").get("hostNetwork"):
         return
-    labels = {**_pod_labels(pod), "interface": "eth0"}
+    labels = label_set({**_pod_labels(pod), "interface": "eth0"})
     came, went = moved.received / _SEGMENT_BYTES, moved.sent / _SEGMENT_BYTES
     values = {
         "container_network_receive_bytes_total": moved.received,
@@ -114,4 +119,4 @@ def _network(pod: Object, moved: NetworkUsage, dt: float) -> Iterator[Sample]:
         "container_network_transmit_packets_total": went + came / 2,
     }
     for name, rate in values.items():
-        yield series_id(name, labels), rate * dt
+        yield (name, labels), rate * dt

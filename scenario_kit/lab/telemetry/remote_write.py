@@ -7,7 +7,8 @@ never change and samples have a fixed length; a general encoder would spend more
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 import cramjam
@@ -46,6 +47,7 @@ class Writer:
         self._before: dict[float, Sequence[SeriesId]] = {}
         self._last: float | None = None
         self._labels: dict[SeriesId, bytes] = {}
+        self._prepared: tuple[Collection[SeriesId], Sequence[bytes]] = ((), ())
 
     @property
     def alive(self) -> frozenset[SeriesId]:
@@ -85,14 +87,17 @@ class Writer:
             steps.append((at, keys, samples))
             alive = keys
         pending = dict(markers)
-        for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_timestamp(step[0])))):
-            ticks = list(run)
-            for series in pending.get(ticks[0][0], ()):
-                chunks.setdefault(series, []).append(_sample(STALE, ticks[0][0]))
-            if ticks[0][1]:
-                for series, encoded in zip(ticks[0][1], _samples(ticks), strict=True):
-                    chunks.setdefault(series, []).append(encoded)
-        self._send(chunks)
+        runs = [list(run) for _, run in groupby(steps, key=lambda step: (id(step[1]), len(_timestamp(step[0]))))]
+        if len(runs) == 1 and not any(pending.values()):
+            self._send(zip(self._encoded(alive), _samples(steps), strict=True))
+        else:
+            for ticks in runs:
+                for series in pending.get(ticks[0][0], ()):
+                    chunks.setdefault(series, []).append(_sample(STALE, ticks[0][0]))
+                if ticks[0][1]:
+                    for series, encoded in zip(ticks[0][1], _samples(ticks), strict=True):
+                        chunks.setdefault(series, []).append(encoded)
+            self._send(zip(self._encoded(list(chunks)), map(b"".join, chunks.values()), strict=True))
         self._alive, self._before, self._last = alive, before, batch[-1][0]
         if len(self._labels) > 2 * len(self._alive) + 1000:
             self._labels = {series: self._labels[series] for series in self._alive}
@@ -111,16 +116,26 @@ class Writer:
             return self._before[times[0]]
         raise KitError(f"remote write: tick {times[0]} comes after {self._last} and is not one of the last batch")
 
-    def _send(self, chunks: Mapping[SeriesId, Sequence[bytes]]) -> None:
+    def _encoded(self, keys: Collection[SeriesId]) -> Sequence[bytes]:
+        """The labels of each series, encoded. Most often the series are those of the last batch."""
+        if keys is not self._prepared[0]:
+            self._prepared = (keys, [self._label(series) for series in keys])
+        return self._prepared[1]
+
+    def _label(self, series: SeriesId) -> bytes:
+        labels = self._labels.get(series)
+        if labels is None:
+            labels = self._labels[series] = encode_labels(series)
+        return labels
+
+    def _send(self, chunks: Iterable[tuple[bytes, bytes]]) -> None:
+        """Send series: the labels of each, and its samples."""
         parts: list[bytes] = []
         size = 0
-        for series, samples in chunks.items():
-            labels = self._labels.get(series)
-            if labels is None:
-                labels = self._labels[series] = encode_labels(series)
-            body = b"".join((labels, *samples))
-            parts.append(b"\x0a" + varint(len(body)) + body)
-            size += len(body)
+        for labels, samples in chunks:
+            length = len(labels) + len(samples)
+            parts += (_head(length), labels, samples)
+            size += length
             if size >= REQUEST_BYTES:
                 self._post(b"".join(parts))
                 parts, size = [], 0
@@ -156,6 +171,12 @@ def varint(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+@lru_cache(maxsize=4096)
+def _head(length: int) -> bytes:
+    """What a ``TimeSeries`` message of that length begins with."""
+    return b"\x0a" + varint(length)
 
 
 def _label(key: str, value: str) -> bytes:

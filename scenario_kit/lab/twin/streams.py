@@ -22,6 +22,7 @@ def identity(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
+@lru_cache(maxsize=1 << 14)  # most are asked for in every tick
 def mix(a: int, b: int) -> int:
     """A 64-bit number from two; the finaliser of splitmix64 over their combination."""
     z = (a + 0x9E3779B97F4A7C15 + (b << 1) * 0xBF58476D1CE4E5B9) & _MASK
@@ -38,19 +39,25 @@ class Streams:
         self._bits = np.random.Philox(key=1)
         self._generator = np.random.Generator(self._bits)
         self._state = self._bits.state
+        words = self._state["state"]
+        self._key, self._counter = words["key"], words["counter"]
         self._tick = 0
+        self._ordinals: dict[int, int] = {}
 
     def at(self, tick: int) -> None:
         """Draws from here on belong to this tick."""
         self._tick = tick & _MASK
+        self._ordinals = {}
 
     def open(self, key: int, ordinal: int = 0) -> np.random.Generator:
         """The generator of one draw. It is valid until the next call of any method."""
+        second = self._ordinals.get(ordinal)
+        if second is None:
+            second = self._ordinals[ordinal] = mix(self._tick, ordinal)
+        self._key[0] = mix(self._seed, key)
+        self._key[1] = second
+        self._counter[:] = 0
         state = self._state
-        words = state["state"]
-        words["key"][0] = mix(self._seed, key)
-        words["key"][1] = mix(self._tick, ordinal)
-        words["counter"][:] = 0
         state["buffer_pos"] = 4
         state["has_uint32"] = 0
         self._bits.state = state
@@ -70,11 +77,12 @@ class Streams:
 
     def anytime(self, key: int, ordinal: int = 0) -> float:
         """One uniform number in [0, 1) that is the same in every tick."""
-        tick, self._tick = self._tick, 0
+        tick = self._tick
+        self.at(0)
         try:
             return self.single(key, ordinal)
         finally:
-            self._tick = tick
+            self.at(tick)
 
     def poisson(self, key: int, mean: float, ordinal: int = 0) -> int:
         """One Poisson number; 0 for a mean that is not positive."""

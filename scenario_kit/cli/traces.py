@@ -133,9 +133,12 @@ def _row(request: Mapping[str, Any]) -> Row:
 def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:
     import httpx
 
+    from scenario_kit.lab import loopback
+
     url = f"{state.server_url}/worlds/{namespace}/otlp"
     try:
-        response = httpx.get(url, params=dict(query), timeout=_SECONDS, trust_env=False)
+        with loopback.client(timeout=_SECONDS) as client:
+            response = client.get(url, params=dict(query))
         response.raise_for_status()
     except httpx.HTTPError as error:
         raise LabError(f"the lab server does not tell its traces: {error}", fix="scenario-kit lab status") from error

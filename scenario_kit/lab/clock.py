@@ -11,6 +11,7 @@ import httpx
 
 from scenario_kit.clients import clock
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError
+from scenario_kit.lab import loopback
 from scenario_kit.model import Object
 from scenario_kit.ports import Clock
 
@@ -26,8 +27,7 @@ class _Server:
 
     def __init__(self, server_url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
-        # The lab is on this machine: a proxy of the environment must not get in between.
-        self._client = httpx.Client(base_url=server_url, headers=headers, timeout=_TIMEOUT, trust_env=False)
+        self._client = loopback.client(base_url=server_url, headers=headers, timeout=_TIMEOUT)
         self._url = server_url
 
     def ask(self, method: str, path: str, document: Object | None = None) -> Any:

@@ -13,6 +13,7 @@ import httpx
 import msgspec
 
 from scenario_kit.errors import LabError
+from scenario_kit.lab import loopback
 from scenario_kit.lab.addresses import LOOPBACK
 
 _ALL = "AA=="
@@ -51,7 +52,7 @@ class Etcd:
 
     def __init__(self, port: int) -> None:
         self._url = f"http://{LOOPBACK}:{port}"
-        self._client = httpx.Client(base_url=self._url, timeout=_SECONDS, trust_env=False)
+        self._client = loopback.client(base_url=self._url, timeout=_SECONDS)
 
     def close(self) -> None:
         """Drop the connections."""

@@ -21,6 +21,7 @@ from scenario_kit.lab import (
     emptying,
     identity,
     layout,
+    loopback,
     monitoring,
     nodes,
     platform,
@@ -147,7 +148,8 @@ def worlds(state: LabState) -> list[Object]:
     """The worlds of the lab, one per trial that is open; raises ``LabError`` when its server does not answer."""
     headers = {"Authorization": f"Bearer {state.server_token}"}
     try:
-        response = httpx.get(f"{state.server_url}/worlds", headers=headers, timeout=_ANSWER_SECONDS, trust_env=False)
+        with loopback.client(headers=headers, timeout=_ANSWER_SECONDS) as client:
+            response = client.get(f"{state.server_url}/worlds")
         response.raise_for_status()
     except httpx.HTTPError as error:
         raise LabError(f"the lab server does not tell its worlds: {error}", fix="scenario-kit lab status") from error

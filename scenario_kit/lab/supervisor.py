@@ -131,7 +131,7 @@ class Health:
     """Asks parts whether they work. Connections stay on this machine, so servers are not authenticated."""
 
     def __init__(self, state: LabState) -> None:
-        context = ssl.create_default_context()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         pki = control_plane_pki(state)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import httpx
 import msgspec
 
+from scenario_kit.lab import loopback
 from scenario_kit.lab.server.store import Store
 
 _LOG = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class Revisions:
         self._url = f"{etcd_url}/v3/watch"
         self._store = store
         self._stop = stop
-        self._client = httpx.Client(timeout=httpx.Timeout(5.0, read=None), trust_env=False)
+        self._client = loopback.client(timeout=httpx.Timeout(5.0, read=None))
 
     def follow(self) -> None:
         """Until ``stop`` is set. A thread's main function."""

@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 
 from scenario_kit.errors import KitError, MetricsError
+from scenario_kit.lab import loopback
 from scenario_kit.model.process import SeriesId
 
 #: The value that ends a series: one particular NaN. It is only ever copied; arithmetic would turn it into another NaN.
@@ -41,8 +42,7 @@ class Writer:
 
     def __init__(self, prometheus_url: str, *, client: httpx.Client | None = None) -> None:
         self._url = f"{prometheus_url.rstrip('/')}/api/v1/write"
-        # Prometheus is on this machine: a proxy of the environment must not get in between.
-        self._client = client or httpx.Client(timeout=60.0, trust_env=False)
+        self._client = client or loopback.client(timeout=60.0)
         self._alive: Sequence[SeriesId] = ()
         self._before: dict[float, Sequence[SeriesId]] = {}
         self._last: float | None = None

@@ -18,7 +18,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import aggregation, procfs
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import cluster_keys
-from scenario_kit.lab.state import LabState, Part
+from scenario_kit.lab.state import LabState, Part, log_tail
 from scenario_kit.lab.supervisor import control_plane_folder
 from scenario_kit.model.base import Object
 
@@ -28,6 +28,8 @@ PEER = "etcd-peer"
 #: Written into the Service ``kubernetes``; nothing connects to it. The default would be an address of this machine.
 _ADVERTISED = "10.0.1.10"
 _SERVICE_RANGE = "10.96.0.0/16"
+#: What kwokctl may take for anything. A cold start takes four seconds on two cores.
+_SECONDS = 90
 #: Soft limits of Go's heap: well above what is alive with eight trials, or the collector does nothing else.
 _MEMORY = {
     "etcd": "1GiB",
@@ -37,7 +39,8 @@ _MEMORY = {
 }
 _EXTRA: dict[str, dict[str, str]] = {
     # The last requests are kept in memory for members that lag behind. There are none, and trials write large objects.
-    "etcd": {"snapshot-catchup-entries": "100"},
+    # Nor does a write wait for the disk: what a power cut could take is a lab, and `lab up` makes another.
+    "etcd": {"snapshot-catchup-entries": "100", "unsafe-no-fsync": "true"},
     "kube-apiserver": {
         "advertise-address": _ADVERTISED,
         "service-cluster-ip-range": _SERVICE_RANGE,
@@ -103,13 +106,24 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
 
 
 def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
-    """Start the components that are not running, with the data that they had."""
+    """Start the components that are not running, with the data that they had.
+
+    Raises:
+        LabError: they do not come up; the message has the end of what the store said.
+    """
     pids = control_plane_folder(state) / "pids"
     for name in COMPONENTS:
         part = state.part(name)
         if part is None or not state.alive(part):
             (pids / f"{name}.pid").unlink(missing_ok=True)  # a reused process id would count as running
-    _kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
+    try:
+        _kwokctl(state, binaries, ["--config", str(Path(state.folder) / "kwokctl.yaml"), "start", "cluster"])
+    except LabError as error:
+        raise LabError(
+            f"{error.message}\n{STORE} said last:\n{log_tail(str(log_path(state, STORE)), 2)}",
+            fix="if its data was lost, as in a power cut, nothing brings this lab back: "
+            f"scenario-kit lab down --name {state.name}, then scenario-kit lab up --name {state.name}",
+        ) from error
     return with_process_ids(state)
 
 
@@ -138,9 +152,10 @@ def _kwokctl(state: LabState, binaries: Mapping[str, Path], arguments: list[str]
     log = folder / "logs" / "kwokctl.log"
     try:
         with log.open("ab") as output:
-            run = subprocess.run(command, env=environment, stdout=output, stderr=output, timeout=120, check=False)
+            run = subprocess.run(command, env=environment, stdout=output, stderr=output, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"kwokctl {arguments[2]} did not end within 120 s; see {log}") from error
+        words = " ".join(arguments[2:4])
+        raise LabError(f"kwokctl {words} did not end within {_SECONDS} s; see {log}") from error
     if run.returncode != 0:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-6:])
         raise LabError(f"kwokctl {' '.join(arguments[2:4])} failed with exit code {run.returncode}:\n{tail}")

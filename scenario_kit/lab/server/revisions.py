@@ -2,8 +2,8 @@
 
 The barrier knows that the store is complete when it has seen every revision. Many are written for objects that nobody
 here may or needs to read: leases, IP allocations, roles, our own kinds. etcd's watch names the keys behind revisions;
-those of kinds that are not kept are marked as seen. Only keys are looked at, never what is behind them. If this fails,
-the barrier is slower, not wrong.
+those of kinds that are not kept are watched, and marked as seen. Only keys are looked at, never what is behind them. If
+this fails, the barrier is slower, not wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from scenario_kit.lab import loopback
 from scenario_kit.lab.server.store import Store
 
 _LOG = logging.getLogger(__name__)
-_ALL_KEYS = {"key": "AA==", "range_end": "AA=="}
 _RETRY_SECONDS = 1.0
 
 #: Where the API server keeps kinds that are not followed. A key of another form counts as a kept one.
@@ -34,6 +33,19 @@ _NOT_KEPT = tuple(
     )
 )  # fmt: skip
 _COMPACTION = "compact_rev_key"
+
+
+def _request(key: bytes, end: bytes = b"") -> bytes:
+    asked = {"key": base64.b64encode(key).decode()}
+    if end:
+        asked["range_end"] = base64.b64encode(end).decode()
+    return msgspec.json.encode({"create_request": asked}) + b"\n"
+
+
+#: One watch for each, over one connection: etcd sends every value with its key, and those of kept kinds are many.
+_REQUESTS = _request(_COMPACTION.encode()) + b"".join(
+    _request(p.encode(), p[:-1].encode() + bytes([ord(p[-1]) + 1])) for p in _NOT_KEPT
+)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -87,7 +99,7 @@ class Revisions:
         self._client.close()
 
     def _foreign(self) -> Iterator[int]:
-        with self._client.stream("POST", self._url, json={"create_request": _ALL_KEYS}) as response:
+        with self._client.stream("POST", self._url, content=_REQUESTS) as response:
             response.raise_for_status()
             for line in response.iter_lines():
                 if self._stop.is_set():

@@ -67,25 +67,23 @@ def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):
     assert [a.on for a in late] == ["Deployment/cart"], "how long requests take, it shows"
 
 
+def drawn(place: str, **alerting: str) -> set[tuple[str, str]]:
+    """The propagation from a Service that leads nowhere, when these alerts fire, each about one Deployment."""
+    fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
+    seen = [AlertExpectation(name=name, on=f"Deployment/{about}") for name, about in alerting.items()]
+    return {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component(place), seen)}
+
+
 def test_what_is_asked_less_through_one_that_shows_nothing_is_reached_through_it():
-    fault = aimed(SHOP, "service-target-port-wrong", "Service/valkey-cart")
-    alerting = {"HighRequestErrorRate": "Deployment/checkout", "NoRequestsReceived": "Deployment/quote"}
-    seen = [AlertExpectation(name=name, on=place) for name, place in alerting.items()]
-    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("valkey-cart"), seen)}
+    edges = drawn("valkey-cart", HighRequestErrorRate="checkout", NoRequestsReceived="quote")
     assert ("Deployment/shipping", "Deployment/quote") in edges
     assert ("Service/valkey-cart", "Deployment/quote") not in edges
 
 
 def test_of_several_who_ask_less_the_one_nearest_to_the_cause_is_the_reason():
-    fault = aimed(SHOP, "service-target-port-wrong", "Service/payment")
-    alerting = {"HighRequestErrorRate": "Deployment/frontend", "NoRequestsReceived": "Deployment/email"}
-    seen = [AlertExpectation(name=name, on=place) for name, place in alerting.items()]
-    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("payment"), seen)}
+    edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="email")
     assert ("Deployment/checkout", "Deployment/email") in edges
-    seen = [
-        AlertExpectation(name=name, on=f"Deployment/{place}") for name, place in (("E", "frontend"), ("N", "quote"))
-    ]
-    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("payment"), seen)}
+    edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="quote")
     assert ("Deployment/checkout", "Deployment/shipping") in edges
     assert ("Deployment/frontend", "Deployment/shipping") not in edges
 

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from scenario_kit.lab.twin import ClusterDns, Telemetry, Twin, View
 from scenario_kit.model import App, ContainerEffect, Ledger, NetworkEffect
@@ -71,6 +71,16 @@ class Little:
             spec["env"].append({"name": name, "value": value})
         if restart:
             self.restart(workload)
+
+    def afflict(self, workload: str, kind: Literal["Time", "JVM"], *arguments: dict[str, Any]) -> None:
+        """Chaos in the first container of a workload's one pod, one effect for each set of arguments."""
+        (pod,) = self.pods(workload)
+        container = pod["status"]["containerStatuses"][0]["containerID"]
+        self.stress = tuple(
+            ContainerEffect(kind=kind, pod_uid=pod["metadata"]["uid"], container_id=container, arguments=each)
+            for each in arguments
+        )
+        self.version += 1
 
     def pods(self, workload: str) -> list[dict[str, Any]]:
         return [p for p in self.kinds.get("Pod", {}).values() if p["metadata"]["annotations"]["workload"] == workload]

@@ -4,23 +4,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model import ContainerEffect
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 
 
 def _shift(cluster: Little, workload: str, *offsets: dict[str, Any]) -> None:
-    (pod,) = cluster.pods(workload)
-    cluster.stress = tuple(
-        ContainerEffect(
-            kind="Time",
-            pod_uid=pod["metadata"]["uid"],
-            container_id=pod["status"]["containerStatuses"][0]["containerID"],
-            arguments={"seconds": 0, "nanoseconds": 0, "clocks": [0], **offset},
-        )
-        for offset in offsets
-    )
-    cluster.version += 1
+    cluster.afflict(workload, "Time", *({"seconds": 0, "nanoseconds": 0, "clocks": [0], **each} for each in offsets))
 
 
 def _ahead(cluster: Little, name: str) -> float:

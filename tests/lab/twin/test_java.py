@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.model import Component, ContainerEffect
+from scenario_kit.model import Component
 from scenario_kit.model.app import App, Jvm, JvmResult
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
@@ -48,17 +48,7 @@ def _rule(*actions: dict[str, Any], at: tuple[str, str] = (_JVM.class_name, _JVM
 
 
 def _install(cluster: Little, *rules: dict[str, Any], workload: str = "api") -> None:
-    (pod,) = cluster.pods(workload)
-    cluster.stress = tuple(
-        ContainerEffect(
-            kind="JVM",
-            pod_uid=pod["metadata"]["uid"],
-            container_id=pod["status"]["containerStatuses"][0]["containerID"],
-            arguments={"port": 9277, "rules": [rule]},
-        )
-        for rule in rules
-    )
-    cluster.version += 1
+    cluster.afflict(workload, "JVM", *({"port": 9277, "rules": [rule]} for rule in rules))
 
 
 def _remove(cluster: Little) -> None:

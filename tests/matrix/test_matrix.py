@@ -197,26 +197,47 @@ def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None
         assert any(written.holds(row(pair, "Ran")) for pair in known), written
 
 
-def test_the_page() -> None:
+def test_the_pages() -> None:
     alerts = tuple(Fired(name=f"A{n}", on="Deployment/x" if n else "", seconds=60.0 + n) for n in range(6))
     rows = [
         row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
         row(PAIR._replace(target="Service/ad"), "Ran", recovered=False, clean=True, told="still firing"),
+        row(PAIR._replace(target="Service/currency"), "Ran", alerts=alerts[2:3], recovered=False, clean=True),
         row(PAIR._replace(target="Service/quote"), "Lacking", told="real-data-plane: no disks"),
         row(PAIR._replace(target="Service/email"), "Infra", told="down"),
     ]
+
+    def why(some: record.Row) -> str:
+        return "not tried: no disks" if some.outcome == "Lacking" else ""
+
     text = page.page(
         rows,
+        2530,
         4302,
         {"etcd-slow": "no Pod in any app"},
-        lambda r: "not tried: no disks" if r.outcome == "Lacking" else "",
+        why,
+        outlasts=lambda r: "it never\nheals" if r.target == "Service/currency" else "",
         untried=[PAIR._replace(fault="pod-kill"), PAIR._replace(fault="cpu-stress")],
     )
     assert "* otel-demo: cpu-stress, pod-kill" in text
-    assert "3 of 4,302 pairs so far (fault types: 1). 2 ran (1 with alerts, 1 without)" in text
-    assert "A0 (60 s); A1 on Deployment/x (61 s)" in text
-    assert "and 2 more | 60 s | yes |" in text
-    assert "| *not tried: no disks* | – | – |" in text
-    assert "* service-target-port-wrong on Service/ad in otel-demo: still firing" in text
+    assert "4 of 2,530 pairs so far (fault types: 1); in 1,772 more" in text
+    assert "3 ran (2 with alerts, 1 without)" in text
+    assert "| 4 | 2 of 3 | 61 s (60–62) | A2 (2), A0 (1), A1 (1), A3 (1) | 1 of 3 |" in text
+    assert "Silent, and nobody knows why yet:\n\n* service-target-port-wrong on Service/ad in otel-demo" in text
+    assert "nobody knows why yet:\n\n* service-target-port-wrong on Service/ad in otel-demo: still firing" in text
+    assert "* it never heals:\n    * otel-demo: service-target-port-wrong on currency" in text
+    assert "* real-data-plane: no disks:\n    * otel-demo: service-target-port-wrong on quote" in text
     assert "* etcd-slow: no Pod in any app" in text
-    assert "Service/email" not in text
+    assert "[otel-demo 2.2.0](matrix-otel-demo.md)" in text
+
+    lines = page.table("otel-demo", "2.2.0", rows, why)
+    assert "A0 (60 s); A1 on Deployment/x (61 s)" in lines
+    assert "and 2 more | 60 s | yes |" in lines
+    assert "| *not tried: no disks* | – | – |" in lines
+    assert "email" not in text + lines
+
+
+def test_a_page_without_questions_says_so() -> None:
+    told = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
+    assert "Every row that is silent or did not recover has its reason below." in told
+    assert "## Where nothing fires, and why\n\n* it passes by itself:\n" in told

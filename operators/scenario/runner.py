@@ -132,6 +132,7 @@ class TrialRun:
             "history": history.to_json(),
             "injectedAt": self._injected,
             "signs": list(seen.found),
+            "placement": seen.placement,
             "passages": [passage.to_json() for passage in seen.passages],
         }
         name = context.save_evidence(document)

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -93,7 +94,7 @@ class Campaign:
             unended = msgspec.structs.replace(status, outcome="")
             return from_status(base, unended, None, None, trouble)
         left = evidence(self.cluster, status)
-        base = msgspec.structs.replace(base, signs=left.signs, passages=left.passages)
+        base = msgspec.structs.replace(base, signs=left.signs, passages=left.passages, placement=dict(left.placement))
         if number := self._variation(planned):
             app = TrialSpec.from_json(trial["spec"]).runbook().app
             base = msgspec.structs.replace(base, assumed=drawn(app, number))
@@ -134,6 +135,7 @@ class Evidence(NamedTuple):
     injected_at: float | None = None
     signs: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
+    placement: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
@@ -147,4 +149,5 @@ def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
         document.get("injectedAt"),
         tuple(document.get("signs") or ()),
         tuple(Passage.from_json(p) for p in document.get("passages") or ()),
+        {workload: tuple(nodes) for workload, nodes in (document.get("placement") or {}).items()},
     )

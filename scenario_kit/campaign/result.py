@@ -17,7 +17,8 @@ class TrialResult(Value, frozen=True, kw_only=True):
 
     ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
     ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``),
-    ``passages`` what went through the silent components of the propagation until then.
+    ``passages`` what went through the silent components of the propagation until then. ``placement`` are the nodes of
+    each workload's pods before anything was broken.
     """
 
     name: str
@@ -29,6 +30,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     assumed: dict[str, float] = {}
     signs: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
+    placement: dict[str, tuple[str, ...]] = {}
     started_at: float | None = None
     injected_at: float | None = None
     steps: tuple[StepStatus, ...] = ()
@@ -76,7 +78,8 @@ class Statistics(Value, frozen=True, kw_only=True):
     """Numbers of the paired repeats.
 
     ``at_least`` is the exact one-sided 95 % lower bound of the chance that a repeat holds, ``claims`` what a pass of
-    this plan rules out, ``effective`` how many independent repeats these are worth on one cluster.
+    this plan rules out, ``effective`` how many independent repeats these are worth on one cluster, ``placements`` on
+    how many different placements of the pods they ran.
     """
 
     n: int
@@ -86,6 +89,7 @@ class Statistics(Value, frozen=True, kw_only=True):
     claims: float = 0.0
     effective: float = 0.0
     similarity: float | None = None
+    placements: int = 0
     alerts: tuple[AlertSummary, ...] = ()
     order: tuple[OrderSummary, ...] = ()
     passages: tuple[PassageSummary, ...] = ()

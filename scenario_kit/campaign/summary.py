@@ -42,6 +42,7 @@ def summarise(
         claims=refuted(looks),
         effective=effective([len(valid)]),
         similarity=agreement.jaccard([frozenset(times) for times in onsets]) if len(seen) > 1 else None,
+        placements=len({tuple(r.placement.items()) for r in valid if r.placement}),
         alerts=tuple(_alerts(seen, onsets, expect)),
         order=tuple(_order(seen, edges)),
         passages=tuple(_passages(seen)),

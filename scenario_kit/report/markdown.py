@@ -71,6 +71,8 @@ def _alerts(numbers: Statistics | None) -> str:
             f"A repeat holds with a chance of {numbers.at_least:.2f} or more (exact, 95 %); "
             f"a pass of this plan rules out {numbers.claims:.2f} and less.",
         ]
+        if numbers.placements:
+            rows[-1] += f" The repeats ran on {numbers.placements} different placements of the pods."
     return "\n".join(rows)
 
 

@@ -16,6 +16,7 @@ from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity,
 from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
+from scenario_kit.observe.placement import placement
 from scenario_kit.trial import noise, signs
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Baseline, Context
@@ -55,8 +56,12 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
         raise InfrastructureError(
             f"no request at the entry '{context.runbook.app.entry}' was measured while it was quiet"
         )
-    seen = tuple(signs.look(context)) if any(s.kind == "hold" for s in context.spec.steps) else ()
-    context.save_baseline(msgspec.structs.replace(context.baseline() or Baseline(), served=served, signs=seen))
+    known = msgspec.structs.replace(context.baseline() or Baseline(), served=served)
+    if any(s.kind == "hold" for s in context.spec.steps):
+        pods = signs.pods(context)
+        seen, placed = tuple(signs.look(context, pods)), placement(pods, context.runbook.app)
+        known = msgspec.structs.replace(known, signs=seen, placement=placed)
+    context.save_baseline(known)
     judge = alerts.quiet if injections else alerts.control
     return judge(history, expect, start, end)
 

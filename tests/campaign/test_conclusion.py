@@ -48,6 +48,16 @@ def test_onsets_of_what_must_fire():
     assert "withinSeconds: 240" in remark.fix
 
 
+def test_different_placements_are_counted_once_each():
+    repeats = [
+        msgspec.structs.replace(a_repeat(i), placement={"Deployment/web": nodes})
+        for i, nodes in enumerate((("n0", "n1"), ("n0", "n2"), ("n0", "n1")))
+    ]
+    assert numbers(*repeats).placements == 2
+    assert numbers(*repeats, a_repeat(4), msgspec.structs.replace(repeats[1], outcome="Infra")).placements == 2
+    assert numbers(a_repeat(1)).placements == 0
+
+
 def test_an_alert_that_comes_only_sometimes_is_proposed_as_such():
     repeats = [a_repeat(1, alert("Errors", "Deployment/web", 50)), a_repeat(2)]
     row = numbers(*repeats).alerts[0]

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from scenario_kit.lab.twin import disk
-from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.batches import Result
+from scenario_kit.lab.twin.arrays import Floats, Ints
+from scenario_kit.lab.twin.batches import Batch, Result
+from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Need, Operation
@@ -23,17 +24,15 @@ _FLAG, _ABSORB, _PART = 0x56, 0x59, 0x1000
 def impair(
     process: Process,
     node: OperationNode,
-    salt: int,
-    at: Floats,
-    took: Floats,
-    failed: Flags,
+    batch: Batch,
     effects: Sequence[Active],
     streams: Streams,
     logs: LogBook,
     tape: Tape,
 ) -> None:
-    """Background errors, flags that were never reached, effects in force, files; changes ``took`` and ``failed``."""
+    """Background errors, flags that were never reached, effects in force, files."""
     model = process.model
+    salt, at, took, failed, _ = batch
     if node.model.flags_seconds and at.size and not process.flags_awaited:
         process.flags_awaited = True
         first = int(np.argmin(at))
@@ -42,7 +41,7 @@ def impair(
     if node.model.refuses:
         failed[:] = True
     if model is not None and model.background_error:
-        failed |= streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error
+        failed[streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error] = True
     for number, effect in enumerate(effects):
         if effect.absorbs or effect.operation not in ("", node.name):
             continue
@@ -56,18 +55,18 @@ def impair(
         if effect.error_share:
             draws = streams.uniform(mix(node.key, salt + _FLAG + number + 1), at.size, process.ordinal)
             hit = part & (draws < effect.error_share)
-            failed |= hit
+            failed[hit] = True
             if effect.thrown and hit.any():
                 tape.note("failure", effect.answer or node.model.failure, (at + took)[hit], effect.thrown)
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
-    disk.disturb(process, node, salt, at, took, failed, streams, logs)
+    disk.disturb(process, node, batch, streams, logs)
 
 
-def crash(process: Process, node: CallNode, at: Floats, took: Floats, failed: Flags, chosen: Ints | None) -> None:
+def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
     """The first failure of a call ends the process; before the call none of those chosen had failed."""
-    who = np.arange(took.size) if chosen is None else chosen
-    ends = (at + took)[who][failed[who] & np.isfinite(took[who])]
+    who = np.arange(batch.at.size) if chosen is None else chosen
+    ends = batch.now[who][batch.failed[who] & np.isfinite(batch.took[who])]
     if ends.size and ends.min() < process.crash_at:
         process.crash = Crash(float(ends.min()), node.edge, node.step.code)
 
@@ -87,26 +86,24 @@ def barred(store: Process, operation: Operation, user: str) -> str:
     return "locked" if store.holdings.locks(operation.table) else ""
 
 
-def absorbed(
-    process: Process, node: CallNode, salt: int, result: Result, effects: Sequence[Active], streams: Streams
-) -> Result:
+def absorbed(calls: Calls, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
     """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
-    share = sum(effect.error_share for effect in effects if effect.absorbs == node.step.call)
+    share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
     if not share:
         return result
-    draws = streams.uniform(mix(node.key, salt + _ABSORB), result.failed.size, process.ordinal)
+    draws = streams.uniform(mix(calls.node.key, calls.salt + _ABSORB), result.failed.size, calls.caller.ordinal)
     return Result(result.took, result.failed | (draws < share))
 
 
-def shrug(node: OperationNode, took: Floats, failed: Flags) -> None:
+def shrug(node: OperationNode, batch: Batch) -> None:
     """Who only looks on waits for what does not come, and goes on as if nothing had been."""
     if node.model.shrug_seconds:
-        took[failed] = np.maximum(took[failed], node.model.shrug_seconds)
-        failed[:] = False
+        batch.took[batch.failed] = np.maximum(batch.took[batch.failed], node.model.shrug_seconds)
+        batch.failed[:] = False
 
 
-def cut_short(process: Process, at: Floats, took: Floats, failed: Flags) -> None:
+def cut_short(process: Process, batch: Batch) -> None:
     """What is under way when the process ends fails there and then."""
-    over = at + took > process.crash_at
-    took[over] = np.maximum(process.crash_at - at[over], 0.0)
-    failed |= over
+    over = batch.now > process.crash_at
+    batch.took[over] = np.maximum(process.crash_at - batch.at[over], 0.0)
+    batch.failed[over] = True

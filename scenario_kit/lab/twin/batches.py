@@ -23,6 +23,34 @@ class Result(NamedTuple):
     failed: Flags
 
 
+class Batch(NamedTuple):
+    """Requests of one operation, side by side, on their way through its steps.
+
+    ``salt`` keeps rounds of the same draws apart, ``at`` is when each request came, ``draws`` are numbers that each
+    drew. ``took`` and ``failed`` are what became of each so far: steps change them in place.
+    """
+
+    salt: int
+    at: Floats
+    took: Floats
+    failed: Flags
+    draws: Draws
+
+    @property
+    def now(self) -> Floats:
+        """When each request takes its next step."""
+        return self.at + self.took
+
+    def under_way(self, chosen: Ints | None = None) -> Ints:
+        """Those of the chosen requests, None for all, that have neither failed nor hang."""
+        who = np.arange(self.took.size) if chosen is None else chosen
+        return who[~self.failed[who] & np.isfinite(self.took[who])]
+
+    def part(self, who: Ints, salt: int) -> Batch:
+        """A copy of some of the requests, in a round of its own."""
+        return Batch(salt, self.at[who], self.took[who], self.failed[who], subset(self.draws, who))
+
+
 def stream(key: int, salt: int) -> int:
     """The key of a draw within one of several rounds; round 0 is the key itself."""
     return mix(key, salt) if salt else key
@@ -33,12 +61,6 @@ def subset(draws: Draws, who: Ints | slice) -> Draws:
     return {name: array[who] for name, array in draws.items()} if draws else draws
 
 
-def under_way(chosen: Ints | None, took: Floats, failed: Flags) -> Ints:
-    """Those of the chosen requests, None for all, that have neither failed nor hang."""
-    who = np.arange(took.size) if chosen is None else chosen
-    return who[~failed[who] & np.isfinite(took[who])]
-
-
 def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, draws: Draws) -> Result:
     """So many calls of each request at once, as one batch: the slowest counts, and that any failed."""
     if many == 1:
@@ -47,22 +69,22 @@ def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, dra
     return Result(took.reshape(many, -1).max(axis=0), np.asarray(failed.reshape(many, -1).any(axis=0)))
 
 
-#: Runs steps for requests: changes how long each took so far, and whether it failed.
-Run = Callable[..., None]
+#: Runs steps for a batch.
+Run = Callable[[Sequence[Any], Batch], None]
 
 
-def in_turn(run: Run, steps: Sequence[Any], sofar: Result) -> None:
+def in_turn(run: Run, steps: Sequence[Any], batch: Batch) -> None:
     """One step after another; one that fails is the last one."""
-    run(steps=steps, took=sofar.took, failed=sofar.failed)
+    run(steps, batch)
 
 
-def forked(run: Run, steps: Sequence[Any], sofar: Result) -> None:
+def forked(run: Run, steps: Sequence[Any], batch: Batch) -> None:
     """All steps from now on, whichever of them fail: the slowest counts, and that any failed."""
-    ends = [Result(sofar.took.copy(), sofar.failed.copy()) for _ in steps]
+    ends = [batch._replace(took=batch.took.copy(), failed=batch.failed.copy()) for _ in steps]
     for step, end in zip(steps, ends, strict=True):
-        run(steps=(step,), took=end.took, failed=end.failed)
-        np.maximum(sofar.took, end.took, out=sofar.took)
-        np.logical_or(sofar.failed, end.failed, out=sofar.failed)
+        run((step,), end)
+        np.maximum(batch.took, end.took, out=batch.took)
+        np.logical_or(batch.failed, end.failed, out=batch.failed)
 
 
 def add(result: Result, who: Ints | None, took: Floats | None, slowest: Floats | None, failed: Flags | None) -> None:

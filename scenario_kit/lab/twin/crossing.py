@@ -6,13 +6,12 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.batches import stream
+from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.connections import Lane
 from scenario_kit.lab.twin.network import Shape
 from scenario_kit.lab.twin.parameters import Edge, Physics
-from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.streams import Streams, mix
-from scenario_kit.lab.twin.tree import CallNode
 
 _HOP, _SHAPE = 0x51, 0x53
 
@@ -24,27 +23,28 @@ class Crossing:
         self._physics = physics
         self._streams = streams
 
-    def cross(
-        self, caller: Process, node: CallNode, lane: Lane, edge: Edge, salt: int, n: int
-    ) -> tuple[Floats, Floats | None]:
-        """Seconds until ``n`` calls have reached the callee, and those of the answers where the wire delays them."""
-        took: Floats = self.noise(caller, node, salt, n) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
+    def cross(self, calls: Calls, lane: Lane, edge: Edge) -> tuple[Floats, Floats | None]:
+        """Seconds until each call has reached the callee, and those of the answers where the wire delays them."""
+        took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
             return took, None
-        took += self._shaped(lane.wire.out, node, salt, 0, n, caller)
-        back = self._shaped(lane.wire.back, node, salt, 1, n, caller)
+        took += self._shaped(lane.wire.out, calls, 0)
+        back = self._shaped(lane.wire.back, calls, 1)
         if not edge.shared:  # a handshake of its own: one more message each way
-            took += self._shaped(lane.wire.out, node, salt, 2, n, caller)
-            took += self._shaped(lane.wire.back, node, salt, 3, n, caller)
+            took += self._shaped(lane.wire.out, calls, 2)
+            took += self._shaped(lane.wire.back, calls, 3)
         return took, back
 
-    def noise(self, caller: Process, node: CallNode, salt: int, n: int) -> Floats:
+    def noise(self, calls: Calls) -> Floats:
         """Log-normal factors around one."""
-        z: Floats = self._streams.normal(stream(node.key + _HOP, salt), 1, n, caller.ordinal)[0]
+        key = stream(calls.node.key + _HOP, calls.salt)
+        z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
         return np.asarray(np.exp(self._physics.sigma * z))
 
-    def _shaped(self, shape: Shape | None, node: CallNode, salt: int, way: int, n: int, caller: Process) -> Floats:
+    def _shaped(self, shape: Shape | None, calls: Calls, way: int) -> Floats:
+        n = calls.at.size
         if shape is None:
             return np.zeros(n)
-        draws = self._streams.open(mix(node.key, salt + _SHAPE + 16 * way), caller.ordinal).random((2, n))
+        key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
+        draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
         return delays(shape, draws, self._physics)

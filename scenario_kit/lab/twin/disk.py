@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
+from scenario_kit.lab.twin.batches import Batch
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Crash, Process, identify, injected
@@ -119,56 +120,40 @@ class Disks:
         return _words(disk, int(met.errors[0])) if met is not None and met.errors[0] else ""
 
 
-def disturb(
-    process: Process,
-    node: OperationNode,
-    salt: int,
-    at: Floats,
-    took: Floats,
-    failed: Flags,
-    streams: Streams,
-    logs: LogBook,
-) -> None:
-    """What an operation meets in files; changes ``took`` and ``failed``."""
+def disturb(process: Process, node: OperationNode, batch: Batch, streams: Streams, logs: LogBook) -> None:
+    """What an operation meets in files."""
     volume, model = process.volume, process.model
     if model is None or not (volume.rules or volume.failing):
         return
     snapshots = model.disk.snapshots
     if volume.failing and snapshots is not None and node.name in snapshots.operations:
-        failed[:] = True
+        batch.failed[:] = True
         return
     for number, access in enumerate(node.model.files):
-        who = np.flatnonzero(~failed & np.isfinite(took))
-        key = mix(node.key, salt + _DISK + number * _STEP)
+        who = batch.under_way()
+        key = mix(node.key, batch.salt + _DISK + number * _STEP)
         met = _meet(process, access, key, who.size, streams) if who.size else None
         if met is None:
             continue
         if access.waits:
-            took[who] += met.seconds + _wait(process, access, met.seconds, key, streams)
-        _fail(process, node, access, met, (at + took)[who], failed, who, logs)
+            batch.took[who] += met.seconds + _wait(process, access, met.seconds, key, streams)
+        _fail(process, node, access, met, batch, who, logs)
 
 
 def _fail(
-    process: Process,
-    node: OperationNode,
-    access: Access,
-    met: _Met,
-    when: Floats,
-    failed: Flags,
-    who: Ints,
-    logs: LogBook,
+    process: Process, node: OperationNode, access: Access, met: _Met, batch: Batch, who: Ints, logs: LogBook
 ) -> None:
-    """Errors and lies of one access; ``when`` is the time at which each of ``who`` meets them."""
-    hit = met.errors > 0
+    """Errors and lies of one access, which ``who`` of the batch meet now."""
+    hit, when = met.errors > 0, batch.now[who]
     if hit.any():
         first = int(np.flatnonzero(hit)[np.argmin(when[hit])])
         words = _end(process, access, int(met.errors[first]), when[[first]] if access.code else when[hit], logs)
         if access.waits:
-            failed[who[hit]] = True
+            batch.failed[who[hit]] = True
             process.volume.answers[node.name] = access.answer.replace("{error}", words)
     lies = met.wrong & ~hit
     if access.wrong and access.waits and lies.any():
-        failed[who[lies]] = True
+        batch.failed[who[lies]] = True
         process.volume.answers[node.name] = access.wrong
         logs.error(process, access.wrong_log, when[lies], access.wrong_log)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.batches import Draws
+from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.parameters import Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey, Unsent
@@ -47,20 +48,22 @@ class Publishing:
         self._tape.publish(place, draws, sent, times, copies)
         self.records.setdefault(place, []).append(Published(times, copies))
 
-    def hold(self, caller: Process, broker: Process, node: CallNode, times: Floats) -> None:
+    def hold(self, calls: Calls, broker: Process) -> None:
         """What is written into a connection over which nothing comes waits in it."""
-        caller.unsent.setdefault(node.edge, []).append(Unsent(broker.key, times))
+        calls.caller.unsent.setdefault(calls.node.edge, []).append(Unsent(broker.key, calls.at))
 
-    def release(self, caller: Process, broker: Process, node: CallNode, now: float) -> None:
+    def release(self, calls: Calls, broker: Process) -> None:
         """The connection works again: what waits in it goes out with the next repetition.
 
         What a connection held that was given up meanwhile is lost.
         """
-        waiting = [unsent for unsent in caller.unsent.pop(node.edge, ()) if unsent.peer == broker.key]
+        held = calls.caller.unsent.pop(calls.node.edge, ())
+        waiting = [unsent for unsent in held if unsent.peer == broker.key]
         if not waiting:
             return
         times = np.concatenate([unsent.times for unsent in waiting])
+        now = float(calls.at.min())
         times = np.full(times.size, resumes(float(times.min()), now, self._physics))
-        place = (broker.key, node.operation.model.topic)
+        place = (broker.key, calls.node.operation.model.topic)
         self._tape.publish_untold(place, times)
         self.records.setdefault(place, []).append(Published(times))

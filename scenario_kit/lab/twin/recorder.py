@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
-from scenario_kit.lab.twin.batches import Draws, Result
+from scenario_kit.lab.twin.batches import Batch, Draws, Result
+from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -44,18 +45,9 @@ class Recorder:
                 at, took, failed = at[known], took[known], failed[known]
         self._spans.record(name, at + took, took, failed)
 
-    def called(
-        self,
-        caller: Process,
-        node: CallNode,
-        link: Link,
-        at: Floats,
-        result: Result,
-        hanging: LinkKey | None,
-        draws: Draws,
-        mark: int,
-    ) -> None:
+    def called(self, calls: Calls, result: Result, hanging: LinkKey | None, mark: int) -> None:
         """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
+        caller, node, link, _, at, draws = calls
         took, failed = result
         if node.client is None:
             return
@@ -85,12 +77,9 @@ class Recorder:
         self,
         process: Process,
         node: OperationNode,
-        at: Floats,
-        took: Floats,
-        failed: Flags,
+        batch: Batch,
         cut: Floats | None,
         hanging: LinkKey | None,
-        draws: Draws,
         mark: int,
     ) -> None:
         """The callee's spans. Where the caller gave up at ``cut`` they end there, without error (behaviour.md §1.4).
@@ -99,6 +88,7 @@ class Recorder:
         """
         if node.server is None:
             return
+        _, at, took, failed, draws = batch
         done: Flags | None = None
         if process.crash is not None:
             done = at + took < process.crash_at
@@ -122,13 +112,14 @@ class Recorder:
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return node.operation.model.failure.replace("{cause}", said)
 
-    def complain(self, caller: Process, node: CallNode, link: Link, outcome: str, times: Floats) -> None:
+    def complain(self, calls: Calls, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times.
 
         ``failure`` means that the callee itself said so, a number that this is the status that arrived.
         """
         if not times.size:
             return
+        caller, node, link = calls.caller, calls.node, calls.link
         status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
         address = link.address
         words = self._told(node, link) if outcome == "failure" else ""

@@ -14,10 +14,10 @@ from scenario_kit.model.change import Patch, SetFlag
 from scenario_kit.model.flag import with_variant
 from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.commands import client_of
+from scenario_kit.render.merging import applied, merge, strategic
 from scenario_kit.render.mistake import did_you_mean, mistake
 from scenario_kit.render.objects import found, position, spelled
 from scenario_kit.render.skeleton import misshapen
-from scenario_kit.render.strategic import merge, strategic
 
 #: Operations on objects that are not among those of an app (nodes), or whose effect is not on a spec.
 _ELSEWHERE: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "removeFault")
@@ -104,7 +104,7 @@ def _applied(objects: Sequence[Object], manifest: Object, namespace: str) -> tup
     index = position(objects, _reference(placed), namespace)
     if index is None:
         return (*objects, placed)
-    return _replaced(objects, objects[index], strategic(objects[index], placed), "apply", spelled(placed))
+    return _replaced(objects, objects[index], applied(objects[index], placed), "apply", spelled(placed))
 
 
 def _flagged(objects: Sequence[Object], change: SetFlag, app: App, namespace: str) -> tuple[Object, ...]:

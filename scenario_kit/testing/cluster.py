@@ -11,7 +11,7 @@ from typing import Any
 from scenario_kit.errors import AlreadyExists, Conflict, KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
-from scenario_kit.testing import merging
+from scenario_kit.render import merging
 from scenario_kit.testing.served import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
 from scenario_kit.testing.writes import patched, revised, stamp
 
@@ -114,7 +114,7 @@ class FakeCluster:
             if served.kind in WITH_STATUS:
                 fresh.pop("status", None)
             return copy.deepcopy(self._store(key, self._managed(self._born(served, fresh), "Apply")))
-        combine = merging.merge if served.group in self._custom else merging.strategic
+        combine = merging.merge if served.group in self._custom else merging.applied
         wanted = combine(merging.forget(current, before, fresh), fresh)
         return self._replace(served, key, self._managed(wanted, "Apply"))
 

@@ -197,6 +197,21 @@ def test_a_strategic_patch_merges_lists_by_their_keys(cluster: Cluster, namespac
     assert container["ports"][0]["containerPort"] == 8080
 
 
+@pytest.mark.parametrize(("how", "names"), [("patch", ["new", "main"]), ("apply", ["main", "new"])])
+def test_new_items_of_a_list_come_first_in_a_patch_and_last_in_an_apply(
+    cluster: Cluster, namespace: str, how: str, names: list[str]
+) -> None:
+    cluster.create(deployment(namespace))
+    ref = Reference("Deployment", "cart", namespace)
+    spec = {"template": {"spec": {"containers": [{"name": "new", "image": "example.org/new:1"}]}}}
+    if how == "patch":
+        written = cluster.patch(ref, {"spec": spec}, "Strategic")
+    else:
+        metadata = {"name": ref.name, "namespace": namespace}
+        written = cluster.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
+    assert [c["name"] for c in written["spec"]["template"]["spec"]["containers"]] == names
+
+
 def test_a_strategic_patch_replaces_only_what_is_there(cluster: Cluster, namespace: str) -> None:
     cluster.create(deployment(namespace))
     ref = Reference("Deployment", "cart", namespace)

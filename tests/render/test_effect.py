@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
 from scenario_kit.render import NoChange, after
-from scenario_kit.render.strategic import merge, strategic
+from scenario_kit.render.merging import merge, strategic
 
 NAMESPACE = "otel-demo-test"
 
@@ -146,6 +146,11 @@ P, M = {"containerPort": 1}, {"mountPath": "/a", "name": "x"}
         ({"b": 1}, {"a": {"$patch": "replace", "d": 3}}, {"b": 1}),  # there is nothing to replace
         ({"b": 1}, {"a": {"x": {"$patch": "replace", "d": 3}, "y": 1}}, {"b": 1, "a": {"y": 1}}),
         ({}, {"env": [{"$patch": "replace"}, {"name": "c"}]}, {"env": [{"name": "c"}]}),
+        ({"env": [A]}, {"env": [{"name": ["a"]}]}, {"env": [{"name": ["a"]}]}),  # no name: the list is replaced
+        ({"env": {"a": 1}}, {"env": [A]}, {"env": [A]}),
+        ({"env": [A]}, {"env": ["a"]}, {"env": ["a"]}),
+        ({"finalizers": ["a"]}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
+        ({"finalizers": ["a", "b"]}, {"$deleteFromPrimitiveList/finalizers": ["a"]}, {"finalizers": ["b"]}),
     ],
 )
 def test_strategic_merge(base, change, expected):

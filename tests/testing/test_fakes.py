@@ -97,7 +97,7 @@ def test_dependents_go_with_their_last_owner() -> None:
         ([{"name": "a", "$patch": "delete"}], [{"name": "b", "args": ["x"]}]),
         ([{"name": "b", "args": ["y", "z"]}], [{"name": "a"}, {"name": "b", "args": ["y", "z"]}]),
         ([{"name": "b", "args": None}], [{"name": "a"}, {"name": "b"}]),
-        ([{"name": "c"}], [{"name": "a"}, {"name": "b", "args": ["x"]}, {"name": "c"}]),
+        ([{"name": "c"}], [{"name": "c"}, {"name": "a"}, {"name": "b", "args": ["x"]}]),
     ],
 )
 def test_strategic_patches(patch: list[Object], containers: list[Object]) -> None:

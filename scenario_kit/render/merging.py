@@ -1,24 +1,28 @@
-"""What the three patch types and apply do to an object. Pure: arguments are never changed."""
+"""What merge patches and apply do to an object, as the API server does it. Pure: arguments are never changed."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 #: Merge keys of lists, by the field that holds the list; every other list is replaced as a whole.
+#: Source: the ``patchMergeKey`` tags of ``k8s.io/api``. ``ports`` differ: of containers and of Services.
 _KEYS: dict[str, tuple[str, ...]] = {
     "conditions": ("type",), "containers": ("name",), "env": ("name",), "ephemeralContainers": ("name",),
     "hostAliases": ("ip",), "imagePullSecrets": ("name",), "initContainers": ("name",), "ownerReferences": ("uid",),
-    "ports": ("containerPort", "port"), "topologySpreadConstraints": ("topologyKey",), "volumeDevices": ("devicePath",),
-    "volumeMounts": ("mountPath",), "volumes": ("name",),
+    "ports": ("containerPort", "port"), "secrets": ("name",), "topologySpreadConstraints": ("topologyKey",),
+    "volumeDevices": ("devicePath",), "volumeMounts": ("mountPath",), "volumes": ("name",),
 }  # fmt: skip
 #: Lists of plain values that are merged as sets.
 _SETS = frozenset({"finalizers"})
+#: Puts the items of a list that are left alone and those that are written into order, given the names as they stood.
+_Order = Callable[[list[Any], list[Any], list[Any], str], list[Any]]
 _DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimitiveList/")
 
 
 def merge(document: Any, patch: Any) -> Any:
-    """RFC 7386."""
+    """``document`` with a JSON merge patch applied (RFC 7386)."""
     if not isinstance(patch, dict):
         return copy.deepcopy(patch)
     result = dict(document) if isinstance(document, dict) else {}
@@ -31,7 +35,20 @@ def merge(document: Any, patch: Any) -> Any:
 
 
 def strategic(document: Any, patch: Any) -> Any:
-    """A strategic merge patch for built-in kinds: lists with a merge key merge by it, ``$patch`` directives act."""
+    """A strategic merge patch for built-in kinds: lists with a merge key merge by it, ``$patch`` directives act.
+
+    New items of a list come first, and others keep their places: it matters, as variables refer backwards, and the
+    first container is the default one.
+    """
+    return _combined(document, patch, _in_front)
+
+
+def applied(document: Any, fields: Any) -> Any:
+    """What a server-side apply writes into an object: like a strategic patch, but new items of a list come last."""
+    return _combined(document, fields, _behind)
+
+
+def _combined(document: Any, patch: Any, order: _Order) -> Any:
     if not isinstance(patch, dict) or not isinstance(document, dict):
         return _without_directives(patch)
     if patch.get("$patch") == "replace":
@@ -52,35 +69,52 @@ def strategic(document: Any, patch: Any) -> Any:
         elif key not in result and isinstance(value, dict) and "$patch" in value:
             continue  # the API server takes the patch for a new field, and drops what has a directive from it
         elif isinstance(value, list):
-            result[key] = _list(key, result.get(key) or [], value)
+            current = result.get(key)
+            result[key] = _list(key, current if isinstance(current, list) else [], value, order)
         else:
-            result[key] = strategic(result.get(key), value)
+            result[key] = _combined(result.get(key), value, order)
     return result
 
 
-def _list(field: str, items: list[Any], patch: list[Any]) -> list[Any]:
+def _list(field: str, items: list[Any], patch: list[Any], order: _Order) -> list[Any]:
     if field in _SETS:
         return [*items, *(v for v in patch if v not in items)]
     key = _merge_key(field, [*items, *patch])
     if key is None or any(isinstance(p, dict) and p.get("$patch") == "replace" for p in patch):
         return [_without_directives(p) for p in patch if not (isinstance(p, dict) and p.keys() == {"$patch"})]
-    result = copy.deepcopy(items)
-    for element in patch:
-        index = next((i for i, item in enumerate(result) if item.get(key) == element[key]), None)
-        if element.get("$patch") == "delete":
-            result = [item for item in result if item.get(key) != element[key]]
-        elif index is None:
-            result.append(_without_directives(element))
-        else:
-            result[index] = strategic(result[index], element)
-    return result
+    old = {item[key]: item for item in items}
+    named = {element[key]: element for element in patch}
+    written = [
+        _combined(old[name], element, order) if name in old else _without_directives(element)
+        for name, element in named.items()
+        if element.get("$patch") != "delete"
+    ]
+    kept = [copy.deepcopy(item) for item in items if item[key] not in named]
+    return order(kept, written, [item[key] for item in items], key)
+
+
+def _in_front(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
+    """What the patch does not name stays in front of what it names only where it stood there."""
+    result = []
+    for item in written:
+        place = before.index(item[key]) if item[key] in before else -1
+        while kept and before.index(kept[0][key]) < place:
+            result.append(kept.pop(0))
+        result.append(item)
+    return [*result, *kept]
+
+
+def _behind(kept: list[Any], written: list[Any], before: list[Any], key: str) -> list[Any]:
+    """Everything stays where it stood; what is new follows."""
+    stood = {name: place for place, name in enumerate(before)}
+    return sorted([*kept, *written], key=lambda item: stood.get(item[key], len(before)))
 
 
 def _merge_key(field: str, elements: list[Any]) -> str | None:
     named = [e for e in elements if isinstance(e, dict) and e.keys() != {"$patch"}]
     if len(named) != len([e for e in elements if not (isinstance(e, dict) and e.keys() == {"$patch"})]):
         return None
-    return next((k for k in _KEYS.get(field, ()) if all(k in e for e in named)), None)
+    return next((k for k in _KEYS.get(field, ()) if all(isinstance(e.get(k), str | int) for e in named)), None)
 
 
 def _without_directives(value: Any) -> Any:

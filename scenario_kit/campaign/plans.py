@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -256,15 +256,27 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
             )
         )
     for number, claim in enumerate(causes.left_out(ours), start=1):
-        planned.append(
-            PlannedTrial(
-                purpose=f"leave-out-{number}",
-                describe=f"with {claim.left.entity} left, its alerts keep firing",
-                steps=programs.leave_out(claim, _apart(runbook, claim), solving.alone(runbook, claim)),
-                seed=seed + 40 + number,
-            )
-        )
+        planned += _left_out_cause(runbook, claim, number, seed)
     return planned
+
+
+def _left_out_cause(runbook: Runbook, claim: causes.LeftOut, number: int, seed: int) -> Iterator[PlannedTrial]:
+    """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
+    own, possible = solving.alone(runbook, claim), _apart(runbook, claim)
+    apart = _of_their_own(runbook, own)
+    yield PlannedTrial(
+        purpose=f"leave-out-{number}",
+        describe=f"with {claim.left.entity} left, its alerts keep firing",
+        steps=programs.leave_out(claim, [d for d in possible if d not in apart], own),
+        seed=seed + 40 + number,
+    )
+    if others := [d for d in possible if d in apart]:
+        yield PlannedTrial(
+            purpose=f"decoys-left-{number}",
+            describe=f"with {claim.left.entity} left, {enumerated([d.name for d in others])} resolves nothing either",
+            steps=programs.leave_out(claim, others),
+            seed=seed + 80 + number,
+        )
 
 
 def _apart(runbook: Runbook, claim: causes.LeftOut) -> list[Procedure]:

@@ -77,6 +77,19 @@ def test_a_cause_beside_a_labelled_one_of_its_fault_is_no_answer_for_another_fau
 _ASIDE = ("expectNoLeaks", "teardown", "expectClean")
 
 
+def remade(runbook, changes):
+    """The runbook with another change in each of these procedures."""
+    procedures = [
+        msgspec.structs.replace(
+            p, solution=msgspec.structs.replace(p.solution, changes=(Change.from_json(changes[p.name]),))
+        )
+        if p.name in changes
+        else p
+        for p in runbook.procedures
+    ]
+    return msgspec.structs.replace(runbook, procedures=tuple(procedures))
+
+
 def steps(runbook, purpose):
     (planned,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == purpose]
     return [(s.kind, s.name, s.faults) for s in planned.steps if s.kind not in _ASIDE][4:]
@@ -99,6 +112,18 @@ def test_decoys_are_tried_again_where_one_cause_is_left(fault, runbook_of):
     ]  # fmt: skip
 
 
+def test_decoys_are_tried_apart_where_the_repair_of_the_last_cause_would_roll_back_to_them(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]}, decoys=["d"])
+    made = {"one": {"undoRollout": {"target": "Deployment.apps/web"}}, "d": {"restart": {"target": "Deployment/web"}}}
+    runbook = remade(runbook, made)
+    assert steps(runbook, "leave-out-1")[2:] == [("change", "one", ()), ("expectCleared", "one", ())]
+    tried = [("change", "d", ()), ("expectStillFiring", "d", ()), ("undoChange", "d", ())]
+    assert steps(runbook, "decoys-left-1")[2:] == tried
+    assert steps(runbook, "leave-out-2")[2:] == tried  # nothing is rolled back there
+    seeds = [p.seed for p in trials(QUICK, runbook, 1)]
+    assert len(set(seeds)) == len(seeds)
+
+
 def test_a_solution_of_one_cause_is_carried_out_where_it_is_the_last(fault, runbook_of):
     runbook = runbook_of(fault("a"), fault("b"), solutions={"one": ["a"], "both": ["a", "b"]})
     assert steps(runbook, "leave-out-1")[2:] == [("change", "one", ()), ("expectCleared", "one", ())]
@@ -118,15 +143,7 @@ def test_a_decoy_about_what_is_repaired_already_is_left_out(fault, runbook_of, m
     runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
     fix = {"patch": {"target": "ConfigMap/b", "type": "Merge", "patch": {}}}
     done = {"d": made, "a:0": fix, "b:0": fix}
-    procedures = tuple(
-        msgspec.structs.replace(
-            p, solution=msgspec.structs.replace(p.solution, changes=(Change.from_json(done[p.name]),))
-        )
-        if p.name in done
-        else p
-        for p in runbook.procedures
-    )
-    runbook = msgspec.structs.replace(runbook, procedures=procedures)
+    runbook = remade(runbook, done)
     assert (len(steps(runbook, "leave-out-1")) > 2) == tried
 
 

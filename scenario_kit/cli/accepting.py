@@ -27,10 +27,10 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     Nothing is written where the trial never got as far as the fault, or where the file cannot be edited safely.
     """
     from scenario_kit.draft import accepted, edges_to, observed
-    from scenario_kit.draft.document import component_hit
     from scenario_kit.load import load_scenario
     from scenario_kit.load.edit import Unfit
     from scenario_kit.render import resolve
+    from scenario_kit.render.offers import component_hit
 
     trial = next((t for t in validation.trials if t.purpose.startswith("repeat")), None)
     if trial is None or trial.history is None or trial.injected_at is None:

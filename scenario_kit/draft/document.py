@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,12 +16,13 @@ from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
 from scenario_kit.draft.probes import cautions
 from scenario_kit.draft.texts import brief, description, question, title
 from scenario_kit.errors import UsageError
-from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
+from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
 from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
 from scenario_kit.render import app_objects, asked_options, options_of
+from scenario_kit.render.aftermath import completed
 from scenario_kit.render.namespaces import as_written
-from scenario_kit.render.offers import Offer, component_of, offer
+from scenario_kit.render.offers import Offer, component_hit, offer
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116
@@ -64,6 +65,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     options = asked_options(app, fault_type)
     objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=catalog.templates(app.name))
     made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
+    made = replace(made, fault=completed(made.fault, app, objects))
     component = component_hit(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
     alerts = _expected(answers, predicted(fault_type, made.fault, app, component, rules))
@@ -208,17 +210,6 @@ def _usual_decoys(app: App, component: Component | None) -> list[Object]:
             "changes": [{"restart": {"target": victim.workload}}],
         }
     ]
-
-
-def component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
-    """The component that is hit: the target's, or that of the first victim."""
-    for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
-        ref = Reference.parse(text)
-        obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
-        found = None if obj is None else component_of(app, objects, obj)
-        if found is not None:
-            return found
-    return None
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

@@ -27,6 +27,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     lifetime,
     limits,
     loading,
+    members,
     metadata,
     mitigation,
     names,

@@ -54,6 +54,14 @@ class CallEdge(Value, frozen=True, kw_only=True):
     config: str = ""
 
 
+class Aftermath(Value, frozen=True, kw_only=True):
+    """What goes on being broken once the component ``after`` was out, until each of ``restart`` starts anew."""
+
+    after: str
+    restart: tuple[str, ...]
+    because: str
+
+
 class LoadProfile(Value, frozen=True, kw_only=True):
     """A named traffic shape and the option values that produce it."""
 
@@ -124,6 +132,7 @@ class App(Value, frozen=True, kw_only=True):
     entry: str
     components: tuple[Component, ...]
     calls: tuple[CallEdge, ...] = ()
+    aftermath: tuple[Aftermath, ...] = ()
     loads: dict[str, LoadProfile] = {}
     alert_packs: tuple[str, ...] = ("default",)
     options: Object = {}
@@ -145,6 +154,11 @@ class App(Value, frozen=True, kw_only=True):
     def callers(self, name: str) -> tuple[str, ...]:
         """Names of the components that call ``name`` synchronously and notice its failures."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name and e.mode == "Sync"))
+
+    def outlasting(self, name: str) -> tuple[tuple[Component, str], ...]:
+        """The components that have to start anew once the one of that name was out, each with the reason."""
+        found = {c: a.because for a in self.aftermath if a.after == name for c in a.restart}
+        return tuple((c, because) for name, because in found.items() if (c := self.component(name)) is not None)
 
     def dependants(self, name: str) -> tuple[str, ...]:
         """Names of the components that talk to ``name`` in whatever mode."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Component, Fault, FaultType, Object
+from scenario_kit.model import App, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.effect import NoChange, after
 from scenario_kit.render.engine import render
@@ -68,6 +68,17 @@ def component_of(app: App, objects: Sequence[Object], obj: Object) -> Component 
             return component
     owner = workload_behind(objects, obj)
     return None if owner is None or owner is obj else component_of(app, objects, owner)
+
+
+def component_hit(app: App, objects: Sequence[Object], target: str, fault: Fault) -> Component | None:
+    """The component that is hit: the target's, or that of the first victim."""
+    for text in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
+        ref = Reference.parse(text)
+        obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
+        found = None if obj is None else component_of(app, objects, obj)
+        if found is not None:
+            return found
+    return None
 
 
 def offer(

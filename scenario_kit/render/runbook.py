@@ -12,6 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
 from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
+from scenario_kit.render.aftermath import completed
 from scenario_kit.render.app import app_objects, needs_of, options_of
 from scenario_kit.render.effect import after
 from scenario_kit.render.fault import digest_of, fault
@@ -26,8 +27,8 @@ _P = TypeVar("_P", Solution, Decoy)
 _BY_FAULT: Final = "Fault/"
 #: Parts of a scenario that tell about the incident but do not shape it.
 _TOLD: Final = ("title", "description", "brief", "authors", "license", "tags", "references", "suspend", "suppress")
-#: Parts of an app's definition that act through its objects alone, and the part that only the twin reads.
-_RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces")
+#: Parts of an app's definition that act through its objects or its repairs alone, and what only the twin reads.
+_RENDERED: Final = ("title", "twin", "options", "loads", "images", "locks", "namespaces", "aftermath")
 
 
 def resolve(
@@ -62,6 +63,7 @@ def resolve(
     app = located(app, objects, namespace)
     faults = _faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
     written = as_written(spec, app, templates)
+    mended = [completed(each, app, objects) for each in faults]
     return Runbook(
         scenario=scenario.name,
         digest=incident_digest(spec, faults, rules, app, written),
@@ -79,8 +81,8 @@ def resolve(
         noise=sources(spec.noise, app, objects, namespace, offered),
         usual=settings(app, written, app.namespace),
         procedures=(
-            *(_placed(p, app, namespace) for p in (*_solutions(spec, faults), *_decoys(spec, faults))),
-            *_fixes(faults),
+            *(_placed(p, app, namespace) for p in (*_solutions(spec, mended), *_decoys(spec, faults))),
+            *_fixes(mended),
         ),
     )
 

@@ -208,7 +208,7 @@ FAULTS: dict[str, list[Edit]] = {
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
 REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215")
 #: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
-REPAIRED_APART = ("SK212", "SK214", "SK218")
+REPAIRED_APART = ("SK139", "SK212", "SK214", "SK218")
 
 #: A good app, and its template.
 APP = """\
@@ -273,7 +273,10 @@ APPS: dict[str, tuple[str, str]] = {
     "SK215": ("nginx:1.29.3", "nginx:stable"),
 }
 #: Edits of the definition itself.
-APP_EDITS: dict[str, list[Edit]] = {"SK003": [Put(("name",), "littl")]}
+APP_EDITS: dict[str, list[Edit]] = {
+    "SK003": [Put(("name",), "littl")],
+    "SK139": [Put(("versions", "1.0", "calls"), [{"caller": "web", "callee": "stroe"}])],
+}
 
 #: A good pack of alerts.
 PACK = """\

@@ -10,6 +10,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, lintable
+from scenario_kit.lint.case import Place
 from scenario_kit.lint.fix import fixed
 from scenario_kit.load import Mistake
 from scenario_kit.load.edit import Drop, Put, edited
@@ -103,6 +104,24 @@ def test_a_violation_of_a_definition_is_found_and_nothing_else(code: str, own: P
     found = lint_text(edited(given.APP, given.APP_EDITS[code]), own / "catalog/apps/little/app.yaml", CATALOG)
 
     assert {mistake.finding.code for mistake in found} == {code}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("entry",), "webb"),
+        (("versions", "1.0", "calls"), [{"caller": "webb", "callee": "web"}]),
+        (("versions", "1.0", "aftermath"), [{"after": "web", "restart": ["web", "webb"], "because": "x"}]),
+        (("versions", "1.0", "aftermath"), [{"after": "webb", "restart": ["web"], "because": "x"}]),
+    ],
+)
+def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Place, value: object) -> None:
+    def tried(text: str) -> list[Mistake]:
+        return lint_text(text, own / "catalog/apps/little/app.yaml", CATALOG)
+
+    result = fixed(edited(given.APP, [Put(place, value)]), tried)
+    assert (result.left, {f.code for f in result.corrected}) == ((), {"SK139"})
+    assert "webb" not in result.text
 
 
 @pytest.mark.parametrize("code", sorted(given.PACKS))

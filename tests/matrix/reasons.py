@@ -55,11 +55,17 @@ def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
     return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
 
 
-def outlasts(row: Row, known: Sequence[Written]) -> str:
+def outlasts(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
     """Why a row did not recover when its fault was gone; empty where it did, or where nobody knows."""
     if row.outcome != "Ran" or row.recovered:
         return ""
-    return next((r.because for r in known if r.of == "Recovery" and r.holds(row)), "")
+    if found := next((r.because for r in known if r.of == "Recovery" and r.holds(row)), ""):
+        return found
+    hit = _hit(row, catalog)
+    lasting = catalog.app(row.app, row.version).outlasting(hit.name) if hit is not None else ()
+    reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
+    names = ", ".join(component.name for component, _ in lasting)
+    return f"{reasons}: whatever broke {hit.name}, then {names} has to start anew" if hit and lasting else ""
 
 
 def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:

@@ -187,9 +187,12 @@ def test_reasons(catalog: Catalog) -> None:
 def test_reasons_of_what_outlasts_its_fault(catalog: Catalog) -> None:
     some = [Written("*", "nothing comes back", of="Recovery")]
     lasting = row(PAIR, "Ran", recovered=False)
-    assert reasons.outlasts(lasting, some) == "nothing comes back"
-    assert reasons.outlasts(lasting, []) == reasons.outlasts(row(PAIR, "Ran", recovered=True), some) == ""
+    assert reasons.outlasts(lasting, catalog, some) == "nothing comes back"
+    assert reasons.outlasts(lasting, catalog, []) == ""
+    assert reasons.outlasts(row(PAIR, "Ran", recovered=True), catalog, some) == ""
     assert reasons.why(lasting, catalog, some) != "nothing comes back"
+    kafka = row(PAIR._replace(target="Deployment/kafka"), "Ran", recovered=False)
+    assert "then checkout has to start anew" in reasons.outlasts(kafka, catalog, [])
 
 
 def test_what_somebody_wrote_down_names_what_there_is(known: list[Pair]) -> None:

@@ -21,6 +21,7 @@ from scenario_kit.schema import Schema, definitions
 
 PAIRS: dict[str, type[Value]] = {
     "AlertExpectation": scenario.AlertExpectation,
+    "Aftermath": app.Aftermath,
     "AppChoice": scenario.AppChoice,
     "Author": scenario.Author,
     "BackgroundAlert": scenario.BackgroundAlert,

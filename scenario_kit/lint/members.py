@@ -1,0 +1,44 @@
+"""SK139: what an app's definition says of its components is about components that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Place
+from scenario_kit.lint.entry import AppCase
+from scenario_kit.lint.respell import named
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model import Object
+from scenario_kit.render.mistake import did_you_mean
+
+
+@rule(
+    "SK139",
+    why="faults are offered, alerts predicted and propagations judged along what is said of components",
+    bad="calls: [{caller: web, callee: stroe}]",
+    good="calls: [{caller: web, callee: store}]",
+    fix="name one of the version's `components`",
+    repair="writes the component that is meant, where only one is close",
+    about=("App",),
+)
+def members(case: AppCase) -> Iterator[Problem]:
+    """An app names a component that it does not have."""
+    for version, body in case.document["versions"].items():
+        known = [component["name"] for component in body["components"]]
+        for place, name in ((("entry",), case.document["entry"]), *_named(("versions", version), body)):
+            if name not in known:
+                message = f"{case.name} {version} has no component '{name}'"
+                yield Problem(place, message, name, fix=did_you_mean(name, known), edits=named(place, name, known))
+
+
+def _named(at: Place, body: Object) -> Iterator[tuple[Place, str]]:
+    """Every component that a version names, and where."""
+    for i, call in enumerate(body.get("calls", ())):
+        yield from (((*at, "calls", i, end), call[end]) for end in ("caller", "callee"))
+    for i, client in enumerate(body.get("clients", ())):
+        yield (*at, "clients", i, "store"), client["store"]
+    for i, lasting in enumerate(body.get("aftermath", ())):
+        yield (*at, "aftermath", i, "after"), lasting["after"]
+        yield from (((*at, "aftermath", i, "restart", n), name) for n, name in enumerate(lasting["restart"]))
+    for flag, effect in body.get("flags", {}).get("effects", {}).items():
+        yield from (((*at, "flags", "effects", flag, k), effect[k]) for k in ("component", "shows") if k in effect)

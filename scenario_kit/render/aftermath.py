@@ -16,7 +16,10 @@ from scenario_kit.render.offers import component_hit
 
 
 def completed(fault: Fault, app: App, objects: Sequence[Object]) -> Fault:
-    """The fault, whose fixes and solutions also restart whoever does not recover from what it breaks."""
+    """The fault, whose fixes and solutions also restart whoever does not recover from what it breaks.
+
+    ``objects`` are the app's, in its conventional namespace.
+    """
     hit = component_hit(app, objects, fault.target, fault)
     lasting = app.outlasting(hit.name) if hit is not None else ()
     if not lasting:

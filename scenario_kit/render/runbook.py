@@ -63,7 +63,7 @@ def resolve(
     app = located(app, objects, namespace)
     faults = _faults(scenario, app, catalog, app_objects=objects, namespace=namespace, load=load, beside=beside)
     written = as_written(spec, app, templates)
-    mended = [completed(each, app, objects) for each in faults]
+    mended = [completed(each, app, written) for each in faults]
     return Runbook(
         scenario=scenario.name,
         digest=incident_digest(spec, faults, rules, app, written),

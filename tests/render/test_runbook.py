@@ -111,6 +111,16 @@ def test_a_cause_without_a_repair_is_taken_back(runbook, catalog, port_fault, mo
     assert names(result, "Solution") == []
 
 
+def test_repairs_restart_who_does_not_recover_from_what_was_broken(runbook):
+    down = {"name": "no-kafka", "type": "deployment-scaled-to-zero", "target": "Deployment/kafka"}
+    result = runbook(faults=[down], groundTruth={"rootCauses": [{"fault": "no-kafka"}]})
+    for procedure in (p for p in result.procedures if p.use in ("Fix", "Solution")):
+        restarted = [c.restart.target for c in procedure.solution.changes if c.restart]
+        assert restarted[-1:] == ["Deployment/checkout"], procedure.use
+    assert {p.use for p in result.procedures} >= {"Fix", "Solution"}
+    assert result.fault("no-kafka").entities[0].fix == result.procedure("Fix", "no-kafka:0").solution.changes[:-1]
+
+
 def test_a_distractor_is_not_repaired(runbook):
     for role in ("Distractor", "Trigger"):
         faults = [TWO[0], {**TWO[1], "role": role}]

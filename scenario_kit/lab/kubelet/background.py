@@ -1,51 +1,83 @@
-"""Writes that nobody waits for: events and log objects, in order, in one thread."""
+"""Writes that a decision does not wait for: events and log objects, in order within a namespace."""
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 _LOG = logging.getLogger(__name__)
+#: A write to a namespace that is gone takes the API server twenty times as long: others must not wait for it.
+_WORKERS = 4
 
 
 class Background:
-    """A queue of calls. What a call raises is raised to whoever comes next."""
+    """Queued calls, those of a key in order, those of different keys side by side and in turn.
+
+    What a call raises is raised to whoever asks about its key next.
+    """
 
     def __init__(self, name: str) -> None:
-        self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue()
-        self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix=name)
+        self._changed = threading.Condition()
+        self._queues: dict[str, deque[Callable[[], None]]] = {}  # the first call of each is under way, or about to be
+        self._failures: dict[str, Exception] = {}
 
-    def put(self, call: Callable[[], None]) -> None:
+    def put(self, key: str, call: Callable[[], None]) -> None:
         """Queue a call."""
-        self._queue.put(call)
+        with self._changed:
+            queue = self._queues.setdefault(key, deque())
+            queue.append(call)
+            if len(queue) == 1:
+                self._pool.submit(self._work, key)
 
-    def flush(self) -> None:
-        """Wait until everything queued is done, then ``check``."""
-        self._queue.join()
-        self.check()
+    def flush(self, key: str | None = None, seconds: float | None = None) -> bool:
+        """Wait until everything queued for a key (None for all) is done; whether it is, within so many seconds.
 
-    def check(self) -> None:
-        """Raise what a call raised since the last check."""
-        failure, self._failure = self._failure, None
+        Raises:
+            Exception: what a call raised; see ``check``.
+        """
+        with self._changed:
+            done = self._changed.wait_for(lambda: not self._queues if key is None else key not in self._queues, seconds)
+        for each in list(self._failures) if key is None else [key]:
+            self.check(each)
+        return done
+
+    def check(self, key: str) -> None:
+        """Raise what a call for the key raised since the last check."""
+        failure = self._failures.pop(key, None)
         if failure is not None:
             raise failure
 
-    def close(self) -> None:
-        """Finish what is queued and end the thread."""
-        self._queue.put(None)
-        self._thread.join()
+    def drop(self, key: str) -> None:
+        """Nobody needs it any more: forget what has not begun, and what failed."""
+        with self._changed:
+            self._failures.pop(key, None)
+            queue = self._queues.get(key)
+            while queue and len(queue) > 1:
+                queue.pop()
 
-    def _work(self) -> None:
-        while (call := self._queue.get()) is not None:
-            try:
-                call()
-            except Exception as error:  # noqa: BLE001 - raised to the next caller; the thread serves all pods
-                _LOG.exception("the kubelet could not write an event or a log object")
-                self._failure = error
-            finally:
-                self._queue.task_done()
-        self._queue.task_done()
+    def close(self) -> None:
+        """Finish what is queued and end the threads."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._queues)
+        self._pool.shutdown()
+
+    def _work(self, key: str) -> None:
+        with self._changed:
+            call = self._queues[key][0]
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - raised to the next caller; the threads serve all pods
+            _LOG.exception("the kubelet could not write an event or a log object")
+            self._failures[key] = error
+        with self._changed:
+            queue = self._queues[key]
+            queue.popleft()
+            if queue:
+                self._pool.submit(self._work, key)
+            else:
+                del self._queues[key]
+                self._changed.notify_all()

@@ -98,9 +98,11 @@ class Kubelet:
         Raises:
             ClusterError: a write failed for another reason than that the pod is gone; its pod stays due.
         """
-        self._later.check()
         with self._lock:
             spaces = {r.namespace for r in self._records.values()} if namespace is None else {namespace}
+        for space in spaces:
+            self._later.check(space)
+            self._later.check(_logs_of(space))
         return sum(self._run(space, self._clock_of(space) if now is None else now) for space in sorted(spaces))
 
     def next_wakeup(self, namespace: str) -> float | None:
@@ -111,13 +113,15 @@ class Kubelet:
                 return self._clock_of(namespace)
             return min((r.wakeup for r in records if r.wakeup is not None), default=None)
 
-    def flush(self) -> None:
-        """Wait until queued events and log objects are written.
+    def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
+        """Wait until queued events and log objects of a namespace (None for all) are written; whether they are.
 
         Raises:
             ClusterError: one of them could not be.
         """
-        self._later.flush()
+        if namespace is None:
+            return self._later.flush(None, seconds)
+        return self._later.flush(namespace, seconds) and self._later.flush(_logs_of(namespace), seconds)
 
     def exited(self, exits: Iterable[Exit], now: float) -> None:
         """Processes ended at ``now``, as the twin reports them; unknown pods are gone already."""
@@ -154,11 +158,12 @@ class Kubelet:
             with self._lock:
                 known = set(self._records)
             for name in self._logs.prune(known):
-                self._withdraw(name)
+                self._later.put(_logs_of(""), partial(self._writer.withdraw_logs, name))
 
-    def forget_images(self, namespace: str) -> None:
-        """The world of that namespace is gone: the next one by this name pulls anew."""
+    def forget(self, namespace: str) -> None:
+        """The world of that namespace is gone: the next one by this name pulls anew, and nobody reads its events."""
         self._images.forget(namespace)
+        self._later.drop(namespace)
 
     def _admit(self, pod: Object, node: str) -> Record:
         status = pod.get("status") or {}
@@ -186,10 +191,8 @@ class Kubelet:
             return
         self._addresses.release(record.ip)
         if self._logs is not None:
-            self._withdraw(self._logs.remove(pod))
-
-    def _withdraw(self, name: str) -> None:
-        self._later.put(partial(self._writer.withdraw_logs, name))
+            withdraw = partial(self._writer.withdraw_logs, self._logs.remove(pod))
+            self._later.put(_logs_of(record.namespace), withdraw)
 
     def _run(self, namespace: str, now: float) -> int:
         with self._lock:
@@ -236,7 +239,7 @@ class Kubelet:
             deaths, record.deaths = record.deaths, []
             if self._logs is not None and not record.shown:
                 record.shown = True
-                self._later.put(partial(self._writer.publish_logs, self._logs.add(pod)))
+                self._later.put(_logs_of(namespace), partial(self._writer.publish_logs, self._logs.add(pod)))
             if not record.ip and not pod["spec"].get("hostNetwork"):
                 record.ip = self._addresses.allocate(node_name)
         memory = record.memory
@@ -289,4 +292,9 @@ class Kubelet:
         for event in transition.events:
             obj = self._recorder.record(pod, event)
             if obj is not None:
-                self._later.put(partial(self._writer.emit_event, obj))
+                self._later.put(meta["namespace"], partial(self._writer.emit_event, obj))
+
+
+def _logs_of(namespace: str) -> str:
+    """The key of writes to log objects: they outlive the namespace, so they are not dropped with it."""
+    return f"logs of {namespace}"

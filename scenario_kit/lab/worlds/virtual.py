@@ -17,6 +17,8 @@ from scenario_kit.model.process import SeriesId
 
 #: Ticks that are written together while a wait goes on.
 _BATCH = 40
+#: Wall seconds that what the kubelet said may take to be written, where no more time was given.
+_TOLD_SECONDS = 5.0
 
 
 class _StillMoving(Exception):
@@ -62,8 +64,8 @@ class VirtualWorld(World):
         """Settle, then let time pass up to the first tick at or after ``until``.
 
         Returns early, with the time reached, after about ``seconds`` of wall time, after ``stride`` seconds of this
-        world's time, when ``go_on`` says no, or when the cluster does not settle. Everything sampled so far is in
-        Prometheus when it returns.
+        world's time, when ``go_on`` says no, or when the cluster does not settle. When it returns, everything sampled
+        so far is in Prometheus, and what the kubelet said can be read.
 
         Raises:
             InfrastructureError: API server or Prometheus failed. The wait may be repeated and goes on from there.
@@ -81,6 +83,8 @@ class VirtualWorld(World):
             except _StillMoving as moving:
                 reason = str(moving)
             self._flush()
+            if not reason and not self.told(max(deadline - time.monotonic(), _TOLD_SECONDS)):
+                reason = "events of the kubelet are not written yet"
             return Waited(self._now, not reason, reason)
 
     def close(self) -> None:

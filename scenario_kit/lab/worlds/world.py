@@ -86,7 +86,10 @@ class Nodes(Protocol):
     def append(self, namespace: str, records: Iterable[LogRecord]) -> None:
         """Containers printed something."""
 
-    def forget_images(self, namespace: str) -> None:
+    def flush(self, namespace: str | None = None, seconds: float | None = None) -> bool:
+        """Wait until its events and logs can be read; whether they can, within so many seconds."""
+
+    def forget(self, namespace: str) -> None:
         """The world is gone."""
 
 
@@ -174,6 +177,14 @@ class World(ABC):
             self.twin.observe(self.view())
             return sum(self._around.nodes.run_once(namespace, self.now) for namespace in self.spec.everywhere)
 
+    def told(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` (wall) until whatever the kubelet said can be read; whether it can."""
+        deadline = time.monotonic() + seconds
+        return all(
+            self._around.nodes.flush(namespace, max(deadline - time.monotonic(), 0.0))
+            for namespace in self.spec.everywhere
+        )
+
     def next_wakeup(self) -> float | None:
         """When the kubelet has something to do next; None when it has not."""
         due = [self._around.nodes.next_wakeup(namespace) for namespace in self.spec.everywhere]
@@ -258,7 +269,7 @@ class World(ABC):
     def close(self) -> None:
         """The world ends; its namespaces become ordinary ones."""
         for namespace in self.spec.everywhere:
-            self._around.nodes.forget_images(namespace)
+            self._around.nodes.forget(namespace)
             self._around.settler.forget(namespace)
 
 

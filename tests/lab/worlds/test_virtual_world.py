@@ -94,6 +94,13 @@ def test_an_unsettled_cluster_holds_time_still_and_says_why(lab: LittleLab, worl
     assert wait(world, 60) == Waited(EPOCH + 60, True)
 
 
+def test_nobody_reads_before_events_and_logs_are_written(lab: LittleLab, world: World) -> None:
+    lab.nodes.written = False
+    assert wait(world, 60) == Waited(EPOCH + 60, False, "events of the kubelet are not written yet")
+    lab.nodes.written = True
+    assert wait(world, 60) == Waited(EPOCH + 60, True)
+
+
 def test_a_tick_that_was_interrupted_is_neither_lost_nor_repeated(lab: LittleLab, world: World) -> None:
     lab.twin.exits[EPOCH + 15] = [Exit("uid", "c", 1, "Error")]
     lab.nodes.due = [EPOCH + 4]

@@ -56,6 +56,9 @@ class TrialRun:
             if self._status.outcome:
                 return
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
+            if foreign := self._foreign(spec):
+                self._write(refuse(self._name, spec.steps, self._status, foreign))
+                return
             try:
                 clock = self._environment.grounds.open_clock(self._name, spec)
             except AuthoringError as problem:
@@ -184,6 +187,8 @@ class TrialRun:
             if trial is None:
                 return []
             spec, self._status = read(trial)
+            if self._foreign(spec):  # nothing was begun
+                return []
             context = self._context(spec, self._clock_of_clean_up(spec))
             blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
             if blocked:
@@ -193,6 +198,20 @@ class TrialRun:
             self._environment.grounds.close_clock(self._name)
             forget(self._environment, self._name)
             return []
+
+    def _foreign(self, spec: TrialSpec) -> Finding | None:
+        """Why a trial that has not begun never will: what it holds is not readable here.
+
+        Raises:
+            InfrastructureError: it has begun elsewhere; whoever can read it has to end it.
+        """
+        try:
+            spec.runbook()
+        except InfrastructureError as problem:
+            if self._status.started_at is not None:
+                raise
+            return Finding(code="SK901", severity=Severity.WARNING, message=problem.message, fix=problem.fix)
+        return None
 
     def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
         try:

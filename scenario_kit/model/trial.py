@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import gzip
+import zlib
 from typing import Final, Literal
 
 import msgspec
 
+from scenario_kit.errors import InfrastructureError
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.fault import Fault
@@ -140,8 +142,18 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     resolved: str
 
     def runbook(self) -> Runbook:
-        """The runbook inside."""
-        return Runbook.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(self.resolved))))
+        """The runbook inside.
+
+        Raises:
+            InfrastructureError: it has another form than this scenario-kit writes.
+        """
+        try:
+            return Runbook.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(self.resolved))))
+        except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as problem:
+            raise InfrastructureError(
+                f"the trial was resolved by another scenario-kit than this one: {problem}",
+                fix="delete it, and run it again once command and operator have the same version",
+            ) from problem
 
 
 class StepStatus(Value, frozen=True, kw_only=True):

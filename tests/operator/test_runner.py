@@ -1,12 +1,15 @@
 """A Trial object that cannot begin: its status says so, and it goes away when it is deleted."""
 
+import base64
+import gzip
+import json
 from types import SimpleNamespace
 
 import pytest
 
 from operators.scenario.environment import Settings
 from operators.scenario.runner import TrialRun, read
-from scenario_kit.errors import AuthoringError
+from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Reference, Runbook, Step, TrialSpec, Windows
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
@@ -87,6 +90,33 @@ def test_a_trial_that_had_a_world_in_another_lab_waits_for_it(environment):
     begun = applied(environment, {"components": {}}, TrialStatus(started_at=15.0))
     with pytest.raises(AuthoringError):
         begun.execute()
+
+
+def resolved_elsewhere(environment, status=None):
+    run = applied(environment, None, status)
+    body = json.loads(gzip.decompress(base64.b64decode(environment.cluster.get(REF)["spec"]["resolved"])))
+    body["app"]["novelty"] = 1
+    packed = base64.b64encode(gzip.compress(json.dumps(body).encode())).decode()
+    environment.cluster.put({**environment.cluster.get(REF), "spec": {**spec(None).to_json(), "resolved": packed}})
+    return run
+
+
+def test_what_another_version_resolved_ends_at_once_and_says_so(environment):
+    run = resolved_elsewhere(environment)
+    run.execute()
+    _, status = read(environment.cluster.get(REF))
+    (finding,) = status.findings
+    assert (status.outcome, finding.code) == ("Infra", "SK901")
+    assert "another scenario-kit" in finding.message
+    assert "novelty" in finding.message
+    assert run.clean() == []
+
+
+@pytest.mark.parametrize("call", ["execute", "clean"])
+def test_what_another_version_has_begun_waits_for_it(environment, call):
+    run = resolved_elsewhere(environment, TrialStatus(started_at=15.0))
+    with pytest.raises(InfrastructureError, match="another scenario-kit"):
+        getattr(run, call)()
 
 
 def test_it_lets_go_when_it_is_deleted(environment, grounds):

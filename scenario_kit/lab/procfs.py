@@ -7,11 +7,13 @@ killed start left behind, so that ``lab down`` leaves nothing.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 MARKER = "SCENARIO_KIT_LAB_FOLDER"
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_STARTING_SECONDS = 1.0
 
 
 def marker(folder: str) -> dict[str, str]:
@@ -22,10 +24,35 @@ def marker(folder: str) -> dict[str, str]:
 def carries(pid: int, mark: dict[str, str]) -> bool:
     """Whether a live process (no zombie) has the marks in the environment that it was started with."""
     try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        environment = _environment(pid).split(b"\0")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return False
     return all(f"{key}={value}".encode() in environment for key, value in mark.items())
+
+
+def _environment(pid: int) -> bytes:
+    """What the process was started with, once it has it.
+
+    Whoever starts a program is told so before the kernel has put its environment in place (execve closes the files that
+    are to be closed first), and it reads as empty until then, for as long as others have the processors.
+    """
+    environ = Path(f"/proc/{pid}/environ")
+    deadline = time.monotonic() + _STARTING_SECONDS
+    while not (environment := environ.read_bytes()) and _starting(pid) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return environment or environ.read_bytes()
+
+
+def _starting(pid: int) -> bool:
+    """Whether the process has memory (``vsize``), unlike zombies and the kernel's own threads, but as yet no end of its
+    environment (``env_end``)."""
+    fields = _stat(pid)
+    return fields[23 - 3] != "0" and fields[51 - 3] == "0"
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of proc_pid_stat(5) from the third, the state, on: the second, a name, may contain anything."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def find(mark: dict[str, str]) -> Iterator[int]:
@@ -41,8 +68,7 @@ def ended(pid: int) -> bool:
     A process that is about to end loses its environment, hence its marks, before its files.
     """
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        return state in "ZX" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
+        return _stat(pid)[0] in "ZX" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
     except (FileNotFoundError, ProcessLookupError):
         return True
 

@@ -81,6 +81,21 @@ def test_with_part_replaces_by_name() -> None:
     assert state().with_part(first).with_part(second).with_part(replaced).parts == (replaced, second)
 
 
+def test_a_process_has_its_mark_from_the_moment_it_was_started(tmp_path: Path) -> None:
+    """The kernel tells the starter before it has put the environment in place: a third of these, on a busy machine."""
+    mark = procfs.marker(str(tmp_path))
+    for _ in range(60):
+        with subprocess.Popen(["sleep", "600"], env={**os.environ, **mark}) as process:
+            try:
+                assert procfs.carries(process.pid, mark)
+                assert list(procfs.find(mark)) == [process.pid]
+            finally:
+                process.kill()
+    with subprocess.Popen(["sleep", "600"], env={}) as bare:
+        assert not procfs.carries(bare.pid, mark)
+        bare.kill()
+
+
 def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> None:
     here = state()
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]

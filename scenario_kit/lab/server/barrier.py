@@ -25,8 +25,9 @@ from scenario_kit.lab.server.store import Store
 
 #: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
 _PATIENCE_SECONDS = 0.1
-#: How long a revision that etcd has may be on its way here before that is looked into.
-_IN_FLIGHT_SECONDS = 0.2
+#: How long a revision that etcd has may be on its way here before that is looked into. On a busy machine some take half
+#: a second; to list every kind instead would make it busier still.
+_IN_FLIGHT_SECONDS = 1.0
 _LIMIT_SECONDS = 10.0
 
 

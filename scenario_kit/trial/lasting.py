@@ -31,6 +31,15 @@ _LONGEST_AGAIN: Final = 3600.0
 _ROLLOUT: Final = 600
 #: Seconds for which it has to stay: a program that ends while it starts has done so by then.
 _STAYS: Final = 120
+#: So many workloads that do not start again are told one by one.
+_TOLD: Final = 3
+#: What decides about pods that do not name it: where such a thing was touched, every workload has to start again.
+_GOVERNING: Final = frozenset({
+    "Namespace", "Node", "ResourceQuota", "LimitRange", "ServiceAccount",
+    "PriorityClass", "RuntimeClass", "StorageClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+    "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding",
+})  # fmt: skip
 #: Conditions of a workload whose message says why pods are missing.
 _TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
 
@@ -112,25 +121,35 @@ def _startable(context: Context, step: Step, index: int) -> list[Finding]:
     if not left:
         stretch(context, context.clock.now(), _STAYS)
         left = rollouts.rolling(context, restarted)
-    return [_unstartable(step, spelled(o, context.namespace), _why(o)) for o in left]
+    told = [(spelled(o, context.namespace), _why(o)) for o in left]
+    if len(told) <= _TOLD:
+        return [_unstartable(step, target, why) for target, why in told]
+    some = "; ".join(f"{target}: {why}" for target, why in told[:_TOLD])
+    names = ", ".join(target for target, _ in told[_TOLD:])
+    return [_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")]
 
 
 def _concerned(context: Context, index: int) -> set[tuple[str, str]]:
     """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
 
-    ``index`` is the step's: what was carried out before it is what counts.
+    All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
+    what counts.
     """
     runbook = context.runbook
     carried = [s for s in context.spec.steps[:index] if s.kind == "change" and s.use in ("Solution", "Fix")]
     changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
     faults = [f for f in runbook.faults if f.role in LABELLED]
     texts = [c.target for c in changes if c.target]
+    texts += [spelled(body, context.namespace) for c in changes if (body := c.create or c.apply)]
     texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
-    alerting = [e.on for e in of_class(runbook.expect, "MustFire") if e.on]
-    named = {bare(text) for text in (*texts, *alerting)}
-    for text in texts:
-        named |= {bare(reader) for reader in readers(runbook.objects, Reference.parse(text), context.namespace)}
-    return named & {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
+    touched = [Reference.parse(text) for text in texts]
+    workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
+    if any(ref.kind in _GOVERNING for ref in touched):
+        return workloads
+    named = {bare(e.on) for e in of_class(runbook.expect, "MustFire") if e.on}
+    for ref in touched:
+        named |= {(ref.kind, ref.name), *(bare(reader) for reader in readers(runbook.objects, ref, context.namespace))}
+    return named & workloads
 
 
 def _why(workload: Object) -> str:
@@ -142,13 +161,13 @@ def _why(workload: Object) -> str:
     return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
 
 
-def _unstartable(step: Step, target: str, why: str) -> Finding:
+def _unstartable(step: Step, target: str, why: str, does: str = "does") -> Finding:
     return Finding(
         code="SK419",
         severity=Severity.ERROR,
-        message=f"after solution '{step.name}', {target} does not start again",
+        message=f"after solution '{step.name}', {target} {does} not start again",
         observed=f"restarted once the incident was over: {why}",
-        expected="its next rollout gets through, as before the incident",
+        expected="the next rollout gets through, as before the incident",
         why="an app that runs on only until its next release, or its next node failure, is not repaired",
         fix="let the solution repair that as well, or not do it",
     )

@@ -7,6 +7,7 @@ from scenario_kit.changes.fields import RESTARTED
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import Change, Fault, Procedure, Solution, Step
 from scenario_kit.testing import FakeCluster
+from scenario_kit.trial import lasting
 from scenario_kit.trial.context import Baseline
 from scenario_kit.trial.procedures import change
 from scenario_kit.trial.resolve import expect_cleared
@@ -19,6 +20,8 @@ SOLVE = Step(kind="change", use="Solution", name="s")
 
 def deployment(name):
     container = {"name": "c", "image": "web:1", "envFrom": [{"configMapRef": {"name": "a"}}] if name == "cart" else []}
+    if name == "ad":
+        container["envFrom"] = [{"configMapRef": {"name": "b"}}]
     spec = {"replicas": 1, "template": {"metadata": {}, "spec": {"containers": [container]}}}
     metadata = {"name": name, "namespace": "shop"}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
@@ -85,6 +88,15 @@ def test_who_alerted_and_who_reads_what_was_repaired_starts_again():
     assert solved() == ([], {"web", "cart"})
 
 
+def settings(name):
+    return {"apply": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"b": "c"}}}
+
+
+def test_who_reads_what_a_solution_writes_anew_starts_again():
+    assert solved(settings("a")) == ([], {"web", "cart"})
+    assert solved(settings("b")) == ([], {"web", "cart", "ad"})
+
+
 def quota(name):
     return {"create": {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {}}}
 
@@ -102,6 +114,21 @@ def test_damage_that_shows_only_at_the_next_start_is_found(changed, observed):
     assert set(codes(found)) == {"SK419"}
     assert all(observed in f.observed for f in found)
     assert "after solution 's', Deployment/" in found[0].message
+
+
+def test_everybody_starts_again_where_pods_were_governed_that_do_not_name_it():
+    found, _ = solved(quota("budget"))
+    assert [f.message.rpartition("/")[2].split()[0] for f in found] == ["ad", "cart", "web"]
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}, "imagePullSecrets": []}
+    assert solved({"apply": account}) == ([], {"web", "cart", "ad"})
+
+
+def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(lasting, "_TOLD", 2)
+    found, _ = solved(quota("budget"))
+    assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
+    assert "Deployment/ad: exceeded quota: budget; Deployment/cart: " in found[0].observed
+    assert found[0].observed.endswith("; and so on: Deployment/web")
 
 
 def test_what_a_distractor_does_to_a_start_is_its_own_matter():

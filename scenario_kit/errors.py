@@ -9,13 +9,14 @@
     │   ├── ToolchainError       a part cannot be resolved, fetched or built
     │   ├── LabError             the lab is not there, or a part of it died
     │   ├── MetricsError         Prometheus does not answer, or refuses a query
+    │   ├── CapabilityMissing    what is asked for cannot happen here, however often it is tried
     │   └── ClusterError         the API server
     │       ├── Unreachable      no answer, time-out, 5xx
     │       ├── NotFound         404
     │       ├── AlreadyExists    409 on create
     │       ├── Conflict         409 on update, precondition failed
     │       ├── Forbidden        401, 403
-    │       └── Rejected         400, 422: the API server calls the object invalid
+    │       └── Rejected         400, 422: the API server calls the object invalid, or Chaos Mesh does
     ├── GuardRailError           a cluster or namespace that is not ours           exit 3
     └── KitError                 our own bug                                       exit 3
 
@@ -83,6 +84,10 @@ class MetricsError(InfrastructureError):
         self.evaluation = evaluation
 
 
+class CapabilityMissing(InfrastructureError):
+    """What is asked for cannot happen in this environment: nobody's mistake, and no reason to try again."""
+
+
 class ClusterError(InfrastructureError):
     """The API server did not do what was asked. ``status`` is the HTTP status, 0 where there was none."""
 
@@ -112,7 +117,11 @@ class Forbidden(ClusterError):
 
 
 class Rejected(ClusterError):
-    """The API server calls the object invalid: schema, CEL, admission, quota."""
+    """The API server calls the object invalid: schema, CEL, admission, quota. Or Chaos Mesh does, once it is there."""
+
+    def __init__(self, message: str, *, by: str = "the API server", status: int = 0, fix: str = "") -> None:
+        super().__init__(message, status=status, fix=fix)
+        self.by = by
 
 
 class GuardRailError(ScenarioKitError):

@@ -10,12 +10,16 @@ A ``Schedule`` selects anew each time that it starts an experiment, so it keeps 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, namespaces, sides
 from scenario_kit.ports import Cluster
+
+#: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).
+_ANSWER: Final = re.compile(r"rpc error: code = (\w+) desc = (.*)", re.DOTALL)
 
 
 def reference(obj: Object) -> Reference:
@@ -152,3 +156,9 @@ def trouble(live: Object) -> str:
             if event.get("type") == "Failed":
                 return f"{record.get('id', '')}: {event.get('message', '')}"
     return ""
+
+
+def answered(trouble: str) -> tuple[str, str]:
+    """What the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
+    found = _ANSWER.search(trouble)
+    return (found[1], found[2]) if found else ("", "")

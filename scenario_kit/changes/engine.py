@@ -124,6 +124,11 @@ class Engine:
         """What Chaos Mesh claims of a chaos object, and the last failure that it noted."""
         return (None, "") if live is None else (chaos.injected(live), chaos.trouble(live))
 
+    @staticmethod
+    def chaos_answer(trouble: str) -> tuple[str, str]:
+        """gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is none."""
+        return chaos.answered(trouble)
+
     def placed(self, checks: Iterable[Check]) -> list[Check]:
         """The checks about the nodes that this trial's changes chose."""
         return places.placed(checks, self._places())

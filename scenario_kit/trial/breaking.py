@@ -6,7 +6,7 @@ from typing import Final
 
 from scenario_kit.changes import Engine
 from scenario_kit.changes.operations import object_reference
-from scenario_kit.errors import InfrastructureError
+from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.trial.checks import await_until
 from scenario_kit.trial.context import TICK, Context
@@ -24,6 +24,8 @@ def break_(context: Context, fault: Fault, index: int) -> None:
 
     Raises:
         NoEffect: a change leaves its object as it was.
+        Rejected: the API server, or Chaos Mesh, calls a change invalid.
+        CapabilityMissing: it is valid, but cannot happen in this environment.
         InfrastructureError: something below us is not well, or the injector does not come to an end.
     """
     group = f"Fault/{fault.name}"
@@ -37,7 +39,7 @@ def break_(context: Context, fault: Fault, index: int) -> None:
         context.engine.do(change, ordinal=ordinal + position, group=group, undo=undo)
         context.settle()
         if change.chaos is not None:
-            _await_injector(context, change)
+            _await_injector(context, fault, change)
         if change.until is not None:
             await_until(context, change.until)
     for position, change in enumerate(_reach(fault)):
@@ -57,8 +59,11 @@ def _reach(fault: Fault) -> list[Change]:
     return changes
 
 
-def _await_injector(context: Context, change: Change) -> None:
-    """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide)."""
+def _await_injector(context: Context, fault: Fault, change: Change) -> None:
+    """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide).
+
+    A daemon that finds the request itself at fault says the same however often it is asked.
+    """
     assert change.chaos is not None
     ref = object_reference(change.chaos, context.namespace)
     deadline = context.clock.now() + _CHAOS_DEADLINE
@@ -67,6 +72,11 @@ def _await_injector(context: Context, change: Change) -> None:
         claim, trouble = Engine.chaos_state(live)
         if claim:
             return
+        code, words = Engine.chaos_answer(trouble)
+        if code == "InvalidArgument":
+            raise Rejected(words, by="Chaos Mesh")
+        if code == "Unimplemented":
+            raise CapabilityMissing(f"fault '{fault.name}' ({fault.type}) asks for what cannot happen here: {words}")
         if context.clock.now() >= deadline:
             raise InfrastructureError(
                 f"Chaos Mesh did not inject {ref} within {_CHAOS_DEADLINE} s: {trouble or 'no record'}"

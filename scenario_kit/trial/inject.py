@@ -221,7 +221,7 @@ def _refused(fault: Fault, refusal: Rejected) -> Finding:
     return Finding(
         code="SK121",
         severity=Severity.ERROR,
-        message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by the API server",
+        message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) is refused by {refusal.by}",
         observed=refusal.message,
         expected="changes that the cluster accepts",
         why="what cannot be made breaks nothing",

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from scenario_kit.errors import AuthoringError, GuardRailError, InfrastructureError
+from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
 from scenario_kit.trial import deploy, inject, leaks, procedures, resolve, roles, watch
@@ -143,6 +143,9 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
         except (AuthoringError, GuardRailError) as problem:
             findings, outcome = [_authoring(problem)], "Broken"
             break
+        except CapabilityMissing as lack:
+            findings, outcome, message = [_lacking(lack)], "Infra", lack.message
+            break
         except InfrastructureError as problem:
             log.warning("%s, step %s: %s", context.name, step, problem)
             findings, outcome, message = [], "Infra", str(problem)
@@ -242,6 +245,16 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
 
 def _authoring(problem: AuthoringError | GuardRailError) -> Finding:
     return Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+
+
+def _lacking(problem: CapabilityMissing) -> Finding:
+    return Finding(
+        code="SK911",
+        severity=Severity.WARNING,
+        message=problem.message,
+        why="what cannot happen here can be judged nowhere here; the scenario is not to blame",
+        fix=problem.fix or "run it on a cluster with real containers, or ask for less",
+    )
 
 
 def _now(context: Context, fallback: float) -> float:

@@ -18,17 +18,17 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from scenario_kit.lab.chaos_daemon import byteman, files
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook, bare_id
-from scenario_kit.lab.chaos_daemon.network import NotSimulated, address_set, filter_rule, traffic_rule
+from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated, address_set, filter_rule, traffic_rule
 from scenario_kit.model import ContainerEffect
 
 Intent = Literal["Apply", "Recover", ""]
 
 #: How the real daemon ends where it cannot load an agent: nobody answers its tool, or it has no shell to copy files by.
-_BARRED: Final = {
-    "NoJava": "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /tmp/.java_pid: target "
-    "process doesn't respond within 10500ms or HotSpot VM not loaded: exit status 1",
-    "NoShell": "sh: No such file or directory: exit status 1",
-}
+_SILENT: Final = (
+    "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /tmp/.java_pid: target process "
+    "doesn't respond within 10500ms or HotSpot VM not loaded: exit status 1"
+)
+_BARRED: Final = {"NoJava": _SILENT, "NoShell": "sh: No such file or directory: exit status 1"}
 
 
 class Target(NamedTuple):
@@ -54,7 +54,7 @@ class Programs(Protocol):
     in files.
     """
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
+    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
         """Why no agent can be loaded into the program of a running container; empty where one can."""
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
@@ -200,7 +200,8 @@ class Calls:
 
     def _install_jvm_rules(self, target: Target, request: Any) -> Outcome:
         if barred := self._programs.barred(target.container_id):
-            raise ValueError(_BARRED[barred])
+            # Of a container that is just going nobody knows what it runs: the next one may well be a Java program.
+            raise Failed(_SILENT) if barred == "Unknown" else ValueError(_BARRED[barred])
         rules = byteman.rules(request.rule)
         if unknown := self._programs.unknown(target.container_id, rules):
             raise NotSimulated(unknown)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from scenario_kit.lab.chaos_daemon.network import AddressSet, Rule, resolved
+from scenario_kit.lab.chaos_daemon.network import AddressSet, Failed, Rule, resolved
 from scenario_kit.model import ContainerEffect, Ledger
 
 
@@ -71,7 +71,7 @@ class LedgerBook:
         """Replace the pod's packet filters.
 
         Raises:
-            ValueError: a rule names a set that the pod does not have.
+            Failed: a rule names a set that the pod does not have.
         """
         with self._change(pod_uid):
             network = self._network(pod_uid)
@@ -82,7 +82,7 @@ class LedgerBook:
         """Replace the pod's traffic control.
 
         Raises:
-            ValueError: a rule names a set that the pod does not have.
+            Failed: a rule names a set that the pod does not have.
         """
         with self._change(pod_uid):
             network = self._network(pod_uid)
@@ -167,4 +167,4 @@ def bare_id(container_id: str) -> str:
 def _demand_sets(rules: Sequence[Rule], sets: Mapping[str, AddressSet]) -> None:
     missing = sorted({name for rule in rules for name in rule.sets if name not in sets})
     if missing:
-        raise ValueError(f"no ipset {', '.join(missing)} in this pod; FlushIPSets comes first")
+        raise Failed(f"no ipset {', '.join(missing)} in this pod; FlushIPSets comes first")

@@ -18,10 +18,10 @@ class RunningPrograms:
         self._containers = containers
         self._worlds = worlds
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
+    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
         """Why no agent can be loaded into the program of a running container; empty where one can."""
         known, spec = self._known(container_id)
-        return known.barred(spec) if known is not None else "NoJava"
+        return known.barred(spec) if known is not None else "Unknown"
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:
         """What of these rules nobody knows the consequences of in that program; empty where there is nothing."""

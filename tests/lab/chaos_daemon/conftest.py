@@ -103,9 +103,9 @@ class Java:
     It has a volume.
     """
 
-    barring: Literal["NoJava", "NoShell"] = "NoJava"
+    barring: Literal["NoJava", "NoShell", "Unknown"] = "NoJava"
 
-    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell"]:
+    def barred(self, container_id: str) -> Literal["", "NoJava", "NoShell", "Unknown"]:
         return "" if container_id == "containerd://c1" else self.barring
 
     def unknown(self, container_id: str, rules: Sequence[Mapping[str, Any]]) -> str:

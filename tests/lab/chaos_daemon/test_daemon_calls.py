@@ -89,7 +89,7 @@ def test_each_call_states_the_whole_list(running: Any) -> None:
         ("SetTcs", {"tcs": [{"type": "NETEM"}]}, "INVALID_ARGUMENT"),
         ("SetTcs", {"tcs": [{"type": "BANDWIDTH"}]}, "INVALID_ARGUMENT"),
         ("SetTcs", {"tcs": [{"type": "NETEM", "netem": {"time": "fast"}}]}, "INVALID_ARGUMENT"),
-        ("SetTcs", {"tcs": [{**DELAY, "ipset": "nowhere"}]}, "INVALID_ARGUMENT"),
+        ("SetTcs", {"tcs": [{**DELAY, "ipset": "nowhere"}]}, "UNKNOWN"),
         ("SetTcs", {"tcs": [{**DELAY, "protocol": "tcp"}]}, "UNIMPLEMENTED"),
         ("SetIptablesChains", {"chains": [{"name": "x", "target": "ACCEPT"}]}, "INVALID_ARGUMENT"),
         ("FlushIPSets", {"ipsets": [{"name": "x", "type": "hash:ip"}]}, "INVALID_ARGUMENT"),

@@ -195,8 +195,8 @@ def test_something_is_mounted_by_the_pod_and_by_the_image(container: str, world:
     [
         ("containerd://a", _Java(), ""),
         ("containerd://b", _Java(), "NoShell"),
-        ("containerd://gone", _Java(), "NoJava"),
-        ("containerd://a", PlainProcesses(), "NoJava"),
+        ("containerd://gone", _Java(), "Unknown"),
+        ("containerd://a", PlainProcesses(), "Unknown"),
     ],
 )
 def test_the_world_of_a_container_knows_whether_it_runs_java(container: str, world: object, barred: str) -> None:

@@ -92,7 +92,7 @@ def absorbed(calls: Calls, result: Result, effects: Sequence[Active], streams: S
     if not share:
         return result
     draws = streams.uniform(mix(calls.node.key, calls.salt + _ABSORB), result.failed.size, calls.caller.ordinal)
-    return Result(result.took, result.failed | (draws < share))
+    return result._replace(failed=result.failed | (draws < share))
 
 
 def shrug(node: OperationNode, batch: Batch) -> None:

@@ -17,10 +17,23 @@ REQUEST = "request number"
 
 
 class Result(NamedTuple):
-    """Of each request: how long it took, and whether it failed."""
+    """Of each request: how long it took, and whether it failed.
+
+    ``noted``: which have an answer that only the caller's instrumentation takes for an error; None where none has.
+    """
 
     took: Floats
     failed: Flags
+    noted: Flags | None = None
+
+    def with_part(self, who: Ints, part: Result) -> Result:
+        """These requests went like ``part``; the arrays are written into."""
+        self.took[who], self.failed[who] = part.took, part.failed
+        if part.noted is None:
+            return self
+        noted = np.zeros(self.failed.size, dtype=bool) if self.noted is None else self.noted
+        noted[who] = part.noted
+        return self._replace(noted=noted)
 
 
 class Batch(NamedTuple):
@@ -65,7 +78,7 @@ def together(call: Callable[[Floats, Draws], Result], many: int, at: Floats, dra
     """So many calls of each request at once, as one batch: the slowest counts, and that any failed."""
     if many == 1:
         return call(at, draws)
-    took, failed = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
+    took, failed, _ = call(np.tile(at, many), {name: np.tile(array, many) for name, array in draws.items()})
     return Result(took.reshape(many, -1).max(axis=0), np.asarray(failed.reshape(many, -1).any(axis=0)))
 
 

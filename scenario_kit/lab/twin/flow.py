@@ -77,7 +77,7 @@ class Flow:
         if node.operation.component in caller.lacks:
             return ailments.miss(caller, caller.lacks[node.operation.component], at, self.logs)
         calls = Calls(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
-        took, failed = self._attempt(calls)
+        took, failed, _ = self._attempt(calls)
         retries = self._edges[node.edge].retries
         if retries:  # the recorded spans keep their arrays
             took, failed = took.copy(), failed.copy()
@@ -243,12 +243,12 @@ class Flow:
             share = np.clip((link.old_until - at) / max(link.old_until - link.old_from, 1e-9), 0.0, 1.0)
             old = len(link.lanes) + (pick[0] * len(link.old)).astype(np.int64)
             choice = np.where(pick[1] < share, old, choice)
-        took, failed = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+        whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         for number, lane in enumerate(lanes):
             who = np.flatnonzero(choice == number)
             if who.size:
-                took[who], failed[who] = self._lane(calls.part(who), lane)
-        return Result(took, failed)
+                whole = whole.with_part(who, self._lane(calls.part(who), lane))
+        return whole
 
     def _lane(self, calls: Calls, lane: Lane) -> Result:
         """Calls that all go one way."""
@@ -277,7 +277,7 @@ class Flow:
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         traffic.exchange(caller, lane.target, lane.wire, answer.took, self._physics.message_bytes)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
-        took, failed, falsified = interception.answered(met, node, took, failed, unchecked=edge.unchecked)
+        took, failed, falsified, noted = interception.answered(met, node, took, failed, unchecked=edge.unchecked)
         if node.operation.model.topic:
             effects = self.moment.effects.get(caller.key, ())
             self.publishing.publish(effects, lane.target, node, (at + took)[~failed], draws, ~failed)
@@ -285,12 +285,12 @@ class Flow:
             return self._written(at)
         if (node.log or node.step.words or falsified) and failed.any():
             self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
-        return self._give_up(calls, took, failed)
+        return self._give_up(calls, took, failed)._replace(noted=noted)
 
     def _split(self, calls: Calls, lane: Lane, early: Flags) -> Result:
         """Some calls come before the callee listens, or after it ended; who is patient waits for one that comes up."""
         at, patience = calls.at, self._edges[calls.node.edge].unreachable_seconds
-        took, failed = np.zeros(at.size), np.zeros(at.size, dtype=bool)
+        whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         patient = (at < lane.ready_at) & (at + patience >= lane.ready_at)
         wait = np.where(patient, lane.ready_at - at, 0.0)
         refused = early & ~patient
@@ -298,8 +298,8 @@ class Flow:
             who = np.flatnonzero(mask)
             if who.size:
                 result = self._lane(calls.part(who, (at + wait)[who]), one)
-                took[who], failed[who] = result.took + wait[who], result.failed
-        return Result(took, failed)
+                whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
+        return whole
 
     def _broken(self, calls: Calls, lane: Lane) -> Result:
         """The callee is not there, not who it should be, or packets vanish."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.routes import Route, route
 from scenario_kit.lab.twin.tree import CallNode
@@ -74,16 +76,17 @@ def held_back(met: tuple[Rule, ...], node: CallNode, *, answers: bool) -> float:
 
 def answered(
     met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
-) -> tuple[Floats, Flags, str]:
+) -> tuple[Floats, Flags, str, Flags | None]:
     """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
 
-    To ``unchecked`` callers a status says nothing: they read what comes with it.
+    To ``unchecked`` callers a status says nothing: they read what comes with it. Their instrumentation does look at it:
+    the last are the answers of which it alone thinks ill.
     """
     meant = [r for r in met if r.answers and r.means(node)]
     if not meant:
-        return took, failed, ""
+        return took, failed, "", None
     chosen = [(r, failed if r.code >= _ERROR else ~failed if r.code else failed | True) for r in meant]
-    outcome = ""
+    outcome, noted = "", np.zeros(failed.size, dtype=bool)
     took, failed = took.copy(), failed.copy()
     for rule, hit in chosen:
         took[hit] += rule.delay
@@ -91,7 +94,9 @@ def answered(
         if rule.abort or status:
             failed[hit] = rule.abort or status >= _ERROR
             outcome = "aborted" if rule.abort else str(status)
-    return took, failed, outcome
+        elif rule.status:
+            noted[hit] = rule.status >= _ERROR
+    return took, failed, outcome, noted if unchecked and noted.any() else None
 
 
 def _rule(told: Mapping[str, Any], port: int) -> Rule | None:

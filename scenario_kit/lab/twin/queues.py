@@ -192,7 +192,7 @@ class Queues:
             **{name: kind.astype(np.float64) for name, kind in kinds(again, copy).items()},
         }
         around, mark = flow.tape.enter(node.loop), flow.tape.enter(node.receive)
-        took, _ = flow.serve(worker, node.operation, salt, at, draws)
+        took = flow.serve(worker, node.operation, salt, at, draws).took
         if node.model.copy_log and copy.any():
             flow.logs.error(worker, node.model.copy_log, (at + took)[copy], node.model.copy_log)
         if node.receive is not None:

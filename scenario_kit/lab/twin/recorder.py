@@ -48,7 +48,9 @@ class Recorder:
     def called(self, calls: Calls, result: Result, hanging: LinkKey | None, mark: int) -> None:
         """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
         caller, node, link, _, at, draws = calls
-        took, failed = result
+        took, failed, noted = result
+        if noted is not None:
+            failed = failed | noted
         if node.client is None:
             return
         stays: Flags | None = None

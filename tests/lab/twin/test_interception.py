@@ -108,7 +108,10 @@ def test_who_checks_no_status_is_not_misled_by_one() -> None:
     shop = rendered("2.2.0", 50, {}, "", 120.0)
     _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, replace={"code": 503}), (8080,), "quote")
     shop.run(90.0)
-    assert shop.run(120.0).share("shipping", kind="SERVER") == 0.0
+    window = shop.run(120.0)
+    assert window.share("shipping", kind="SERVER") == 0.0
+    assert window.share("shipping", kind="CLIENT") == 1.0, "its instrumentation does look at the status"
+    assert window.share("checkout", kind="CLIENT") == 0.0
     _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, abort=True), (8080,), "quote")
     shop.run(90.0)
     assert shop.run(120.0).share("shipping", kind="SERVER") > 0.4, "shipping an order asks nobody"

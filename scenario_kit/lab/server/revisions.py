@@ -35,17 +35,17 @@ _NOT_KEPT = tuple(
 _COMPACTION = "compact_rev_key"
 
 
-def _request(key: bytes, end: bytes = b"") -> bytes:
-    asked = {"key": base64.b64encode(key).decode()}
-    if end:
-        asked["range_end"] = base64.b64encode(end).decode()
+#: What is watched, each over a connection of its own. The gateway answers as soon as the first request of a connection
+#: has been read, and what of its body has not been read by then is lost: of many in one body some are never answered.
+WATCHED = (_COMPACTION, *_NOT_KEPT)
+
+
+def request(key: str) -> bytes:
+    """What asks etcd's gateway for the changes of a key or, where it ends with a slash, of every key below it."""
+    asked = {"key": base64.b64encode(key.encode()).decode()}
+    if key.endswith("/"):
+        asked["range_end"] = base64.b64encode(key[:-1].encode() + bytes([ord("/") + 1])).decode()
     return msgspec.json.encode({"create_request": asked}) + b"\n"
-
-
-#: One watch for each, over one connection: etcd sends every value with its key, and those of kept kinds are many.
-_REQUESTS = _request(_COMPACTION.encode()) + b"".join(
-    _request(p.encode(), p[:-1].encode() + bytes([ord(p[-1]) + 1])) for p in _NOT_KEPT
-)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -59,6 +59,8 @@ class _Event(msgspec.Struct, frozen=True):
 
 class _Result(msgspec.Struct, frozen=True):
     events: tuple[_Event, ...] = ()
+    canceled: bool = False
+    cancel_reason: str = ""
 
 
 class _Message(msgspec.Struct, frozen=True):
@@ -83,30 +85,34 @@ class Revisions:
         self._stop = stop
         self._client = loopback.client(timeout=httpx.Timeout(5.0, read=None))
 
-    def follow(self) -> None:
-        """Until ``stop`` is set. A thread's main function."""
+    def follow(self, key: str) -> None:
+        """Watch one of ``WATCHED`` until ``stop`` is set. A thread's main function."""
         while not self._stop.is_set():
             try:
-                for revision in self._foreign():
+                for revision in self._foreign(key):
                     self._store.pass_revision(revision)
             except (httpx.HTTPError, msgspec.MsgspecError) as error:
                 if not self._stop.is_set():
-                    _LOG.warning("etcd's watch broke off, trying again: %s", error or type(error).__name__)
+                    _LOG.warning("etcd's watch of %s broke off, trying again: %s", key, error or type(error).__name__)
             self._stop.wait(_RETRY_SECONDS)
 
     def close(self) -> None:
         """Drop the connection."""
         self._client.close()
 
-    def _foreign(self) -> Iterator[int]:
-        with self._client.stream("POST", self._url, content=_REQUESTS) as response:
+    def _foreign(self, key: str) -> Iterator[int]:
+        with self._client.stream("POST", self._url, content=request(key)) as response:
             response.raise_for_status()
             for line in response.iter_lines():
                 if self._stop.is_set():
                     return
-                for event in _DECODER.decode(line).result.events:
+                result = _DECODER.decode(line).result
+                for event in result.events:
                     if is_foreign(base64.b64decode(event.kv.key).decode(errors="replace")):
                         yield int(event.kv.mod_revision)
+                if result.canceled:
+                    _LOG.warning("etcd ended the watch of %s, trying again: %s", key, result.cancel_reason)
+                    return
 
 
 def is_foreign(key: str) -> bool:

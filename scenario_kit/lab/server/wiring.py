@@ -33,7 +33,7 @@ from scenario_kit.lab.server.metrics_api import MetricsApi
 from scenario_kit.lab.server.metrics_api import serve as serve_metrics
 from scenario_kit.lab.server.nudge import Nudger
 from scenario_kit.lab.server.programs import RunningPrograms
-from scenario_kit.lab.server.revisions import Revisions
+from scenario_kit.lab.server.revisions import WATCHED, Revisions
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.server.threads import Threads
@@ -110,7 +110,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     informers.follow(PASSED_BY, keep=False)
     revisions = Revisions(f"http://127.0.0.1:{state.ports['etcd']}", store, threads.stop)
     stack.callback(revisions.close)
-    threads.spawn("revisions", revisions.follow)
+    for key in WATCHED:
+        threads.spawn(f"revisions-{key}", partial(revisions.follow, key))
     barrier.prove()
 
     if state.chaos_daemon is not None:

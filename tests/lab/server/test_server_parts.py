@@ -1,4 +1,4 @@
-"""Smaller parts: progress deadlines, nudges, running containers, threads, informers, etcd's revisions."""
+"""Smaller parts: progress deadlines, nudges, running containers, threads, informers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
 from scenario_kit.lab.server.nudge import ANNOTATION, Nudger
 from scenario_kit.lab.server.programs import RunningPrograms
-from scenario_kit.lab.server.revisions import is_foreign
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.server.threads import Threads
@@ -290,21 +289,3 @@ def test_a_kind_that_is_never_listed_is_an_error() -> None:
 
 def test_our_own_kinds_are_not_followed() -> None:
     assert not [w for w in (*CLUSTER, *NAMESPACED, *PASSED_BY) if "scenariokit" in w.group]
-
-
-@pytest.mark.parametrize(
-    ("key", "foreign"),
-    [
-        ("/registry/leases/kube-node-lease/worker-1", True),
-        ("/registry/services/endpoints/shop/cart", True),
-        ("/registry/services/specs/shop/cart", False),
-        ("/registry/scenariokit.io/trials/scenario-kit/x", True),
-        ("/registry/chaos-mesh.org/networkchaos/kit/k1", False),
-        ("/registry/pods/shop/cart-1", False),
-        ("/registry/events/shop/e", False),
-        ("/registry/something-new/shop/e", False),
-        ("compact_rev_key", True),
-    ],
-)
-def test_keys_of_etcd_that_concern_nobody(key: str, foreign: bool) -> None:
-    assert is_foreign(key) is foreign

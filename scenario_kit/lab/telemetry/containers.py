@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from scenario_kit.lab.telemetry.series import Labels, Sample, block, label_set, series_id
+from scenario_kit.lab.telemetry.series import Sample, block, label_set, series_id
 from scenario_kit.model import Object
 from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
 from scenario_kit.model.quantity import number
@@ -16,11 +17,43 @@ _PERIOD_MICROSECONDS = 100_000
 _SEGMENT_BYTES = 1448
 
 
+_MEMORY = (
+    "container_memory_working_set_bytes",
+    "container_memory_usage_bytes",  # no page cache is simulated
+    "container_memory_rss",
+)
+_NETWORK = (
+    "container_network_receive_bytes_total",
+    "container_network_transmit_bytes_total",
+    "container_network_receive_packets_total",
+    "container_network_transmit_packets_total",
+)
+
+
+class _Container(NamedTuple):
+    """The series of a running container, as long as its pod does not change."""
+
+    name: str
+    memory: tuple[SeriesId, ...]
+    fixed: dict[SeriesId, float]
+    cpu: SeriesId
+    periods: tuple[SeriesId, ...]
+
+
+class _Pod(NamedTuple):
+    """The series of a version of a pod."""
+
+    version: Object
+    containers: tuple[_Container, ...]
+    network: tuple[SeriesId, ...]
+
+
 class ContainerMetrics:
     """Turns usage per tick into cAdvisor's series. Counters begin at zero with every container, and end with it."""
 
     def __init__(self) -> None:
         self._counters: dict[SeriesId, float] = {}
+        self._pods: dict[str, _Pod] = {}
 
     def advance(
         self,
@@ -32,27 +65,48 @@ class ContainerMetrics:
         """The complete set of series after ``dt`` seconds of this usage.
 
         ``usage`` is keyed by pod UID and container name, ``traffic`` by pod UID; what is missing has no series.
-        Only running containers are measured. CPU quotas are enforced in every period, busy or not.
+        Only running containers are measured. CPU quotas are enforced in every period, busy or not. A pod that changed
+        is another object; the same object is taken to be unchanged.
         """
         result: dict[SeriesId, float] = {}
         counters: dict[SeriesId, float] = {}
-
-        def count(increments: Iterable[Sample]) -> None:
+        known: dict[str, _Pod] = {}
+        for version in pods:
+            uid = version["metadata"]["uid"]
+            before = self._pods.get(uid)
+            pod = known[uid] = before if before is not None and before.version is version else _pod(version)
+            increments: list[Sample] = []
+            for container in pod.containers:
+                used = usage.get((uid, container.name))
+                if used is not None:
+                    result.update(dict.fromkeys(container.memory, float(used.memory_bytes)))
+                    result.update(container.fixed)
+                    increments += _cpu(container, used, dt)
+            moved = (traffic or {}).get(uid)
+            if moved is not None:
+                increments += zip(pod.network, _network(moved, dt), strict=False)
             for series, more in increments:
                 counters[series] = self._counters.get(series, 0.0) + more
-
-        for pod in pods:
-            for container, container_id in _running(pod):
-                used = usage.get((pod["metadata"]["uid"], container["name"]))
-                if used is not None:
-                    labels = _labels(pod, container, container_id)
-                    result.update(_gauges(label_set(labels), container, used))
-                    count(_cpu(labels, container, used, dt))
-            moved = (traffic or {}).get(pod["metadata"]["uid"])
-            if moved is not None:
-                count(_network(pod, moved, dt))
-        self._counters = counters
+        self._counters, self._pods = counters, known
         return result | counters
+
+
+def _pod(pod: Object) -> _Pod:
+    own = _pod_labels(pod)
+    interface = label_set({**own, "interface": "eth0"})
+    # One interface for the pod, as long as it has one of its own.
+    names = () if block(pod, "spec").get("hostNetwork") else _NETWORK
+    return _Pod(
+        pod,
+        tuple(_container(pod, container, container_id, own) for container, container_id in _running(pod)),
+        tuple((name, interface) for name in names),
+    )
+
+
+def _pod_labels(pod: Object) -> dict[str, str]:
+    meta = pod["metadata"]
+    node = block(pod, "spec").get("nodeName", "")
+    return {"namespace": meta["namespace"], "pod": meta["name"], "node": node, "instance": node}
 
 
 def _running(pod: Object) -> Iterator[tuple[Object, str]]:
@@ -62,61 +116,48 @@ def _running(pod: Object) -> Iterator[tuple[Object, str]]:
             yield specs[status["name"]], status.get("containerID", "").rpartition("://")[2]
 
 
-def _labels(pod: Object, container: Object, container_id: str) -> dict[str, str]:
-    return {
-        **_pod_labels(pod),
+def _container(pod: Object, container: Object, container_id: str, own: Mapping[str, str]) -> _Container:
+    labels = {
+        **own,
         "container": container["name"],
         "image": container.get("image", ""),
         "name": container_id,
         "id": f"/kubepods/pod{pod['metadata']['uid']}/{container_id}",
     }
+    series = label_set(labels)
+    limited = (block(container, "resources").get("limits") or {}).get("cpu")
+    periods = ("container_cpu_cfs_periods_total", "container_cpu_cfs_throttled_periods_total") if limited else ()
+    return _Container(
+        container["name"],
+        tuple((name, series) for name in _MEMORY),
+        {(name, series): float(value) for name, value in _fixed(container).items()},
+        series_id("container_cpu_usage_seconds_total", {**labels, "cpu": "total"}),
+        tuple((name, series) for name in periods),
+    )
 
 
-def _pod_labels(pod: Object) -> dict[str, str]:
-    meta = pod["metadata"]
-    node = block(pod, "spec").get("nodeName", "")
-    return {"namespace": meta["namespace"], "pod": meta["name"], "node": node, "instance": node}
-
-
-def _gauges(labels: Labels, container: Object, used: Usage) -> Iterator[Sample]:
+def _fixed(container: Object) -> dict[str, float]:
     limits, requests = (block(container, "resources").get(what) or {} for what in ("limits", "requests"))
     cores = number(limits.get("cpu", 0))
-    shares = max(2.0, number(requests.get("cpu", limits.get("cpu", 0))) * 1024)
     values = {
-        "container_memory_working_set_bytes": used.memory_bytes,
-        "container_memory_usage_bytes": used.memory_bytes,  # no page cache is simulated
-        "container_memory_rss": used.memory_bytes,
         "container_memory_cache": 0.0,
         "container_memory_swap": 0.0,
         "container_spec_memory_limit_bytes": number(limits.get("memory", 0)),
         "container_spec_cpu_period": _PERIOD_MICROSECONDS,
-        "container_spec_cpu_shares": shares,
+        "container_spec_cpu_shares": max(2.0, number(requests.get("cpu", limits.get("cpu", 0))) * 1024),
     }
     if cores:
         values["container_spec_cpu_quota"] = cores * _PERIOD_MICROSECONDS
-    for name, value in values.items():
-        yield (name, labels), float(value)
+    return values
 
 
-def _cpu(labels: Mapping[str, str], container: Object, used: Usage, dt: float) -> Iterator[Sample]:
-    yield series_id("container_cpu_usage_seconds_total", {**labels, "cpu": "total"}), used.cpu_cores * dt
-    if (block(container, "resources").get("limits") or {}).get("cpu"):
-        periods, own = dt * PERIODS_PER_SECOND, label_set(labels)
-        yield ("container_cpu_cfs_periods_total", own), periods
-        yield ("container_cpu_cfs_throttled_periods_total", own), periods * used.throttled_ratio
+def _cpu(container: _Container, used: Usage, dt: float) -> Iterator[Sample]:
+    yield container.cpu, used.cpu_cores * dt
+    periods = dt * PERIODS_PER_SECOND
+    yield from zip(container.periods, (periods, periods * used.throttled_ratio), strict=False)
 
 
-def _network(pod: Object, moved: NetworkUsage, dt: float) -> Iterator[Sample]:
-    """One interface for the pod, as long as it has one of its own; every second packet is acknowledged (RFC 1122)."""
-    if block(pod, "spec").get("hostNetwork"):
-        return
-    labels = label_set({**_pod_labels(pod), "interface": "eth0"})
+def _network(moved: NetworkUsage, dt: float) -> tuple[float, ...]:
+    """In the order of ``_NETWORK``; every second packet is acknowledged (RFC 1122)."""
     came, went = moved.received / _SEGMENT_BYTES, moved.sent / _SEGMENT_BYTES
-    values = {
-        "container_network_receive_bytes_total": moved.received,
-        "container_network_transmit_bytes_total": moved.sent,
-        "container_network_receive_packets_total": came + went / 2,
-        "container_network_transmit_packets_total": went + came / 2,
-    }
-    for name, rate in values.items():
-        yield (name, labels), rate * dt
+    return moved.received * dt, moved.sent * dt, (came + went / 2) * dt, (went + came / 2) * dt

@@ -9,12 +9,15 @@ import pytest
 
 from operators.scenario.environment import Settings
 from operators.scenario.runner import TrialRun, read
+from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Reference, Runbook, Step, TrialSpec, Windows
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from scenario_kit.trial import TrialStatus
+from scenario_kit.trial.status import StepStatus
 
 HERE = "scenario-kit"
 REF = Reference("Trial", "t", HERE, GROUP)
@@ -122,3 +125,21 @@ def test_what_another_version_has_begun_waits_for_it(environment, call):
 def test_it_lets_go_when_it_is_deleted(environment, grounds):
     assert applied(environment, {"components": {}}).clean() == []
     assert grounds.closed
+
+
+@pytest.mark.parametrize(("proof", "again"), [("Held", False), ("Broken", True)])
+def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment, grounds, monkeypatch, proof, again):
+    opened = []
+    monkeypatch.setattr(grounds, "open_clock", lambda trial, spec: opened.append(trial) or WallClock())
+    outcomes = ["Held", "Held", "Held", proof]
+    steps = tuple(
+        StepStatus(index=i, step=str(step), outcome=outcome, started_at=0.0)
+        for i, (step, outcome) in enumerate(zip(STEPS, outcomes, strict=True))
+    )
+    run = applied(environment, {"components": {}}, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
+    metadata = {"name": "t-evidence", "namespace": HERE, "labels": {TRIAL_LABEL: "t"}}
+    environment.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": "{}"}})
+    assert run.clean() == []
+    assert grounds.closed
+    assert environment.cluster.list("ConfigMap", HERE) == []
+    assert bool(opened) is again

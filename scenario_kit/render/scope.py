@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.render.addresses import called_port
 from scenario_kit.render.files import files
 from scenario_kit.render.flags import flags
 from scenario_kit.render.jsonfields import documents, with_field
@@ -73,6 +74,8 @@ class Scope:
             "files": self.files,
             "client": self.client,
             "address_variables": self.address_variables,
+            "called_port": self.called_port,
+            "tcp_ports": self.tcp_ports,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
         }
         if parameters is not None:
@@ -217,6 +220,15 @@ class Scope:
         containers = owner["spec"]["template"]["spec"]["containers"]
         there = {e["name"] for c in containers for e in c.get("env", []) if e.get("value")}
         return [name for name in dict.fromkeys(named) if name in there]
+
+    def called_port(self, service: object) -> int:
+        """The port of a Service by which the app's settings name it, its first one where none does."""
+        return called_port(self.objects, self.find(service))
+
+    def tcp_ports(self, workload: object, name: str = "") -> list[int]:
+        """The ports of TCP that a container of a workload declares; the protocol is TCP where none is named."""
+        declared = self.container(workload, name).get("ports") or []
+        return [port["containerPort"] for port in declared if port.get("protocol", "TCP") == "TCP"]
 
     def _workload(self, ref: object) -> Object:
         obj = self.find(ref)

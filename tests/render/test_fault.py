@@ -175,3 +175,28 @@ def test_a_fault_that_nothing_shows_is_refused():
     with pytest.raises(AuthoringError, match="work without being ready"):
         aimed("rollout-strategy-unsafe", "Deployment/rate")
     assert aimed("rollout-strategy-unsafe", "Deployment/frontend").effect
+
+
+@pytest.mark.parametrize("fault_type", ["host-port-conflict", "sidecar-port-conflict"])
+def test_ports_of_udp_are_not_taken_for_those_of_tcp(catalog, app, objects, fault_type):
+    result = fault(
+        catalog.fault(fault_type),
+        FaultUse(name="main", type=fault_type, target="Deployment/otel-collector"),
+        app,
+        objects,
+        NAMESPACE,
+        "s",
+    )
+    collector = next(o for o in objects if (o["kind"], o["metadata"]["name"]) == ("Deployment", "otel-collector"))
+    declared = collector["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert declared[0]["protocol"] == "UDP"
+    assert declared[0]["containerPort"] not in _numbers(msgspec.to_builtins(result.changes))
+    first = next(p["containerPort"] for p in declared if p.get("protocol", "TCP") == "TCP")
+    assert first in _numbers(msgspec.to_builtins(result.changes))
+
+
+def _numbers(node):
+    """Every number of a tree."""
+    if isinstance(node, dict | list | tuple):
+        return {n for each in (node.values() if isinstance(node, dict) else node) for n in _numbers(each)}
+    return {node} if isinstance(node, int) else set()

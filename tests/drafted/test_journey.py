@@ -2,6 +2,8 @@
 
 import pytest
 
+from scenario_kit.catalog import Catalog
+from tests.drafted.extremes import extremes
 from tests.drafted.journey import Journey, append, left, read, summary, travel
 from tests.matrix.pairs import Pair
 
@@ -27,11 +29,12 @@ def test_a_journey_ends_where_a_command_is_not_content(tmp_path, answers, ran, s
         seen.append(arguments)
         return answers.get(arguments[0], (0, "fine"))
 
-    came = travel(PAIR, tmp_path, run, ("--name", "lab"))
+    came = travel((PAIR, ("a=1", "b=two")), tmp_path, run, ("--name", "lab"))
     assert [step[0] for step in seen] == ran
     assert (came.stopped, came.corrected) == (stopped, corrected)
     assert bool(came.said) == bool(stopped)
-    assert came.pair == PAIR
+    assert came.draft == (PAIR, ("a=1", "b=two"))
+    assert seen[0][-6:-2] == ("--parameter", "a=1", "--parameter", "b=two")
     assert all(("--name" in step) == (step[0] in ("try", "verify")) for step in seen)
 
 
@@ -49,6 +52,23 @@ def test_records_survive_and_infrastructure_is_tried_again(tmp_path):
         append(file, each)
     known = read(file)
     assert known == [proven, refused, broken]
-    assert left([PAIR, *others], known) == [PAIR, others[2]]
-    assert left([PAIR, *others], known, again=True) == [PAIR, others[1], others[2]]
+    drafts = [(pair, ()) for pair in (PAIR, *others)]
+    assert left(drafts, known) == [drafts[0], drafts[3]]
+    assert left(drafts, known, again=True) == [drafts[0], drafts[2], drafts[3]]
+    assert left([(others[0], ("a=1",))], known) == [(others[0], ("a=1",))]
     assert summary(known).splitlines()[-1] == "1 of 3 proven, 0 of them after a correction"
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "expected"),
+    [
+        # choices of the rendered app; its first port of TCP is the draft's own
+        ("sidecar-port-conflict", "Deployment/otel-collector", "port=14268 port=8888 port=4317 port=4318 port=9411"),
+        ("sidecar-port-conflict", "Deployment/cart", ""),
+        ("network-loss", "Deployment/cart", "lossPercent=15 lossPercent=80 correlationPercent=100"),  # bounds
+        ("service-deleted", "Service/cart", ""),  # no parameters
+        ("deployment-scaled-to-zero", "Deployment/otel-collector", ""),  # not drafted there at all
+    ],
+)
+def test_extremes_are_bounds_and_choices_that_a_draft_does_not_have(fault, target, expected):
+    assert list(extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", target))) == expected.split()

@@ -1,4 +1,4 @@
-"""``catalog``: which apps, faults and scenarios there are."""
+"""``catalog``: which apps, faults, alerts and scenarios there are."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
+    from scenario_kit.model import AlertRule
 
-FAMILIES = ("apps", "faults", "scenarios")
+FAMILIES = ("apps", "faults", "alerts", "scenarios")
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
         name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
         format: Format = "text",
     ) -> None:
-        """List apps, faults and scenarios, or show one of them.
+        """List apps, faults, alert rules and scenarios, or show one of them.
 
         Example: scenario-kit catalog faults show network-delay
         """
@@ -66,6 +67,17 @@ def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
     if family == "faults":
         faults = [catalog.fault(name) for name in catalog.faults()]
         return [{"name": f.name, "targets": ", ".join(f.targets), "title": f.title} for f in faults]
+    if family == "alerts":
+        return [
+            {
+                "name": rule.name,
+                "pack": rule.pack,
+                "on": rule.entity.kind if rule.entity else "nothing",
+                "after": f"{rule.for_seconds} s",
+                "title": rule.annotations.get("description") or rule.annotations.get("summary", ""),
+            }
+            for rule in _rules(catalog)
+        ]
     listed = [(load_scenario(path).scenario, evidence_of(path)) for path in catalog.scenarios()]
     return [
         {
@@ -76,6 +88,10 @@ def _entries(catalog: Catalog, family: str) -> list[dict[str, str]]:
         }
         for s, found in listed
     ]
+
+
+def _rules(catalog: Catalog) -> list[AlertRule]:
+    return [rule for pack in catalog.alert_packs() for rule in catalog.alert_pack(pack)]
 
 
 def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
@@ -101,5 +117,8 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
         return {version: catalog.app(name, version).to_json() for version in catalog.versions(name)}
     if family == "faults":
         return catalog.fault(name).to_json()
+    if family == "alerts":  # several packs may have rules of that name, and a pack several
+        found = [rule for rule in _rules(catalog) if rule.name == name]
+        return {pack: [r.to_json() for r in found if r.pack == pack] for pack in dict.fromkeys(r.pack for r in found)}
     path = next(p for p in catalog.scenarios() if p.parent.name == name)
     return load_scenario(path).scenario.to_json()

@@ -41,6 +41,16 @@ def test_fired(timelines, within, expected):
     assert codes(alerts.fired(history(*timelines), expect, 1000.0, {ERRORS: within})) == expected
 
 
+@pytest.mark.parametrize(
+    ("timelines", "fix"),
+    [((), "spec.app.alertPacks"), ((alert("Throttled", "Deployment/ad", (1100.0, None)),), "see observed")],
+    ids=["nothing fired", "something else fired"],
+)
+def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
+    found = alerts.fired(history(*timelines), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
+    assert fix in found[0].fix
+
+
 def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_background():
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     noisy = history(

@@ -71,11 +71,15 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
     """What breaks, and how."""
     from scenario_kit.draft import entities
     from scenario_kit.render import app_objects
+    from scenario_kit.render.golden import objects_for
 
-    things = entities(app, app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app.name)))
+    fault, target = given["fault"], given["target"]
+    # With what the fault wants of the app: an autoscaler is there only where one is asked for.
+    templates = catalog.templates(app.name)
+    objects = objects_for(catalog.fault(fault), app, catalog) if fault else ()
+    things = entities(app, objects or app_objects(app, {}, 50, app.namespace, templates=templates))
     listed = [e.name for e in things]
     known = [*listed, *(o for e in things for o in e.objects)]
-    fault, target = given["fault"], given["target"]
     if fault and not (target or ask):
         return _anywhere(fault, app, catalog)
     entity = _chosen("what breaks", target, listed, "--target", ask=ask, also=known)

@@ -74,6 +74,19 @@ def test_a_fault_may_fit_only_with_the_given_parameters(folder, capsys):
     assert "parameters: {name: TLS, value: x" in capsys.readouterr().out
 
 
+def test_what_is_there_only_when_a_fault_asks_for_it_can_be_chosen(folder, capsys):
+    arguments = ["new", "--app", "otel-demo", "--fault", "hpa-target-too-low", "--target", "HorizontalPodAutoscaler/ad"]
+    assert run([*arguments, "--dry-run"]) == 0
+    assert "target: HorizontalPodAutoscaler/ad" in capsys.readouterr().out
+
+
+def test_nobody_takes_the_place_of_who_takes_none(folder, capsys):
+    arguments = ["new", "--app", "hotel-reservation", "--fault", "priority-preemption", "--target", "geo", "--dry-run"]
+    assert run([*arguments, "--parameter", "resource=memory"]) == 1
+    assert "the target requests no memory" in capsys.readouterr().err
+    assert run([*arguments, "--parameter", "resource=cpu"]) == 0
+
+
 def test_a_dry_run_writes_nothing(folder, capsys):
     assert run(["new", "--app", "otel-demo", "--fault", "network-delay", "--dry-run"]) == 0
     assert "kind: Scenario" in capsys.readouterr().out

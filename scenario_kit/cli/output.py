@@ -22,6 +22,9 @@ def show_error(error: ScenarioKitError) -> None:
     findings = error.findings if isinstance(error, AuthoringError) else ()
     if findings:
         show_findings(findings, err=True)
+        told = tuple(f.message for f in findings)
+        if all(line.endswith(told) for line in error.message.splitlines()):
+            return  # all of it has been said, with its place
     typer.echo(typer.style("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
         typer.echo(f"  fix: {error.fix}", err=True)

@@ -108,7 +108,7 @@ def domain(case: Case) -> Iterator[Problem]:
 )
 def no_brief(case: Case) -> Iterator[Problem]:
     """A merged scenario lacks its brief."""
-    if case.merged and not case.scenario.spec.brief:
+    if case.merged and not case.scenario.spec.brief.strip():
         yield Problem(("spec",), "the scenario has no brief")
 
 

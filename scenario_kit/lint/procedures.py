@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+
+import msgspec
 
 from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place
@@ -10,8 +13,9 @@ from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Severity
-from scenario_kit.model.scenario import LABELLED
+from scenario_kit.model.scenario import LABELLED, Decoy, Solution
 from scenario_kit.render import NoChange
+from scenario_kit.render.namespaces import as_written
 
 
 @rule(
@@ -141,11 +145,33 @@ def no_decoy(case: Case) -> Iterator[Problem]:
     repair="drops the decoy, where there is another",
 )
 def true_decoy(case: Case) -> Iterator[Problem]:
-    """A decoy does what a solution does."""
+    """A decoy does what a solution does, or all of it and more."""
+    for i, decoy in enumerate(case.scenario.spec.decoys):
+        place = ("spec", "decoys", i)
+        for solution, whole in _solutions(case):
+            if not decoy.changes or not solution.changes:
+                continue
+            message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
+            if decoy.changes == solution.changes or (whole and set(_told(solution)) <= set(_told(decoy))):
+                alone = len(case.scenario.spec.decoys) == 1
+                yield Problem(place, message, edits=() if alone else (Drop(place),))
+                break
+
+
+def _solutions(case: Case) -> Iterator[tuple[Solution, bool]]:
+    """Those of the file, or else those that come with the faults; and whether one alone ends the incident."""
     spec = case.scenario.spec
-    for i, decoy in enumerate(spec.decoys):
-        for solution in spec.solutions:
-            if decoy.changes and decoy.changes == solution.changes:
-                message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
-                place = ("spec", "decoys", i)
-                yield Problem(place, message, edits=(Drop(place),) if len(spec.decoys) > 1 else ())
+    labelled = {use.name for use in spec.faults if use.role in LABELLED}
+    conjunctive = spec.ground_truth.causes_join == "Conjunctive"
+    for solution in spec.solutions:
+        yield solution, conjunctive or labelled <= set(solution.fixes)
+    if spec.solutions or case.app is None:
+        return
+    for fault in case.faults.values():
+        for solution in fault.solutions if fault.name in labelled else ():
+            changes = tuple(as_written(change, case.app) for change in solution.changes)
+            yield msgspec.structs.replace(solution, changes=changes), conjunctive or labelled == {fault.name}
+
+
+def _told(procedure: Solution | Decoy) -> list[str]:
+    return [json.dumps(change.to_json(), sort_keys=True) for change in procedure.changes]

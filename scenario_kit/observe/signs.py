@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Final
 
 from scenario_kit.model import App, Object
@@ -58,6 +59,17 @@ def _reasons(status: Object) -> Iterator[str]:
             yield (state.get("waiting") or {}).get("reason", "")
             yield (state.get("terminated") or {}).get("reason", "")
     yield status.get("reason", "")
+
+
+def started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
+    """Workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
+    found = set()
+    for pod in pods:
+        for container in (pod.get("status") or {}).get("containerStatuses") or []:
+            at = ((container.get("state") or {}).get("running") or {}).get("startedAt")
+            if at and after <= datetime.fromisoformat(at).timestamp() < before:
+                found.add(by_name(pod["metadata"]["name"], app))
+    return sorted(found)
 
 
 def of_logs(lines: Iterable[LogLine], app: App) -> set[str]:

@@ -13,10 +13,12 @@ from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
-from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
 from scenario_kit.model.scenario import LABELLED
+from scenario_kit.observe import signs
 from scenario_kit.trial import lasting, noise
 from scenario_kit.trial.context import TRAFFIC_WINDOW, Baseline, Context
+from scenario_kit.trial.signs import pods
 from scenario_kit.trial.watch import next_look, pass_time, served_between, stretch
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
@@ -127,14 +129,15 @@ def expect_cleared(context: Context, step: Step, index: int, start: float) -> li
         if answer.answer == "True":
             return lasting.lasts(context, step, index, start) if step.use == "Solution" else []
         if not step.forever and context.clock.now() >= deadline:
-            return [_unresolved(context, step, answer, deadline - start)]
+            return [_unresolved(context, step, answer, start, deadline)]
         if step.forever:
             pass_time(context, start)
         else:
             context.wait(next_look(context, start))
 
 
-def _unresolved(context: Context, step: Step, answer: Resolution, seconds: float) -> Finding:
+def _unresolved(context: Context, step: Step, answer: Resolution, start: float, deadline: float) -> Finding:
+    anew = _beside(context, start)
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
         "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
@@ -154,15 +157,30 @@ def _unresolved(context: Context, step: Step, answer: Resolution, seconds: float
         fix = "choose the outcome Incident, or a fault that heals or expires"
     elif step.use == "Fix" and _conjunctive(context):
         fix += ", or let the causes be Independent (causesJoin)"
+    if anew:
+        fix += "; what started anew may need a repair of its own"
     return Finding(
         code=_CODES.get(step.use, "SK329"),
         severity=Severity.ERROR,
         message=subject,
-        observed="; ".join(answer.reasons) + f" after {seconds:.0f} s",
+        observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *anew]),
         expected="alerts clear and stay clear, traffic is served, the app is all there",
         why=why,
         fix=fix,
     )
+
+
+def _beside(context: Context, repaired: float) -> list[str]:
+    """What began anew between the fault and the repair and is no part of the fault, as a sentence; empty if nothing.
+
+    Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
+    """
+    named = [Reference.parse(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))]
+    own = {f"{r.kind}/{r.name}" for r in named}
+    since = context.injected_at() or repaired
+    begun = signs.started(pods(context), context.runbook.app, since, repaired)
+    others = [w for w in begun if w not in own and not w.startswith("Pod/")]
+    return [f"since the fault also started anew: {', '.join(others)}"] if others else []
 
 
 def expect_unresolved(context: Context, step: Step, start: float) -> list[Finding]:

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 import typer
 
@@ -143,6 +144,19 @@ def test_errors_end_in_their_exit_code(
     assert "Traceback" not in captured.err
     if hasattr(error, "fix"):
         assert "fix: do it right" in captured.err
+
+
+def test_what_findings_have_said_is_not_said_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = f"a,b:c.yaml:3:7: {FINDING.message.splitlines()[-1]}"
+    finding = msgspec.structs.replace(FINDING, message=FINDING.message.splitlines()[-1])
+    monkeypatch.setattr(command_line, "build", lambda _: _raising(AuthoringError(message, [finding], fix=finding.fix)))
+
+    assert run(["x"]) == 1
+    err = capsys.readouterr().err
+    assert err.count(finding.message) == err.count("fix: label it") == 1
+    assert "error:" not in err
 
 
 def test_a_bug_saves_its_traceback(

@@ -118,6 +118,19 @@ def test_a_decoy_that_is_a_solution_goes() -> None:
     assert fixed(wrong, study).text == NOTED
 
 
+def test_a_decoy_that_does_more_than_a_solution_is_none() -> None:
+    first, last = NOTED.split("  decoys:\n")
+    changes = "    changes:" + first.split("  solutions:\n")[1].split("    changes:")[1]
+    again = f"  - name: again\n    description: x\n{changes}    - restart: {{target: Deployment/cart}}\n"
+    assert codes(study(f"{first}  decoys:\n{again}{last}")) == {"SK433"}
+
+
+def test_a_decoy_may_not_be_a_solution_that_comes_with_the_fault_either() -> None:
+    text = (data_root() / "catalog" / "scenarios" / "basket-lost-its-seat" / "scenario.yaml").read_text()
+    decoy = "  - {name: again, description: x, changes: [{delete: {target: Deployment/batch-mgfgb}}]}\n"
+    assert codes(study(text + decoy)) - codes(study(text)) == {"SK433"}
+
+
 def test_only_the_ended_suppression_goes() -> None:
     alive = {"code": "SK303", "reason": "always on", "until": "2999-12"}
     wrong = edited(NOTED, [Put((*SPEC, "suppress"), [OLD, alive])])

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model.app import App, Component
-from scenario_kit.observe.signs import about, of_events, of_logs, of_pods, template
+from scenario_kit.observe.signs import about, of_events, of_logs, of_pods, started, template
 from scenario_kit.ports import LogLine
 
 APP = App(
@@ -42,6 +42,19 @@ def test_warnings_are_told_by_the_workload():
     assert of_events(events, APP) == {
         "event BackOff on Deployment/cart", "event FailedCreate on Deployment/cart", "event Odd on Service/cart",
     }  # fmt: skip
+
+
+def test_who_began_to_run_in_a_stretch_of_time():
+    def pod(name, *states):
+        return {"metadata": {"name": name}, "status": {"containerStatuses": [{"state": s} for s in states]}}
+
+    def since(at):
+        return {"running": {"startedAt": f"2026-01-01T00:00:{at:02}Z"}}
+
+    start = 1767225600.0
+    pods = [pod(POD, {"waiting": {}}, since(10)), pod("batch-x", since(19)), pod("a", since(9)), pod("b", since(20))]
+    pods.append({"metadata": {"name": "c"}})
+    assert started(pods, APP, start + 10, start + 20) == ["Deployment/cart", "Pod/batch-x"]
 
 
 def test_why_containers_wait_ended_or_are_nowhere():

@@ -1,16 +1,19 @@
 """Is the incident over: what is missing of the app although everything runs."""
 
+from datetime import UTC, datetime
+
 import msgspec
 import pytest
 
 from scenario_kit.judge.guards import Guarded, baseline
 from scenario_kit.model import Change, Fault, Step
+from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
 from scenario_kit.trial.context import Baseline
 from scenario_kit.trial.inject import inject
-from scenario_kit.trial.resolve import resolution
-from tests.trial.test_watch import INJECTED, Trial, config
+from scenario_kit.trial.resolve import expect_cleared, resolution
+from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
 
 
 def deleting(name, role):
@@ -89,3 +92,33 @@ def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, re
     inject(trial.context, Step(kind="inject"), 2, INJECTED)
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
     assert [r for r in resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons
+
+
+def running(name, at):
+    started = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"}, "spec": {},
+            "status": {"containerStatuses": [{"state": {"running": {"startedAt": started}}}]}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("started", "told"),
+    [
+        (INJECTED - 1, ""),
+        (INJECTED + 20, "; since the fault also started anew: Deployment/store"),
+        (REPAIRED + 1, ""),
+    ],
+    ids=["before the fault", "with the fault", "with the repair"],
+)
+def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told):
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
+    workloads = [Component(name=n, workload=f"Deployment/{n}", service=n) for n in ("store", "web")]
+    app = msgspec.structs.replace(trial.context.runbook.app, components=tuple(workloads))
+    hit = msgspec.structs.replace(trial.context.runbook.faults[0], target="Deployment/web")
+    trial.context.runbook = msgspec.structs.replace(trial.context.runbook, app=app, faults=(hit,))
+    for pod, at in (("store-7d9f8b6c54-x2x4z", started), ("web-7d9f8b6c54-x2x4z", INJECTED + 20), ("b", started)):
+        trial.cluster.put(running(pod, at))
+    trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity()))
+    trial.context.wait(REPAIRED)
+    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
+    assert found.observed == f"Errors on Deployment/web fires after 600 s{told}"
+    assert ("a repair of its own" in found.fix) == bool(told)

@@ -7,14 +7,18 @@ over an object of the same name, and find the cluster changed when it compares i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
 from scenario_kit.model.chaos import experiment
+from scenario_kit.model.requests import pod_requests
 from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
 
+#: More pods than these, or more cores, that one change asks for leave other trials of a cluster too little room.
+_MOST_PODS: Final = 20
+_MOST_CORES: Final = 4.0
 #: The kind of experiment that tells the cluster's one chaos name server what to answer.
 _NAMES: Final = "DNSChaos"
 
@@ -25,11 +29,39 @@ def at_once(runbook: Runbook, parallel: int) -> int:
 
 
 def alone(runbook: Runbook) -> bool:
-    """Whether a trial reaches beyond its app, so that nothing may run beside it."""
+    """Whether a trial reaches beyond its app, so that nothing may run beside it, or takes the room of others."""
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
-    return any(_beyond(change, own) for change in _changes(runbook))
+    each = {f"{o['kind']}/{o['metadata']['name']}": _cores(o) for o in runbook.objects}
+    return any(_beyond(change, own) or _crowds(change, each) for change in _changes(runbook))
+
+
+def _crowds(change: Change, each: Mapping[str, float]) -> bool:
+    """Whether a change asks for so many pods that others may find no room; ``each`` is what one asks for, in cores."""
+    body = change.create or change.apply
+    replicas = change.scale.replicas if change.scale is not None else _replicas(body)
+    cores = _cores(body) if body is not None else 0.0
+    if change.patch is not None:
+        patches = change.patch.patch if isinstance(change.patch.patch, list) else ()
+        told = [p.get("value") for p in patches if str(p.get("path")) == "/spec/replicas"]
+        replicas = max((n for n in told if isinstance(n, int)), default=0) or _replicas(change.patch.patch)
+    if change.target is not None:
+        ref = Reference.parse(change.target)
+        cores = each.get(f"{ref.kind}/{ref.name}", 0.0)
+    return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
+
+
+def _replicas(document: Any) -> int:
+    """How many pods an object, or a merge patch of one, asks for at most; 0 where it says nothing of that."""
+    spec = document.get("spec") if isinstance(document, Mapping) else None
+    told = [spec.get(name) for name in ("replicas", "maxReplicas", "parallelism")] if isinstance(spec, Mapping) else ()
+    return max((n for n in told if isinstance(n, int)), default=0)
+
+
+def _cores(obj: Object) -> float:
+    template = (obj.get("spec") or {}).get("template") or {}
+    return pod_requests(template.get("spec") or {}).get("cpu", 0.0)
 
 
 def labels(runbook: Runbook) -> dict[str, str]:

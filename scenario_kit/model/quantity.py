@@ -31,3 +31,12 @@ def number(value: str | int | float) -> float:
     # Through a quotient for the small units: 250 / 1000 is exactly 0.25, 3 * 1e-3 is not 0.003.
     factor = _FACTORS[suffix or ""]
     return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two texts are one quantity, spelled in two ways: the API server stores ``1000m`` as ``1``.
+
+    One of them has a unit: without any they are texts as others are, and ``1.10`` may be a version.
+    """
+    found = [_QUANTITY.fullmatch(text) for text in (one, other)]
+    return all(found) and any(match and match[3] for match in found) and number(one) == number(other)

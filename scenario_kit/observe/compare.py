@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from scenario_kit.model import quantity
 from scenario_kit.model.check import ObjectCheck
 from scenario_kit.observe.jsonpath import find
 
@@ -56,6 +57,9 @@ def _comparison(check: ObjectCheck) -> Callable[[Any], bool]:
 
 
 def _same(value: Any, wanted: Any) -> bool:
+    """Equal, and of one type. Quantities are what they amount to, as the API server spells them in its own way."""
+    if isinstance(value, str) and isinstance(wanted, str):
+        return value == wanted or quantity.same(value, wanted)
     return type(value) is type(wanted) and bool(value == wanted)
 
 
@@ -77,6 +81,6 @@ def _number(value: Any) -> float:
     if isinstance(value, list | dict):
         return len(value)
     try:
-        return float(value)
+        return quantity.number(value)
     except ValueError as error:
         raise ValueError(f"'{value}' is not a number") from error

@@ -17,6 +17,7 @@ from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
+from scenario_kit.trial import room
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
 
@@ -47,6 +48,7 @@ def deploy(context: Context) -> list[Finding]:
     context.settle()
     while waiting := _unready(context):
         if context.clock.now() >= deadline:
+            _refuse_full(context)
             return [_not_ready(waiting)]
         context.wait(context.clock.now() + (TICK if context.virtual else 2))
     _remember(context)
@@ -64,6 +66,17 @@ def _refuse_foreign(context: Context) -> None:
         raise GuardRailError(
             f"the namespace '{name}' exists and is not ours",
             fix=f"kubectl delete namespace {name}, if nothing in it is needed",
+        )
+
+
+def _refuse_full(context: Context) -> None:
+    """Nobody's scenario is wrong because others have taken the room."""
+    own, nodes = context.contents("Pod"), context.cluster.list("Node")
+    ours = {p["metadata"]["uid"] for p in own}
+    others = [p for p in context.cluster.list("Pod") if p["metadata"]["uid"] not in ours]
+    if said := room.taken(own, others, nodes):
+        raise InfrastructureError(
+            f"the cluster is full: {said}", fix="wait for the others to end, or run fewer at once"
         )
 
 

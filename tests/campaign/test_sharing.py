@@ -42,6 +42,36 @@ def test_what_reaches_beyond_the_app_has_the_cluster_for_itself(runbook_of, faul
     assert at_once(msgspec.structs.replace(runbook_of(fault("f")), procedures=(procedure,)), 4) == expected
 
 
+def workload(cpu):
+    template = {"spec": {"containers": [{"name": "web", "resources": {"requests": {"cpu": cpu}}}]}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": template}}
+
+
+def asks(replicas):
+    return {"patch": {"target": "Deployment/web", "type": "Strategic", "patch": {"spec": {"replicas": replicas}}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "cpu", "many"),
+    [
+        ({"scale": {"target": "Deployment/web", "replicas": 20}}, "100m", True),
+        ({"scale": {"target": "Deployment/web", "replicas": 21}}, "100m", False),
+        ({"scale": {"target": "Deployment/web", "replicas": 5}}, "1", False),
+        ({"scale": {"target": "Deployment/web", "replicas": 1}}, "64", True),
+        (asks(200), "100m", False),
+        (asks(2), "100m", True),
+        ({"patch": {"target": "Deployment/web", "type": "Json",
+                    "patch": [{"op": "replace", "path": "/spec/replicas", "value": 200}]}}, "100m", False),
+        ({"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"metadata": {"labels": {}}}}}, "64", True),
+        ({"create": {**workload("1"), "spec": {**workload("1")["spec"], "replicas": 8}}}, "100m", False),
+        ({"restart": {"target": "Deployment/web"}}, "64", True),
+    ],
+)  # fmt: skip
+def test_who_asks_for_the_room_of_many_has_the_cluster_for_itself(runbook_of, fault, change, cpu, many):
+    runbook = msgspec.structs.replace(runbook_of(with_changes(fault("f"), change)), objects=(workload(cpu),))
+    assert at_once(runbook, 4) == (4 if many else 1)
+
+
 def test_a_fault_may_say_so_itself(runbook_of, fault):
     assert at_once(runbook_of(with_changes(fault("f"), scope="Cluster")), 4) == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenario_kit.model.quantity import number
+from scenario_kit.model.quantity import number, same
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,12 @@ def test_quantities(text: str | int | float, value: float) -> None:
 def test_no_quantities(text: str) -> None:
     with pytest.raises(ValueError, match="is no resource quantity"):
         number(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("64000m", "64", True), ("1024Mi", "1Gi", True), ("1Gi", "1G", False), ("250m", "0.25", True),
+     ("1.10", "1.1", False), ("1", "1.0", False), ("web", "1", False), ("5m", "", False)],
+)  # fmt: skip
+def test_one_quantity_in_two_spellings(one: str, other: str, alike: bool) -> None:
+    assert same(one, other) is same(other, one) is alike

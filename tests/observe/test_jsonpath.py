@@ -11,7 +11,7 @@ SERVICE = {
     "spec": {
         "ports": [
             {"name": "grpc", "port": 7070, "targetPort": 8080},
-            {"name": "http", "port": 80, "targetPort": "web", "tls": False},
+            {"name": "http", "port": 80, "targetPort": "web", "tls": False, "size": "1Gi"},
         ],
         "nothing": None,
         "empty": [],
@@ -37,6 +37,7 @@ SERVICE = {
         (".spec.ports[?(@.port==80)].name", ["http"]),
         (".spec.ports[?(@.tls==false)].name", ["http"]),
         (".spec.ports[?(@.name!='http')].name", ["grpc"]),
+        (".spec.ports[?(@.size=='1024Mi')].name", ["http"]),
         (".metadata.annotations['example.org/a']", ["x"]),
         (r".metadata.annotations.example\.org/a", ["x"]),
         (".spec.nothing", []),

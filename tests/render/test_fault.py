@@ -200,3 +200,13 @@ def _numbers(node):
     if isinstance(node, dict | list | tuple):
         return {n for each in (node.values() if isinstance(node, dict) else node) for n in _numbers(each)}
     return {node} if isinstance(node, int) else set()
+
+
+@pytest.mark.parametrize(("against", "anew"), [("Itself", True), ("Companion", False)])
+def test_pods_that_exclude_each_other_go_before_their_successors_come(catalog, app, objects, against, anew):
+    kind = "pod-anti-affinity-unsatisfiable"
+    use = FaultUse(name="main", type=kind, target="Deployment/ad", parameters={"against": against})
+    result = fault(catalog.fault(kind), use, app, objects, NAMESPACE, "s")
+    named = {s.name: s.changes for s in result.solutions}
+    for changes in (result.causes[0].fix, named["restore-affinity"], named["prefer-instead"]):
+        assert [c.restart.drop_old for c in changes if c.restart] == ([True] if anew else [])

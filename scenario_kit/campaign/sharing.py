@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from scenario_kit.model import Change, Object, Reference, Runbook
 from scenario_kit.model.chaos import experiment
+from scenario_kit.model.reference import bare
 from scenario_kit.model.requests import pod_requests
 from scenario_kit.model.trial import ALONE_LABEL
 from scenario_kit.render.app import CLUSTER_KINDS
@@ -33,23 +34,34 @@ def alone(runbook: Runbook) -> bool:
     if any(fault.scope == "Cluster" for fault in runbook.faults):
         return True
     own = {"", "app", *runbook.namespaces, *runbook.everywhere}
-    each = {f"{o['kind']}/{o['metadata']['name']}": _cores(o) for o in runbook.objects}
+    each = {(o["kind"], o["metadata"]["name"]): _cores(o) for o in runbook.objects}
     return any(_beyond(change, own) or _crowds(change, each) for change in _changes(runbook))
 
 
-def _crowds(change: Change, each: Mapping[str, float]) -> bool:
-    """Whether a change asks for so many pods that others may find no room; ``each`` is what one asks for, in cores."""
+def _crowds(change: Change, each: Mapping[tuple[str, str], float]) -> bool:
+    """Whether a change asks for so many pods that others may find no room.
+
+    ``each`` is what one pod of a workload, by kind and name, asks for in cores.
+    """
     body = change.create or change.apply
-    replicas = change.scale.replicas if change.scale is not None else _replicas(body)
-    cores = _cores(body) if body is not None else 0.0
-    if change.patch is not None:
-        patches = change.patch.patch if isinstance(change.patch.patch, list) else ()
-        told = [p.get("value") for p in patches if str(p.get("path")) == "/spec/replicas"]
-        replicas = max((n for n in told if isinstance(n, int)), default=0) or _replicas(change.patch.patch)
-    if change.target is not None:
-        ref = Reference.parse(change.target)
-        cores = each.get(f"{ref.kind}/{ref.name}", 0.0)
+    if body is not None:
+        replicas, cores = _replicas(body), _cores(body)
+    elif change.target is not None:
+        replicas, cores = _asked(change), each.get(bare(change.target), 0.0)
+    else:
+        return False
     return replicas > _MOST_PODS or (replicas > 1 and replicas * cores > _MOST_CORES)
+
+
+def _asked(change: Change) -> int:
+    """How many pods a change of an object that exists asks for; 0 where it says nothing of that."""
+    if change.scale is not None:
+        return change.scale.replicas
+    patch = change.patch.patch if change.patch is not None else None
+    if isinstance(patch, list):
+        values = [step.get("value") for step in patch if step.get("path") == "/spec/replicas"]
+        return max((n for n in values if isinstance(n, int)), default=0)
+    return _replicas(patch)
 
 
 def _replicas(document: Any) -> int:

@@ -74,10 +74,11 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
     from scenario_kit.render.golden import objects_for
 
     fault, target = given["fault"], given["target"]
-    # With what the fault wants of the app: an autoscaler is there only where one is asked for.
-    templates = catalog.templates(app.name)
-    objects = objects_for(catalog.fault(fault), app, catalog) if fault else ()
-    things = entities(app, objects or app_objects(app, {}, 50, app.namespace, templates=templates))
+    if fault:  # with what it wants of the app: an autoscaler is there only where one is asked for
+        objects = objects_for(catalog.fault(fault), app, catalog)
+    else:
+        objects = app_objects(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
+    things = entities(app, objects)
     listed = [e.name for e in things]
     known = [*listed, *(o for e in things for o in e.objects)]
     if fault and not (target or ask):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import msgspec
@@ -13,7 +12,7 @@ from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Severity
-from scenario_kit.model.scenario import LABELLED, Decoy, Solution
+from scenario_kit.model.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
 from scenario_kit.render.namespaces import as_written
 
@@ -146,15 +145,14 @@ def no_decoy(case: Case) -> Iterator[Problem]:
 )
 def true_decoy(case: Case) -> Iterator[Problem]:
     """A decoy does what a solution does, or all of it and more."""
-    for i, decoy in enumerate(case.scenario.spec.decoys):
+    decoys = case.scenario.spec.decoys
+    for i, decoy in enumerate(decoys):
         place = ("spec", "decoys", i)
         for solution, whole in _solutions(case):
-            if not decoy.changes or not solution.changes:
-                continue
-            message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
-            if decoy.changes == solution.changes or (whole and set(_told(solution)) <= set(_told(decoy))):
-                alone = len(case.scenario.spec.decoys) == 1
-                yield Problem(place, message, edits=() if alone else (Drop(place),))
+            held = whole and all(change in decoy.changes for change in solution.changes)
+            if solution.changes and (held or decoy.changes == solution.changes):
+                message = f"decoy '{decoy.name}' has the changes of solution '{solution.name}'"
+                yield Problem(place, message, edits=(Drop(place),) if len(decoys) > 1 else ())
                 break
 
 
@@ -171,7 +169,3 @@ def _solutions(case: Case) -> Iterator[tuple[Solution, bool]]:
         for solution in fault.solutions if fault.name in labelled else ():
             changes = tuple(as_written(change, case.app) for change in solution.changes)
             yield msgspec.structs.replace(solution, changes=changes), conjunctive or labelled == {fault.name}
-
-
-def _told(procedure: Solution | Decoy) -> list[str]:
-    return [json.dumps(change.to_json(), sort_keys=True) for change in procedure.changes]

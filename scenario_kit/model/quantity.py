@@ -33,10 +33,12 @@ def number(value: str | int | float) -> float:
     return float(digits) / round(1 / factor) if factor < 1 else float(digits) * factor
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two texts are one quantity, spelled in two ways: the API server stores ``1000m`` as ``1``.
+def same(one: object, other: object) -> bool:
+    """Whether two values are equal, or texts of one quantity: the API server stores ``1000m`` as ``1``.
 
-    One of them has a unit: without any they are texts as others are, and ``1.10`` may be a version.
+    One of the texts has a unit: without any they are texts as others are, and ``1.10`` may be a version.
     """
+    if not (isinstance(one, str) and isinstance(other, str)) or one == other:
+        return one == other
     found = [_QUANTITY.fullmatch(text) for text in (one, other)]
     return all(found) and any(match and match[3] for match in found) and number(one) == number(other)

@@ -31,6 +31,11 @@ def pod_requests(spec: Object) -> dict[str, float]:
     return {n: max(float(lasting[n]), largest.get(n, 0.0)) + overhead.get(n, 0.0) for n in sorted(names)}
 
 
+def pod_takes(spec: Object) -> dict[str, float]:
+    """What a pod takes of a node: its requests, and a place."""
+    return {"pods": 1.0, **pod_requests(spec)}
+
+
 def _asked(container: Object) -> dict[str, float]:
     resources = container.get("resources") or {}
     merged = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}

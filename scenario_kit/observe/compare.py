@@ -58,9 +58,7 @@ def _comparison(check: ObjectCheck) -> Callable[[Any], bool]:
 
 def _same(value: Any, wanted: Any) -> bool:
     """Equal, and of one type. Quantities are what they amount to, as the API server spells them in its own way."""
-    if isinstance(value, str) and isinstance(wanted, str):
-        return value == wanted or quantity.same(value, wanted)
-    return type(value) is type(wanted) and bool(value == wanted)
+    return type(value) is type(wanted) and quantity.same(value, wanted)
 
 
 def _contains(value: Any, wanted: Any) -> bool:
@@ -81,6 +79,6 @@ def _number(value: Any) -> float:
     if isinstance(value, list | dict):
         return len(value)
     try:
-        return quantity.number(value)
+        return quantity.number(value) if isinstance(value, str) else float(value)
     except ValueError as error:
         raise ValueError(f"'{value}' is not a number") from error

@@ -70,15 +70,12 @@ def _filter(field: str, equal: bool, literal: str) -> _Step:
 
     def chosen(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
-        return [item for item in items if _is(find(item, field), wanted) is equal]
+        return [item for item in items if matches(find(item, field)) is equal]
+
+    def matches(found: list[Any]) -> bool:
+        return len(found) == 1 and quantity.same(found[0], wanted)
 
     return chosen
-
-
-def _is(found: list[Any], wanted: Any) -> bool:
-    if isinstance(wanted, str) and len(found) == 1 and isinstance(found[0], str):
-        return found[0] == wanted or quantity.same(found[0], wanted)
-    return found == [wanted]
 
 
 def _everything(value: Any) -> list[Any]:

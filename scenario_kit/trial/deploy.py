@@ -71,9 +71,9 @@ def _refuse_foreign(context: Context) -> None:
 
 def _refuse_full(context: Context) -> None:
     """Nobody's scenario is wrong because others have taken the room."""
-    own, nodes = context.contents("Pod"), context.cluster.list("Node")
-    ours = {p["metadata"]["uid"] for p in own}
-    others = [p for p in context.cluster.list("Pod") if p["metadata"]["uid"] not in ours]
+    pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
+    own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
+    others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
     if said := room.taken(own, others, nodes):
         raise InfrastructureError(
             f"the cluster is full: {said}", fix="wait for the others to end, or run fewer at once"

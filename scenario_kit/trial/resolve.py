@@ -13,7 +13,8 @@ from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
-from scenario_kit.model import AlertHistory, Finding, Reference, Severity, Step
+from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.model.reference import groupless
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.observe import signs
 from scenario_kit.trial import lasting, noise
@@ -175,8 +176,7 @@ def _beside(context: Context, repaired: float) -> list[str]:
 
     Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
     """
-    named = [Reference.parse(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))]
-    own = {f"{r.kind}/{r.name}" for r in named}
+    own = {groupless(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
     since = context.injected_at() or repaired
     begun = signs.started(pods(context), context.runbook.app, since, repaired)
     others = [w for w in begun if w not in own and not w.startswith("Pod/")]

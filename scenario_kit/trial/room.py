@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from scenario_kit.model import Object
 from scenario_kit.model.quantity import number
-from scenario_kit.model.requests import pod_requests
+from scenario_kit.model.requests import pod_takes
 
 #: What the scheduler says of a node on which there is not enough of a resource, or no place for one more pod.
 _FULL = ("Insufficient ", "Too many pods")
@@ -59,5 +59,5 @@ def _allocatable(nodes: Iterable[Object]) -> dict[str, float]:
 def _asked(pods: Iterable[Object]) -> dict[str, float]:
     total: Counter[str] = Counter()
     for pod in pods:
-        total.update({"pods": 1.0, **pod_requests(pod["spec"])})
+        total.update(pod_takes(pod["spec"]))
     return dict(total)

@@ -100,6 +100,7 @@ def running(name, at):
             "status": {"containerStatuses": [{"state": {"running": {"startedAt": started}}}]}}  # fmt: skip
 
 
+@pytest.mark.parametrize("where", ["", "stores/"])
 @pytest.mark.parametrize(
     ("started", "told"),
     [
@@ -109,11 +110,12 @@ def running(name, at):
     ],
     ids=["before the fault", "with the fault", "with the repair"],
 )
-def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told):
+def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told, where):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
-    workloads = [Component(name=n, workload=f"Deployment/{n}", service=n) for n in ("store", "web")]
+    workloads = [Component(name=n, workload=w, service=n)
+                 for n, w in (("store", "Deployment/store"), ("web", f"{where}Deployment/web"))]  # fmt: skip
     app = msgspec.structs.replace(trial.context.runbook.app, components=tuple(workloads))
-    hit = msgspec.structs.replace(trial.context.runbook.faults[0], target="Deployment/web")
+    hit = msgspec.structs.replace(trial.context.runbook.faults[0], target=f"{where}Deployment/web")
     trial.context.runbook = msgspec.structs.replace(trial.context.runbook, app=app, faults=(hit,))
     for pod, at in (("store-7d9f8b6c54-x2x4z", started), ("web-7d9f8b6c54-x2x4z", INJECTED + 20), ("b", started)):
         trial.cluster.put(running(pod, at))

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from scenario_kit.lab.server.settled.facts import SCHEDULER, Due, condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.quantity import number
-from scenario_kit.model.requests import pod_requests
+from scenario_kit.model.requests import pod_takes
 
 Names = Mapping[str, Object]
 _HARD: Final = ("NoSchedule", "NoExecute")
@@ -112,13 +112,8 @@ def _fits(pod: Object, node: Object, used: Mapping[str, float]) -> bool:
     if any(port.get("hostPort") for c in spec.get("containers") or () for port in c.get("ports") or ()):
         return False
     room = (node.get("status") or {}).get("allocatable") or {}
-    asked = _asked(spec)
+    asked = pod_takes(spec)
     return all(used.get(name, 0.0) + asked[name] <= number(room.get(name, "0")) for name in asked)
-
-
-def _asked(spec: Object) -> dict[str, float]:
-    """What a pod takes of a node: its requests, and a place."""
-    return {"pods": 1.0, **pod_requests(spec)}
 
 
 def _tolerated(taint: Object, tolerations: Iterable[Object]) -> bool:
@@ -139,6 +134,6 @@ def _used(pods: Iterable[Object]) -> dict[str, dict[str, float]]:
         node = pod["spec"].get("nodeName") or (pod.get("status") or {}).get("nominatedNodeName")
         if node and (pod.get("status") or {}).get("phase") not in _ENDED and not _refused(pod):
             taken = result.setdefault(node, {})
-            for name, amount in _asked(pod["spec"]).items():
+            for name, amount in pod_takes(pod["spec"]).items():
                 taken[name] = taken.get(name, 0.0) + amount
     return result

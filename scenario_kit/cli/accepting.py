@@ -24,7 +24,8 @@ _BEFORE_ANYBODY_ACTS = ("hold", "expectAlerts")
 def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     """Write the alerts that fired, and the edges to them, into the file; show what changed.
 
-    Nothing is written where the trial never got as far as the fault, or where the file cannot be edited safely.
+    Nothing is written where the trial never got as far as the fault, where a fault had no effect, or where the file
+    cannot be edited safely.
     """
     from scenario_kit.draft import accepted, edges_to, observed
     from scenario_kit.load import load_scenario
@@ -35,6 +36,9 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     trial = next((t for t in validation.trials if t.purpose.startswith("repeat")), None)
     if trial is None or trial.history is None or trial.injected_at is None:
         typer.echo("nothing accepted: the trial did not get as far as the fault")
+        return
+    if any(step.step == "inject" and step.outcome in ("Broken", "Infra") for step in trial.steps):
+        typer.echo("nothing accepted: not every fault had its effect, and what fired without it is not its doing")
         return
     judged_at = _judged_at(trial)
     seen = observed(trial.history, trial.injected_at, judged_at, _repaired_at(trial)) if judged_at else ()

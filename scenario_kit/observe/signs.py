@@ -61,6 +61,22 @@ def _reasons(status: Object) -> Iterator[str]:
     yield status.get("reason", "")
 
 
+def hindered(pods: Iterable[Object], app: App, workload: str) -> list[str]:
+    """Why pods of a workload wait, in the words of who lets them wait, such as ``Unschedulable: 0/3 nodes …``."""
+    found = set()
+    for pod in pods:
+        if by_name(pod["metadata"]["name"], app) != workload:
+            continue
+        status = pod.get("status") or {}
+        conditions = status.get("conditions") or []
+        waits = [c for c in conditions if c.get("type") == "PodScheduled" and c.get("status") == "False"]
+        for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+            waits.append((container.get("state") or {}).get("waiting") or {})
+        told = ((wait.get("reason", ""), wait.get("message", "")) for wait in waits)
+        found |= {f"{reason}: {message}" if message else reason for reason, message in told if reason not in _USUAL}
+    return sorted(found)
+
+
 def started(pods: Iterable[Object], app: App, after: float, before: float) -> list[str]:
     """Workloads with a container that runs since then: from ``after`` until ``before``, in Unix seconds."""
     found = set()

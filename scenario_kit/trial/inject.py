@@ -13,11 +13,14 @@ import msgspec
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.model.reference import groupless
 from scenario_kit.model.rule import slowest
+from scenario_kit.observe import signs
 from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.progress import FaultProgress, Progress
+from scenario_kit.trial.signs import pods
 from scenario_kit.trial.staging import Situation, due, waits_for
 
 __all__ = ["STEP", "inject"]
@@ -114,7 +117,8 @@ class _Stage:
                 failed.append(result)
         if failed:
             _blame_injector(context, fault)
-            return [without_effect(fault, f"{r.describe}: {r.observed}", r.expected) for r in failed]
+            beside = _hindered(context, fault)
+            return [without_effect(fault, f"{r.describe}: {r.observed}{beside}", r.expected) for r in failed]
         proven = len(answers) == len(checks)
         if answers != progress.checks or proven:
             at = now if proven else None
@@ -189,6 +193,13 @@ def _blame_injector(context: Context, fault: Fault) -> None:
     """An absent effect is only the scenario's doing when what injects it is well."""
     if any(c.chaos for c in fault.changes) and (problems := context.health()):
         raise InfrastructureError("; ".join(problems))
+
+
+def _hindered(context: Context, fault: Fault) -> str:
+    """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
+    workload = groupless(fault.target)
+    why = signs.hindered(pods(context), context.runbook.app, workload)
+    return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
 def without_effect(fault: Fault, observed: str, expected: str) -> Finding:

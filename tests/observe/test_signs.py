@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model.app import App, Component
-from scenario_kit.observe.signs import about, of_events, of_logs, of_pods, started, template
+from scenario_kit.observe.signs import about, hindered, of_events, of_logs, of_pods, started, template
 from scenario_kit.ports import LogLine
 
 APP = App(
@@ -73,6 +73,21 @@ def test_why_containers_wait_ended_or_are_nowhere():
         "state OOMKilled on Deployment/cart",
         "state Unschedulable on Deployment/cart",
     }
+
+
+def test_what_keeps_pods_of_a_workload_from_running():
+    full = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
+    containers = [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}, {"state": {"running": {}}}]
+    init = [{"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}}]
+    pods = [
+        {"metadata": {"name": POD}, "status": {"conditions": [full]}},
+        {"metadata": {"name": POD}, "status": {"containerStatuses": containers, "initContainerStatuses": init}},
+        {"metadata": {"name": "web-7d9f8b6c54-x2x4z"}, "status": {"containerStatuses": init}},
+        {"metadata": {"name": POD}},
+    ]
+    assert hindered(pods, APP, "Deployment/cart") == [
+        "CrashLoopBackOff: back-off 5m0s", "ImagePullBackOff", "Unschedulable: 0/3 nodes are available",
+    ]  # fmt: skip
 
 
 def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():

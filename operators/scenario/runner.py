@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -15,7 +15,7 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
-from scenario_kit.model import AlertHistory, Finding, Object, Reference, Runbook, Severity, TrialSpec
+from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
@@ -95,16 +95,7 @@ class TrialRun:
             others=runbook.namespaces,
         )
         store = ClusterStore(environment.cluster, management, self._name)
-        evaluator = AlertEvaluator(
-            environment.metrics,
-            runbook.rules,
-            spec.namespace,
-            runbook.app,
-            Owners(environment.cluster, *runbook.everywhere),
-            start=self._status.started_at if self._status.started_at is not None else clock.now(),
-            lag=0.0 if spec.clock == "Virtual" else 15.0,
-            others=tuple(runbook.namespaces.values()),
-        )
+        evaluator = self._evaluator(spec, runbook, runbook.rules, clock)
         return Context(
             name=self._name,
             spec=spec,
@@ -121,7 +112,29 @@ class TrialRun:
             stopping=self._stopping,
             idle=self._pause,
             tell=self._tell,
+            beside=lambda: self._beside(spec, runbook, clock),
         )
+
+    def _evaluator(self, spec: TrialSpec, runbook: Runbook, rules: Sequence[AlertRule], clock: Clock) -> AlertEvaluator:
+        """Of these rules, since the trial began."""
+        return AlertEvaluator(
+            self._environment.metrics,
+            rules,
+            spec.namespace,
+            runbook.app,
+            Owners(self._environment.cluster, *runbook.everywhere),
+            start=self._status.started_at if self._status.started_at is not None else clock.now(),
+            lag=0.0 if spec.clock == "Virtual" else 15.0,
+            others=tuple(runbook.namespaces.values()),
+        )
+
+    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, AlertHistory]:
+        """What the rules of packs that the scenario does not use say by now."""
+        catalog, used = self._environment.catalog, {rule.pack for rule in runbook.rules}
+        others = {pack: catalog.alert_pack(pack) for pack in catalog.alert_packs() if pack not in used}
+        return {
+            pack: self._evaluator(spec, runbook, rules, clock).advance(clock.now()) for pack, rules in others.items()
+        }
 
     def _conclude(self, context: Context) -> None:
         """Leave the evidence, then say how it ended; the world of an app that stays goes on."""

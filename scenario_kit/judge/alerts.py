@@ -5,7 +5,9 @@ All times are seconds on the trial's clock. Every function returns findings; non
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from scenario_kit.judge.expectations import background, chosen, chronic, declared, label, of_class, wanted_label
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Severity
@@ -164,6 +166,27 @@ def _missing(
         else "aim the fault at a target with more traffic, or evaluate rules that look at what it does change: "
         "`scenario-kit catalog alerts` has those of all packs, spec.app.alertPacks chooses packs",
     )
+
+
+def heard(finding: Finding, beside: Mapping[str, AlertHistory], injected_at: float) -> Finding:
+    """A promised alert that is missing among silence, told with what rules of other packs would have said.
+
+    Args:
+        finding: what is wrong with the promise.
+        beside: by pack, the history of rules that the scenario does not use.
+        injected_at: alerts that fired by then already are not the incident's.
+    """
+    told, packs = [], []
+    for pack, history in sorted(beside.items()):
+        new = [t for t in history.timelines if t.onset(injected_at) is not None and not t.firing_at(injected_at)]
+        if new:
+            packs.append(pack)
+            told.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
+    if not told:
+        return finding
+    observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(told)}"
+    fix = f"add '{packs[0]}' to spec.app.alertPacks and expect its alert, or aim the fault at another target"
+    return msgspec.structs.replace(finding, observed=observed, fix=fix)
 
 
 def forbidden(

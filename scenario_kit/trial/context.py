@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -57,6 +57,8 @@ class Context:
 
     ``health`` names infrastructure that is not well; ``diagnose`` does, too, takes its time, and also finds what hangs.
 
+    ``beside`` evaluates, by pack, the rules of those packs that the scenario does not use, since the trial began.
+
     ``solver`` is the cluster as whoever investigates may see it. ``tell`` is called as time passes, with the present
     time and the alert history, for whoever watches. ``said`` is what this process has logged and need not say again.
     """
@@ -77,6 +79,7 @@ class Context:
     tell: Callable[[float, AlertHistory], None]
     said: set[str] = field(default_factory=set)
     diagnose: Callable[[], Sequence[str]] = tuple
+    beside: Callable[[], Mapping[str, AlertHistory]] = dict
 
     @property
     def namespace(self) -> str:

@@ -34,7 +34,7 @@ def expect_alerts_without(context: Context, step: Step, start: float) -> list[Fi
     runbook = context.runbook
     alerts = tuple(structs.replace(e, after="") if e.after in step.faults else e for e in runbook.expect.alerts)
     expect = structs.replace(runbook.expect, alerts=alerts)
-    looking = replace(context, runbook=structs.replace(runbook, expect=expect))
+    looking = replace(context, runbook=structs.replace(runbook, expect=expect), beside=dict)
     missing = [f for f in expect_alerts(looking, start) if f.code in _MISSING]
     names = ", ".join(step.faults)
     if _role(context, step.faults) == "Distractor":

@@ -7,12 +7,12 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.errors import InfrastructureError
+from scenario_kit.errors import InfrastructureError, ScenarioKitError
 from scenario_kit.judge import alerts
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
+from scenario_kit.model import AlertExpectation, AlertHistory, CheckResult, Finding, Severity, Step
 from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
@@ -108,6 +108,9 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     findings = [
         f for e in due for f in alerts.fired(history, _only(expect, e), since[e], {e: due[e]}, counted_from=counted[e])
     ]
+    if findings and not any(t.onset(first) is not None for t in history.timelines):
+        beside = _beside(context)
+        findings = [alerts.heard(f, beside, first) for f in findings]
     runbook, demanded = context.runbook, msgspec.structs.replace(expect, alerts=tuple(due))
     edges = runbook.ground_truth.propagation  # a draft may have none yet: SK116
     if runbook.outcome == "Incident" and edges and all(fault.scope == "Namespace" for fault in runbook.faults):
@@ -115,6 +118,14 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
         findings += unexplained(history, demanded, first, known)
     closed = runbook.outcome == "Benign"
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
+
+
+def _beside(context: Context) -> Mapping[str, AlertHistory]:
+    """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
+    try:
+        return context.beside()
+    except ScenarioKitError:
+        return {}
 
 
 def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:

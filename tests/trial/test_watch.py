@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.errors import MetricsError
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import (
     AlertExpectation,
@@ -248,6 +249,30 @@ def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing,
     found = expect_alerts(trial.context, INJECTED)[0]
     assert (found.code, message in found.message) == ("SK322", True)
     assert observed in found.observed
+
+
+def lag(*spans):
+    return {"lags": Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0)}
+
+
+def no_answer():
+    raise MetricsError("no answer")
+
+
+@pytest.mark.parametrize(
+    ("firing", "beside", "told"),
+    [
+        ({}, lambda: lag((1100.0, None)), "Lag on Deployment/kafka (pack 'lags')"),
+        ({}, no_answer, "no alert fired at all"),
+        (OTHER, lambda: lag((1100.0, None)), "Latency on Deployment/ad"),
+    ],
+    ids=["silence", "what cannot be asked", "something else fired"],
+)
+def test_among_silence_the_rules_of_other_packs_are_asked(firing, beside, told):
+    trial = Trial(fault("a"), firing=firing, alerts=[ERRORS])
+    trial.context.beside = beside
+    found = expect_alerts(trial.context, INJECTED)[0]
+    assert (found.code, found.observed.endswith(told)) == ("SK322", True), found.observed
 
 
 REPAIRED = 1400.0

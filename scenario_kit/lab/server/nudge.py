@@ -1,9 +1,13 @@
-"""Wakes controllers that wait out a back-off on the wall clock although what refused them has changed.
+"""Wakes controllers that wait on the wall clock although what refused them has changed.
 
 A ReplicaSet whose pods were refused is retried after up to minutes, whatever happens to the quota meanwhile. Any write
 to it makes its controller try at once, so a neutral annotation is added and taken away again. Whether it tried shows in
 its event ``FailedCreate``, or in its pods. The API server judges by its own copy of a quota, which may be older than
 the quota: a refusal that names other limits than the quota has is no answer, and its controller is woken once more.
+
+The scheduler tries a pod again when its claim is bound, but it may hear of that a moment before its own cache of claims
+does (pkg/scheduler/util/assumecache; seen in about one case of sixty on a busy machine): it finds the claim unbound as
+before, and looks again after five minutes. Any write to the claim makes it try at once.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.server.settled.facts import Reason
+from scenario_kit.lab.server.settled.facts import Reason, claim_names
 from scenario_kit.lab.server.store import revision
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
@@ -68,20 +72,27 @@ class Nudger:
             return dict(self._refused)
 
     def nudge(self, namespace: str, reasons: Iterable[Reason]) -> None:
-        """Wake the ReplicaSets among the reasons whose refusal is out of date."""
+        """Wake the ReplicaSets among the reasons whose refusal is out of date, and the scheduler by the claims of pods
+        for which there is room.
+        """
         for reason in reasons:
-            if reason.code != "StaleRefusal":
-                continue
-            ref = Reference(reason.kind, reason.name, namespace, "apps")
-            with self._lock:
-                if time.monotonic() - self._nudged.get(ref, 0.0) < _AGAIN_SECONDS:
-                    continue
-                self._nudged[ref] = time.monotonic()
-            try:
-                for value in ("true", None):
-                    self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
-            except NotFound:
-                continue  # it went away, which settles the matter
+            if reason.code == "StaleRefusal":
+                self._touch(Reference(reason.kind, reason.name, namespace, "apps"))
+            elif (reason.code, reason.kind) == ("Due", "Pod"):
+                pod = self._cluster.get(Reference("Pod", reason.name, namespace))
+                for name in claim_names(pod) if pod else ():
+                    self._touch(Reference("PersistentVolumeClaim", name, namespace))
+
+    def _touch(self, ref: Reference) -> None:
+        with self._lock:
+            if time.monotonic() - self._nudged.get(ref, 0.0) < _AGAIN_SECONDS:
+                return
+            self._nudged[ref] = time.monotonic()
+        try:
+            for value in ("true", None):
+                self._cluster.patch(ref, {"metadata": {"annotations": {ANNOTATION: value}}})
+        except NotFound:
+            pass  # it went away, which settles the matter
 
 
 def _refuses(event: Object) -> bool:

@@ -89,7 +89,29 @@ def test_a_nudge_leaves_no_trace_and_is_not_repeated_at_once() -> None:
 
 
 def test_a_nudge_of_what_is_gone_is_fine() -> None:
-    Nudger(FakeCluster()).nudge("shop", [Reason("StaleRefusal", "ReplicaSet", "gone", "")])
+    reasons = [Reason("StaleRefusal", "ReplicaSet", "gone", ""), Reason("Due", "Pod", "gone", "")]
+    Nudger(FakeCluster()).nudge("shop", reasons)
+
+
+def test_the_scheduler_is_woken_by_the_claims_of_a_pod_for_which_there_is_room() -> None:
+    cluster = FakeCluster()
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    for name in ("data", "other"):
+        meta = {"name": name, "namespace": "shop"}
+        cluster.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": {}})
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "e", "emptyDir": {}}]
+    spec = {"containers": [{"name": "c", "image": "web:1"}], "volumes": volumes}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "db", "namespace": "shop"}, "spec": spec})
+
+    def revisions() -> list[str]:
+        claims = [cluster.get(Reference("PersistentVolumeClaim", name, "shop")) for name in ("data", "other")]
+        return [str(c["metadata"]["resourceVersion"]) for c in claims if c and not c["metadata"].get("annotations")]
+
+    data, other = revisions()
+    Nudger(cluster).nudge("shop", [Reason("Due", "Pod", "db", "there is room on node worker-1")])
+    after = revisions()
+    assert after[0] != data
+    assert after[1] == other
 
 
 def test_refusals_are_known_by_their_events() -> None:

@@ -99,3 +99,9 @@ def is_active(pod: Object) -> bool:
     """A pod that its controller counts: neither ended nor being deleted."""
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     return not ended and "deletionTimestamp" not in pod["metadata"]
+
+
+def claim_names(pod: Object) -> list[str]:
+    """The claims whose volumes a pod mounts."""
+    volumes = pod["spec"].get("volumes") or ()
+    return [v["persistentVolumeClaim"]["claimName"] for v in volumes if "persistentVolumeClaim" in v]

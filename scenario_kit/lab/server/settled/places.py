@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.server.settled.facts import SCHEDULER, Due, condition
+from scenario_kit.lab.server.settled.facts import SCHEDULER, Due, claim_names, condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.quantity import number
 from scenario_kit.model.requests import pod_takes
@@ -87,8 +87,7 @@ def _judged(pod: Object, claims: Names, volumes: Names) -> bool:
         return False
     if spec.get("schedulerName", SCHEDULER) != SCHEDULER:
         return False
-    named = [v["persistentVolumeClaim"]["claimName"] for v in spec.get("volumes") or () if "persistentVolumeClaim" in v]
-    return all(_bound(claims.get(name), volumes) for name in named)
+    return all(_bound(claims.get(name), volumes) for name in claim_names(pod))
 
 
 def _bound(claim: Object | None, volumes: Names) -> bool:

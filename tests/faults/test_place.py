@@ -205,6 +205,7 @@ def test_every_reader_but_one_starts_again():
         ("configmap-deleted", (SHOP, "ConfigMap/otel-collector-agent"), {}, "nothing could be proven"),
         ("configmap-deleted", FLAGS, {"workload": "Deployment/cart"}, "does not read it"),
         ("configmap-key-missing", FLAGS, {"key": "absent"}, "does not have this key"),
+        ("configmap-field-wrong", SETTINGS, {"field": "GeoMongoAddress", "workload": "Deployment/user"}, "by geo"),
         ("secret-data-corrupted", SECRET, {"value": "b2xk"}, "has this value already"),
         ("secret-data-corrupted", SECRET, {"keys": ["absent"]}, "does not have all of these keys"),
         ("secret-data-corrupted", SECRET, {"workload": "Deployment/ad"}, "does not read the Secret"),
@@ -220,6 +221,19 @@ def test_what_cannot_bite_is_refused(name, use, parameters, part):
         rendered(name, *use, **parameters)
     told = caught.value.message + "".join(f.message for f in caught.value.findings)
     assert part in told
+
+
+@pytest.mark.parametrize(
+    ("field", "workload"),
+    [
+        ("RateMemcAddress", "Deployment/rate"),
+        ("ReserveMongoAddress", "Deployment/reservation"),
+        ("RatePort", "Deployment/frontend"),  # nothing tells whose it is
+    ],
+)
+def test_the_workload_that_takes_a_wrong_field_is_one_that_reads_it(field, workload):
+    made = rendered("configmap-field-wrong", *SETTINGS, field=field)
+    assert made.changes[-1].restart.target == workload
 
 
 def test_a_taint_that_is_tolerated_is_refused():

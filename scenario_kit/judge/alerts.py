@@ -161,10 +161,10 @@ def _missing(
         observed=observed,
         expected=f"{wanted_label(expectation)} within {within:.0f} s of injection",
         why="a promised symptom that does not come makes the scenario unsolvable",
-        fix="expect an alert that fires (see observed), or aim the fault at a target with more traffic"
+        fix="expect an alert that fires (see observed), or make the fault stronger, or its target a busier one"
         if others
-        else "aim the fault at a target with more traffic, or evaluate rules that look at what it does change: "
-        "`scenario-kit catalog alerts` has those of all packs, spec.app.alertPacks chooses packs",
+        else "make the fault stronger, aim it at a target with more traffic, or evaluate rules that look at what it "
+        "does change: `scenario-kit catalog alerts` has those of all packs, spec.app.alertPacks chooses packs",
     )
 
 

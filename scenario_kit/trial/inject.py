@@ -211,7 +211,7 @@ def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         observed=observed,
         expected=expected,
         why="a fault that does not bite cannot be the cause of anything",
-        fix="choose parameters that differ from what the app already has, or a target with traffic",
+        fix="choose parameters that differ more from what the app already has, or a target with traffic",
     )
 
 

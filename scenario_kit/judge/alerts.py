@@ -253,10 +253,13 @@ def held(history: AlertHistory, expect: Expect, at: float) -> list[Finding]:
     ]
 
 
-def still_firing(history: AlertHistory, expect: Expect, at: float, *, code: str, procedure: str) -> list[Finding]:
-    """After a decoy, or a repair that leaves a cause: at least the set as a whole has not cleared."""
+def still_firing(history: AlertHistory, expect: Expect, since: float, *, code: str, procedure: str) -> list[Finding]:
+    """After a decoy, or a repair that leaves a cause: at least the set as a whole has not cleared.
+
+    ``since`` is when an alert that only dipped would have been back; one that fires then, or later, is enough.
+    """
     expectations = of_class(expect, "MustFire")
-    if not expectations or any(t.firing_at(at) for e in expectations for t in chosen(e, history.timelines)):
+    if not expectations or any(_fires_after(e, history, since) for e in expectations):
         return []
     spared = code == "SK403"
     return [
@@ -278,8 +281,11 @@ def still_firing(history: AlertHistory, expect: Expect, at: float, *, code: str,
     ]
 
 
-def left_firing(history: AlertHistory, expect: Expect, at: float, left: Sequence[str]) -> list[Finding]:
-    """Where only the faults of ``left`` are in force, every alert that counts from one of them is theirs."""
+def left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
+    """Where only the faults of ``left`` are in force, every alert that counts from one of them is theirs.
+
+    ``since`` is as it is for `still_firing`.
+    """
     return [
         Finding(
             code="SK410",
@@ -291,8 +297,12 @@ def left_firing(history: AlertHistory, expect: Expect, at: float, left: Sequence
             fix="write `after` of the fault that raises it, or leave it out",
         )
         for e in of_class(expect, "MustFire")
-        if e.after in left and not any(t.firing_at(at) for t in chosen(e, history.timelines))
+        if e.after in left and not _fires_after(e, history, since)
     ]
+
+
+def _fires_after(expectation: AlertExpectation, history: AlertHistory, since: float) -> bool:
+    return any(t.fires_within(since, history.end) for t in chosen(expectation, history.timelines))
 
 
 def _firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:

@@ -19,6 +19,10 @@ SERVED_SHARE: Final = 0.8
 MINIMUM_REQUESTS: Final = 200
 #: Significance of the exact binomial test of the success ratio.
 ALPHA: Final = 0.01
+#: How much longer than the incident took to develop it is waited for, as no two of its onsets are alike.
+_AGAIN: Final = 1.25
+#: An incident that took longer is not waited for as long once more (seconds).
+_LONGEST_AGAIN: Final = 3600.0
 
 
 class Served(Value, frozen=True, kw_only=True):
@@ -76,6 +80,14 @@ def developed(history: AlertHistory, expect: Expect, injected: float, repaired: 
     """How long the incident took to come: seconds from the fault to the first moment of the last promised alert."""
     onsets = [at for t in _promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]
     return max(onsets, default=injected) - injected
+
+
+def again(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
+    """For how many seconds after a repair to wait for an incident that it only put off.
+
+    That is a little longer than the incident took to come, as no two of its onsets are alike, up to an hour.
+    """
+    return min(developed(history, expect, injected, repaired) * _AGAIN, _LONGEST_AGAIN)
 
 
 def returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:

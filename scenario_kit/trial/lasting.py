@@ -23,10 +23,6 @@ from scenario_kit.trial.watch import stretch
 
 #: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
 _LINGERING_SLACK: Final = 300
-#: How much longer than the incident took to develop it is waited for, as no two of its onsets are alike.
-_AGAIN: Final = 1.25
-#: An incident that took longer is not waited for as long once more (seconds).
-_LONGEST_AGAIN: Final = 3600.0
 #: Seconds in which a workload has to be through a rollout: the default deadline of a Deployment.
 _ROLLOUT: Final = 600
 #: Seconds for which it has to stay: a program that ends while it starts has done so by then.
@@ -60,7 +56,7 @@ def _returning(context: Context, step: Step, injected: float, repaired: float) -
     """What was only put off comes back in the time that it took to come."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.developed(context.history(), expect, injected, repaired)
-    stretch(context, repaired, min(developed * _AGAIN, _LONGEST_AGAIN))
+    stretch(context, repaired, resolved.again(context.history(), expect, injected, repaired))
     return [
         Finding(
             code="SK412",

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
-from scenario_kit.judge import alerts
+from scenario_kit.judge import alerts, resolved
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
@@ -213,6 +213,8 @@ _STILL: Final = {"Decoy": "SK431", "Fix": "SK402"}
 def expect_still_firing(context: Context, step: Step, start: float) -> list[Finding]:
     """After a decoy the symptoms are back, or never went, once every window that could show it has passed.
 
+    A restart sets back what has to build up (a leak, a full pool, a latency that few requests meet): where they are not
+    back by then, they are waited for as long as they took to come at first, as they are after a solution (`lasting`).
     With ``faults``, the question is about the alerts that these explain: their cause was left alone.
     """
     runbook = context.runbook
@@ -221,6 +223,15 @@ def expect_still_firing(context: Context, step: Step, start: float) -> list[Find
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
         expect = of_faults(expect, left, runbook.ground_truth.propagation)
-    code, history = "SK403" if step.faults else _STILL[step.use], context.history()
-    found = alerts.still_firing(history, expect, end, code=code, procedure=step.name)
-    return found or alerts.left_firing(history, runbook.expect, end, step.faults)
+    code = "SK403" if step.faults else _STILL[step.use]
+
+    def cleared() -> list[Finding]:
+        history = context.history()
+        found = alerts.still_firing(history, expect, end, code=code, procedure=step.name)
+        return found or alerts.left_firing(history, runbook.expect, end, step.faults)
+
+    again = resolved.again(context.history(), runbook.expect, context.injected_at() or start, start)
+    if not (found := cleared()) or step.seconds or start + again <= end:
+        return found
+    stretch(context, start, again)
+    return cleared()

@@ -228,6 +228,25 @@ def test_without_a_name_any_alert_will_do(use, code):
     assert codes(expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=PASSING).context, step, INJECTED)) == [code]
 
 
+@pytest.mark.parametrize(
+    ("took", "dip", "expected"),
+    [
+        (100.0, (1050.0, 1200.0), []),  # back within the windows of its rules
+        (100.0, (1050.0, 1400.0), ["SK431"]),  # too late for what came that fast
+        (400.0, (1450.0, 1850.0), []),  # back as slowly as it came
+        (400.0, (1450.0, 2000.0), ["SK431"]),
+    ],
+)
+def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expected):
+    gone, back = dip
+    firing = {("Errors", "Deployment/web"): [(INJECTED + took, gone), (back, None)]}
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing=firing)
+    start = gone - 20.0
+    trial.clock.wait(start)
+    step = Step(kind="expectStillFiring", use="Decoy", name="restart")
+    assert codes(expect_still_firing(trial.context, step, start)) == expected
+
+
 def test_chronic_alerts_are_nobody_s_fault():
     chronic = (BackgroundAlert(name="Latency", reason="always on"),)
     trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)

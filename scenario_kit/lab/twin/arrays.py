@@ -1,4 +1,4 @@
-"""The numpy array types of the twin."""
+"""The numpy array types of the twin, and what is done one after another."""
 
 from __future__ import annotations
 
@@ -8,3 +8,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+
+def in_sequence(arrived: Floats, took: Floats) -> Floats:
+    """When each is done if one is handled after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
+    total = np.cumsum(took)
+    return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took

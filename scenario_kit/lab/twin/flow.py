@@ -65,7 +65,7 @@ class Flow:
         """Requests from here on happen in this tick."""
         self.moment = moment
         self.hanging = None
-        self.publishing.records = {}
+        self.publishing.begin(moment.start, moment.end, moment.effects)
 
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
         """``caller`` calls at the times ``at``; records the CLIENT spans of every attempt."""
@@ -279,8 +279,7 @@ class Flow:
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
         took, failed, falsified, noted = interception.answered(met, node, took, failed, unchecked=edge.unchecked)
         if node.operation.model.topic:
-            effects = self.moment.effects.get(caller.key, ())
-            self.publishing.publish(effects, lane.target, node, (at + took)[~failed], draws, ~failed)
+            self.publishing.publish(caller, lane.target, node, (at + took)[~failed], draws, ~failed)
         if not edge.acknowledged:
             return self._written(at)
         if (node.log or node.step.words or falsified) and failed.any():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scenario_kit.lab.twin import traffic
-from scenario_kit.lab.twin.arrays import Flags, Floats
+from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
 from scenario_kit.lab.twin.batches import REQUEST
 from scenario_kit.lab.twin.beside import QueueModel
 from scenario_kit.lab.twin.census import Census
@@ -202,7 +202,7 @@ class Queues:
                 self._spans.record(node.receive, at + receive, receive, failed)
         known = np.isfinite(took)
         done = at.size if known.all() else int(np.argmin(known))
-        finish = _sequence(at[:done], took[:done])
+        finish = in_sequence(at[:done], took[:done])
         if node.loop is not None and done:
             began = np.concatenate([[min(group.free_at, float(at[0]))], finish[:-1]])
             whole, failed = np.arange(at.size) < done, np.zeros(done, dtype=bool)
@@ -303,12 +303,6 @@ class Queues:
             return 0.0  # it sent word that it was too slow
         seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
         return float(sum(end - at <= model.session_seconds for at in seen))
-
-
-def _sequence(arrived: Floats, took: Floats) -> Floats:
-    """When each record is done if one is processed after another: f(i) = max(f(i-1), arrival(i)) + took(i)."""
-    total = np.cumsum(took)
-    return np.maximum.accumulate(arrived - (total - took)) + total if took.size else took
 
 
 def kinds(again: Flags, copy: Flags) -> dict[str, Flags]:

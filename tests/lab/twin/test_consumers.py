@@ -61,3 +61,21 @@ def test_what_was_not_committed_comes_again(cluster: Callable[..., Little]) -> N
         shop.restart("accounting")
         again += shop.run(60.0).calls("accounting", span="postgresql", error=True)
     assert 1 <= again <= 30, "a second or two of orders each time, of the five between two commits"
+
+
+def test_a_broker_handles_the_requests_of_a_connection_one_after_another(cluster: Callable[..., Little]) -> None:
+    """A method that takes ten seconds lets one order in ten seconds through, and nobody who publishes one notices."""
+    shop = cluster()
+    slow = {"name": "r", "class": "kafka.server.KafkaApis", "method": "handleProduceRequest"}
+    slow["actions"] = [{"sleepSeconds": 10.0}]
+    shop.afflict("kafka", "JVM", {"port": 9277, "rules": [slow]})
+    shop.run(60.0)
+    window = shop.run(600.0)
+    sent = window.calls("checkout", span="publish orders")
+    assert sent > 300
+    assert window.quantile(0.95, "checkout", span="publish orders") < 100
+    assert window.calls("accounting", span="order-consumed") == pytest.approx(60, abs=2)
+    shop.stress = ()
+    shop.version += 1
+    after = shop.run(120.0)
+    assert after.calls("accounting", span="order-consumed") > 0.85 * sent, "what waited comes at once"

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from scenario_kit.lab.lifecycle import PartReport
     from scenario_kit.lab.state import LabState
 
+Nodes = Annotated[
+    int | None,
+    typer.Option("--nodes", min=3, max=100, help="Nodes of a new lab, 110 pods each; 3 where nothing is said."),
+]
 Pack = Annotated[list[str], typer.Option("--alert-pack", help="Alert rules that Prometheus shows; may be repeated.")]
 
 
@@ -52,7 +56,12 @@ def install(format: Format = "text") -> None:
         typer.echo(f"{name:26} {path}")
 
 
-def up(name: Lab = "default", pack: Pack = ["default"], format: Format = "text") -> None:  # noqa: B006 - typer copies
+def up(
+    name: Lab = "default",
+    pack: Pack = ["default"],  # noqa: B006 - typer copies
+    node_count: Nodes = None,
+    format: Format = "text",
+) -> None:
     """Start the lab and the operator, or what is missing of them; prints how to point kubectl at it.
 
     Example: eval "$(scenario-kit lab up)"
@@ -61,7 +70,7 @@ def up(name: Lab = "default", pack: Pack = ["default"], format: Format = "text")
     from scenario_kit.lab import lifecycle
 
     began = time.monotonic()
-    state = lifecycle.up(name, packs=pack, say=lambda text: typer.echo(text, err=True))
+    state = lifecycle.up(name, packs=pack, node_count=node_count, say=lambda text: typer.echo(text, err=True))
     typer.echo(f"lab {name!r} is up ({time.monotonic() - began:.1f} s)", err=True)
     if format == "json":
         show_json(_addresses(state))

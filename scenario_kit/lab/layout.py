@@ -51,8 +51,8 @@ def epoch(now: float) -> int:
     return (int(now) // _DAY - EPOCH_DAYS) * _DAY
 
 
-def plan(name: str, packs: tuple[str, ...], host: str) -> LabState:
-    """A lab that does not run yet: ports, token and parts chosen, every process id 0."""
+def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
+    """A lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
     taken = _taken(name)
     loopback = free_ports(len(_LISTENING) + 2, taken)
     ports = dict(zip((*_LISTENING, chaos_manager.WEBHOOK, chaos_manager.NAMES), loopback, strict=True))
@@ -70,7 +70,7 @@ def plan(name: str, packs: tuple[str, ...], host: str) -> LabState:
         prometheus_url=f"http://{LOOPBACK}:{ports[monitoring.PART]}",
         server_url=f"http://{LOOPBACK}:{ports[SERVER]}",
         server_token=secrets.token_urlsafe(24),
-        nodes=nodes.NAMES,
+        nodes=nodes.names(count),
         alert_packs=packs,
         ports=ports,
     )

@@ -13,7 +13,7 @@ import httpx
 import msgspec
 
 import scenario_kit
-from scenario_kit.errors import LabError
+from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import (
     chaos_manager,
     cluster,
@@ -61,15 +61,18 @@ def up(
     name: str = DEFAULT_NAME,
     *,
     packs: Sequence[str] = ("default",),
+    node_count: int | None = None,
     reporter: toolchain.Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> LabState:
     """A lab that works: at once when it runs, repaired when parts of it died, else created.
 
-    ``packs`` are the alert packs that Prometheus shows in a new lab. ``reporter`` is told about missing binaries (by
-    default a person is, on stderr), ``say`` about everything else.
+    ``packs`` are the alert packs that Prometheus shows in a new lab, ``node_count`` is how many nodes it
+    has (three where nothing is said). ``reporter`` is told about missing binaries (by default a person is, on stderr),
+    ``say`` about everything else.
 
     Raises:
+        UsageError: a lab of that name runs with another number of nodes; nothing was changed.
         ToolchainError: a binary is missing and cannot be had.
         LabError: the lab does not start; the message has the end of the log that tells why. Or one runs that another
             version of scenario-kit started.
@@ -78,6 +81,11 @@ def up(
         state = LabState.find(name)
         if state is not None and state.complete:
             state.require_version(scenario_kit.__version__)
+            if node_count not in (None, len(state.nodes)):
+                raise UsageError(
+                    f"lab {name!r} runs with {len(state.nodes)} nodes, observed --nodes {node_count}",
+                    fix=f"leave --nodes out, or start afresh: scenario-kit lab down --name {name}",
+                )
             state = _repaired(state, reporter, say)
             if state.resetting:
                 say("a reset was interrupted; finishing it")
@@ -87,7 +95,7 @@ def up(
         if lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
-        state = layout.plan(name, tuple(packs), host_address())
+        state = layout.plan(name, tuple(packs), host_address(), node_count or nodes.LEAST)
         try:
             return _created(state, binaries, say)
         except BaseException:
@@ -180,7 +188,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
 
     say("setting up nodes, roles and kinds")
     with Api(layout.api_server_url(state), pki) as api:
-        api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes()])
+        api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes(state.nodes)])
         api.apply(cluster_dns.objects())
         state = _start(state, binaries, nodes.PART, layout.SERVER)
         api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])

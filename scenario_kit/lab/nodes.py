@@ -16,7 +16,10 @@ from scenario_kit.lab.supervisor import Spec, control_plane_folder
 from scenario_kit.lab.toolchain.parts import KUBERNETES
 from scenario_kit.model.base import Object
 
-NAMES = ("worker-1", "worker-2", "worker-3")
+#: Faults that need several nodes count on this many; each has room for 110 pods.
+LEAST = 3
+#: Within one network of node addresses, and few enough for one EndpointSlice of chaos daemons.
+MOST = 100
 PART = "kwok"
 _CAPACITY = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 #: The kubelet's own annotation for an address given from outside; here it tells the stage which one to report.
@@ -39,9 +42,14 @@ conditions:
 """
 
 
-def nodes() -> list[Object]:
+def names(count: int = LEAST) -> tuple[str, ...]:
+    """What the nodes of a lab are called."""
+    return tuple(f"worker-{number}" for number in range(1, count + 1))
+
+
+def nodes(named: Sequence[str]) -> list[Object]:
     """The Node objects, without status."""
-    return [_node(name, number) for number, name in enumerate(NAMES, start=1)]
+    return [_node(name, number) for number, name in enumerate(named, start=1)]
 
 
 def stages() -> list[Object]:
@@ -144,7 +152,7 @@ def _static_status() -> Object:
 
 
 def _node(name: str, number: int) -> Object:
-    zone = "abc"[number - 1]
+    zone = "abc"[(number - 1) % 3]
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.lab.nodes import NAMES
+from scenario_kit.lab.nodes import LEAST
 from scenario_kit.model.capability import Capability
 
 #: How findings call this environment.
@@ -15,7 +15,7 @@ NAME: Final = "the lab"
 def offers(capability: Capability, argument: str, *, clock: str = "Virtual") -> bool:
     """Whether a trial in the lab, by that clock (``Wall`` or ``Virtual``), has the capability."""
     if capability.name == "nodes>=":
-        return len(NAMES) >= int(argument)
+        return int(argument) <= LEAST
     if capability.canary.clock is not None:
         return capability.lab and clock == capability.canary.clock
     return capability.lab
@@ -26,7 +26,7 @@ def told(known: Iterable[Capability]) -> dict[str, str]:
     shown: dict[str, str] = {}
     for each in known:
         if each.name == "nodes>=":
-            shown[f"nodes>={len(NAMES)}"] = ""
+            shown[f"nodes>={LEAST}"] = ""
         elif not each.parametric:
             shown[each.name] = "" if each.lab else each.because
     return shown

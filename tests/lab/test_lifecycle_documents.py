@@ -2,6 +2,8 @@
 
 import base64
 import ssl
+from collections import Counter
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -100,9 +102,18 @@ def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> Non
 
 
 def test_nodes_do_not_look_simulated() -> None:
-    text = yaml.safe_dump_all(nodes.nodes()).lower()
+    text = yaml.safe_dump_all(nodes.nodes(nodes.names())).lower()
     assert [word for word in ("kwok", "fake", "simulat", "scenario", "chaos") if word in text] == []
-    assert len(nodes.NAMES) == 3
+    assert len(nodes.names()) == nodes.LEAST
+
+
+def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
+    many = nodes.nodes(nodes.names(nodes.MOST))
+    for of in (("metadata", "name"), ("metadata", "annotations", "alpha.kubernetes.io/provided-node-ip")):
+        assert len({reduce(dict.__getitem__, of, node) for node in many}) == nodes.MOST
+    zones = Counter(node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in many)
+    assert set(zones) == {"eu-1a", "eu-1b", "eu-1c"}
+    assert max(zones.values()) - min(zones.values()) <= 1
 
 
 @pytest.mark.parametrize(

@@ -157,8 +157,11 @@ def _answers(port: int) -> bool:
 
 
 def test_a_second_lab_runs_beside_and_leaves_nothing(lab: LabState) -> None:
-    second = lifecycle.up("second")
+    second = lifecycle.up("second", node_count=10)
     try:
+        assert len(KubeCluster(kubeconfig=Path(second.kubeconfig)).list("Node")) == 10
+        with pytest.raises(UsageError, match="runs with 10 nodes, observed --nodes 4"):
+            lifecycle.up("second", node_count=4)
         works = {r.name for state in (LabState.load("first"), second) for r in lifecycle.status(state) if not r.health}
         assert works == {p.name for p in second.parts}
         assert not set(second.ports.values()) & set(lab.ports.values())

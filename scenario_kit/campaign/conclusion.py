@@ -12,6 +12,7 @@ from scenario_kit.campaign.assumptions import rests_on
 from scenario_kit.campaign.difficulty import difficulty
 from scenario_kit.campaign.identity import fingerprint, neighbours
 from scenario_kit.campaign.identity import judged as identity_findings
+from scenario_kit.campaign.lookalikes import resemblance
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.sampling import ONCE, Look, decide, repeats_for
@@ -19,6 +20,7 @@ from scenario_kit.campaign.schedule import counts, is_repeat, judged
 from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.matrix import Row
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
@@ -45,13 +47,14 @@ def conclude(
     *,
     promised: Runbook | None = None,
     library: Mapping[str, Fingerprint] | None = None,
+    matrix: Sequence[Row] = (),
 ) -> Validation:
     """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
 
     ``plan`` is a plan, or the name of one.
 
     ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
-    incidents of the catalogue look like.
+    incidents of the catalogue look like, ``matrix`` what its faults do to the app.
     """
     followed = named(plan) if isinstance(plan, str) else plan
     looks = followed.looks
@@ -82,6 +85,7 @@ def conclude(
         difficulty=difficulty(promised, results) if promised is not None else None,
         fingerprint=seen,
         identifiability=tuple(near),
+        resemblance=resemblance(promised, results, matrix) if promised is not None else None,
         expect=promised.expect if promised else None,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,

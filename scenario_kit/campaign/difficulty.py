@@ -48,7 +48,7 @@ def difficulty(runbook: Runbook, results: Iterable[TrialResult]) -> Difficulty |
         first_alert_seconds=median(firsts) if firsts and all(map(isfinite, firsts)) else None,
         off_path=tuple(
             e for e in entities
-            if 2 * sum(e in seen for seen in heard) >= len(heard) and not any(_same(app, e, p) for p in path)
+            if 2 * sum(e in seen for seen in heard) >= len(heard) and not any(same_thing(app, e, p) for p in path)
         ),
         blame_first=round(first, 3),
         blame_loudest=round(loudest, 3),
@@ -91,14 +91,14 @@ def _share(app: App, heard: dict[str, float], causes: Sequence[str]) -> float:
     if not heard:
         return 0.0
     best = [e for e, score in heard.items() if score == max(heard.values())]
-    return sum(any(_same(app, e, c) for c in causes) for e in best) / len(best)
+    return sum(any(same_thing(app, e, c) for c in causes) for e in best) / len(best)
 
 
 def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | None:
     """The rank of the loudest cause, from 1; those that are as loud share the middle of their ranks."""
     ranks = []
     for entity, score in heard.items():
-        if any(_same(app, entity, c) for c in causes):
+        if any(same_thing(app, entity, c) for c in causes):
             louder = sum(other > score for other in heard.values())
             as_loud = sum(other == score for other in heard.values())
             ranks.append(louder + (as_loud + 1) / 2)
@@ -111,7 +111,7 @@ def _longest(start: str, edges: Sequence[Edge], seen: tuple[str, ...] = ()) -> i
     return max((1 + _longest(end, edges, (*seen, start)) for end in ways), default=0)
 
 
-def _same(app: App, one: str, other: str) -> bool:
+def same_thing(app: App, one: str, other: str) -> bool:
     """Whether two references mean one thing to whoever investigates: the same object, or parts of one component."""
     if same_entity(one, other):
         return True

@@ -36,12 +36,13 @@ def fingerprint(runbook: Runbook, results: Iterable[TrialResult]) -> Fingerprint
     return Fingerprint(
         app=runbook.app.name,
         answer=tuple(sorted({c.entity for c in labelled(runbook)})),
-        symptoms=tuple(tuple(sorted(_symptoms(r))) for r in repeats),
+        symptoms=tuple(tuple(sorted(symptoms(r))) for r in repeats),
         signs=tuple(sorted({*usual, *_changed(runbook)})),
     )
 
 
-def _symptoms(repeat: TrialResult) -> set[str]:
+def symptoms(repeat: TrialResult) -> set[str]:
+    """The alerts of a repeat, from the injection until somebody acts."""
     assert repeat.history is not None
     start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
     return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}

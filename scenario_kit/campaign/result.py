@@ -108,6 +108,27 @@ class Neighbour(Value, frozen=True, kw_only=True):
     there: tuple[str, ...] = ()
 
 
+class Lookalike(Value, frozen=True, kw_only=True):
+    """A fault of the catalogue that raised the same alerts when it was tried alone: ``margin`` is how far they differ.
+
+    ``same_place`` is whether its target belongs to a labelled cause. ``there`` is what its effect checks found there,
+    and nobody found here.
+    """
+
+    fault: str
+    target: str
+    margin: float
+    same_place: bool = False
+    there: tuple[str, ...] = ()
+
+
+class Resemblance(Value, frozen=True, kw_only=True):
+    """An incident against the matrix of its app: of the ``compared`` trials with alerts, those with the same ones."""
+
+    compared: int
+    faults: tuple[Lookalike, ...] = ()
+
+
 class Validation(Value, frozen=True, kw_only=True):
     """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
@@ -128,6 +149,7 @@ class Validation(Value, frozen=True, kw_only=True):
     difficulty: Difficulty | None = None
     fingerprint: Fingerprint | None = None
     identifiability: tuple[Neighbour, ...] = ()
+    resemblance: Resemblance | None = None
     expect: Expect | None = None
     ground_truth: GroundTruth | None = None
     wall_seconds: float = 0.0

@@ -12,11 +12,14 @@ from typing import Any, Final, TypeVar
 
 from scenario_kit.catalog.alerts import rules_of
 from scenario_kit.catalog.lock import locks
+from scenario_kit.catalog.matrix import FILE as MATRIX
+from scenario_kit.catalog.matrix import current, rows
 from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, of_version, read, value
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Mistaken, load_app, load_fault
 from scenario_kit.load.kept import kept
 from scenario_kit.model import AlertRule, App, FaultType, Object
+from scenario_kit.model.matrix import Row
 
 _T = TypeVar("_T")
 
@@ -71,6 +74,14 @@ class Catalog:
             if (root / "templates" / "apps" / app).is_dir():
                 return root / "templates" / "apps" / app
         raise UnknownEntry("app with templates", app, self.apps())
+
+    def matrix(self, app: App) -> tuple[Row, ...]:
+        """What each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
+
+        Raises:
+            AuthoringError: a line of the app's matrix is no record.
+        """
+        return self._keep(("matrix", app.name, app.version), lambda: self._tried(app))
 
     def faults(self) -> tuple[str, ...]:
         """Names of the fault types."""
@@ -159,6 +170,11 @@ class Catalog:
         elif twin.is_file():
             document["twin"] = of_version(self._document(twin), version)
         return value({**document, "version": version}, App, path, name)
+
+    def _tried(self, app: App) -> tuple[Row, ...]:
+        found = rows(self.app_path(app.name).with_name(MATRIX))
+        known = {row.fault for row in found} & set(self.faults())
+        return current(found, app.version, {name: self.fault(name).version for name in known})
 
     def _rules(self, pack: str) -> tuple[AlertRule, ...]:
         path, document = self._pack_document(pack)

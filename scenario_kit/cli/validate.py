@@ -183,8 +183,9 @@ def _campaign(
     took = time.monotonic() - started
     library = fingerprints(catalog.scenarios())
     return conclude(
-        scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library
-    )
+        scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library,
+        matrix=catalog.matrix(sample.app),
+    )  # fmt: skip
 
 
 def _say(text: str) -> None:

@@ -18,6 +18,7 @@ from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
+from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
 from scenario_kit.report.markdown import minutes
 
@@ -57,6 +58,7 @@ def render(report: Report) -> str:
         trials=[_trial(t) for t in validation.trials],
         numbers=validation.statistics,
         neighbours=apart(validation.identifiability),
+        lookalikes=resembling(validation.resemblance),
         difficulty=told(validation.difficulty) if validation.difficulty else [],
     )
 

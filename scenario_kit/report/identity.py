@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.campaign.result import Neighbour
+from scenario_kit.campaign.result import Lookalike, Neighbour, Resemblance
 
 _NAMED: Final = 3
+#: Objects that are told; there may be dozens.
+_PLACES: Final = 8
 
 
 def told(found: Iterable[Neighbour]) -> list[tuple[str, str]]:
@@ -21,6 +23,24 @@ def _apart(near: Neighbour) -> str:
         return f"{alike}; nothing tells them apart"
     ways = [f"only {where}: {_some(signs)}" for where, signs in (("here", near.here), ("there", near.there)) if signs]
     return f"{alike}; {'; '.join(ways)}"
+
+
+def resembling(found: Resemblance | None) -> list[tuple[str, str]]:
+    """How many faults raise the same alerts; then a line for each place, with what is found there and not here."""
+    if found is None:
+        return []
+    places: dict[str, list[Lookalike]] = {}
+    for each in found.faults:
+        places.setdefault(each.target, []).append(each)
+    lines = [("Same alerts", f"{len(found.faults) or 'none'} of the {found.compared:,} faults that raised any")]
+    for target, faults in list(places.items())[:_PLACES]:
+        shown = [f"{each.fault} ({_some(each.there)})" if each.there else each.fault for each in faults[:_NAMED]]
+        more = f", and {len(faults) - _NAMED} more" if len(faults) > _NAMED else ""
+        lines.append((f"{target}, the cause itself" if faults[0].same_place else target, ", ".join(shown) + more))
+    if len(places) > _PLACES:
+        left = [each for faults in list(places.values())[_PLACES:] for each in faults]
+        lines.append((f"{len(places) - _PLACES} more objects", f"{len(left)} faults; report.json has them all"))
+    return lines
 
 
 def _some(signs: tuple[str, ...]) -> str:

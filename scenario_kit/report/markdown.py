@@ -11,6 +11,7 @@ from scenario_kit.judge.expectations import label
 from scenario_kit.model import Finding, Severity, Verdict
 from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
+from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
@@ -38,6 +39,7 @@ def render(report: Report) -> str:
         *(["## Alerts in the repeats", _alerts(validation.statistics)] if _has_alerts(validation.statistics) else []),
         *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
         *(["## Incidents with the same alerts", _told(apart(near))] if (near := validation.identifiability) else []),
+        *(["## Faults with the same alerts", _told(resembling(alike))] if (alike := validation.resemblance) else []),
         *(_trial(t) for t in validation.trials),
         f"Next: `{validation.next}`" if validation.next else "",
         f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>",

@@ -24,11 +24,12 @@ from scenario_kit.lab.offers import offers
 from scenario_kit.lab.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Runbook, Scenario, Severity, Step
+from scenario_kit.model.matrix import Row
 from scenario_kit.model.scenario import Expect
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
 from tests.matrix.pairs import Pair
-from tests.matrix.record import Row, fired, still
+from tests.matrix.record import fired, still
 
 #: Seconds that a fault stays in force: a stuck rollout is told after 600 s, and its rule waits for another 300 s.
 HELD_SECONDS: Final = 1200

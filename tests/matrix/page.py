@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
+from scenario_kit.model.matrix import Row
 from tests.matrix.pairs import Pair
-from tests.matrix.record import Row
 
 _MOST = 4
 
-_NOTE = "<!-- Written by `ci/matrix --page` from matrix.jsonl beside it; do not edit. -->"
+_NOTE = "<!-- Written by `ci/matrix --page` from the apps' matrix.jsonl; do not edit. -->"
 
 _HEAD = f"""# Faults and targets: what fires
 
@@ -22,6 +22,8 @@ Every trial is one fault with its default parameters on one object, and nothing 
 before, in force for 20 minutes, then removed. *Alerts* are those of the default pack that began meanwhile, with the
 seconds from the injection to the first. *Recovered* are those whose effect was gone, where no alert fired any more and
 users were served as before, after no more than the removal. All trials, a line each: {{tables}}.
+
+`scenario-kit new` takes from them what a draft promises, and a validation names the faults that raise the same alerts.
 
 `ci/matrix --lab NAME --sample 40` tries more of them (`--help`); what has a record is not tried again.
 """

@@ -4,55 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
 
-import msgspec
-
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.matrix import FILE, rows
 from scenario_kit.model import AlertHistory
+from scenario_kit.model.matrix import Fired, Row
 from tests import records
 from tests.matrix.pairs import Pair
 
-#: *Ran*: injected, proven, observed, removed. *NoEffect*: an effect check failed, or the cluster refused the change.
-#: *Lacking*: a lab has not what the fault needs. *Infra*: nothing could be judged; it is tried again.
-Outcome = Literal["Ran", "NoEffect", "Lacking", "Infra"]
+
+def pair_of(row: Row) -> Pair:
+    """What was tried."""
+    return Pair(row.app, row.version, row.fault, row.change, row.family, row.target)
 
 
-class Fired(msgspec.Struct, frozen=True, kw_only=True):
-    """An alert that fired while the fault was in force; ``seconds`` from the injection to its onset."""
-
-    name: str
-    on: str = ""
-    seconds: float
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One pair. Times are in seconds of the trial's own clock, ``date`` is the day on which it was tried.
-
-    ``proven`` are the effect checks that held, ``recovered`` is whether the fault's effect and every alert were gone
-    after it was removed, ``clean`` whether nothing was left in the cluster; ``told`` says what was wrong.
-    """
-
-    app: str
-    version: str
-    fault: str
-    change: int
-    family: str
-    target: str
-    outcome: Outcome
-    date: str
-    alerts: tuple[Fired, ...] = ()
-    proven: tuple[str, ...] = ()
-    effective_seconds: float | None = None
-    recovered: bool | None = None
-    clean: bool | None = None
-    observed_seconds: int = 0
-    told: str = ""
-    wall_seconds: float = 0.0
-
-    @property
-    def pair(self) -> Pair:
-        """What was tried."""
-        return Pair(self.app, self.version, self.fault, self.change, self.family, self.target)
+def file_of(catalog: Catalog, app: str) -> Path:
+    """Where the records of an app are kept."""
+    return catalog.app_path(app).with_name(FILE)
 
 
 def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
@@ -81,16 +49,17 @@ def append(path: Path, row: Row) -> None:
     records.append(path, row)
 
 
-def read(path: Path) -> list[Row]:
-    """The records of a file, the last one for each pair."""
-    return records.read(path, Row, lambda row: row.pair.key)
+def read(catalog: Catalog) -> list[Row]:
+    """The records of all apps, the last one for each pair."""
+    return [row for app in catalog.apps() for row in rows(file_of(catalog, app))]
 
 
-def left(known: Iterable[Pair], rows: Iterable[Row]) -> list[Pair]:
+def left(known: Iterable[Pair], tried: Iterable[Row], since: str = "") -> list[Pair]:
     """The pairs that nobody has judged yet: first those without a record.
 
-    A lab may have today what it lacked, and be well where it was not.
+    A lab may have today what it lacked, and be well where it was not. What was tried before the day ``since`` counts as
+    untried: physics may have changed.
     """
-    outcomes = {row.pair.key: row.outcome for row in rows}
+    outcomes = {pair_of(row).key: row.outcome for row in tried if row.date >= since}
     open_ = [pair for pair in known if outcomes.get(pair.key) not in ("Ran", "NoEffect")]
     return sorted(open_, key=lambda pair: pair.key in outcomes)

@@ -9,12 +9,13 @@ import pytest
 
 from scenario_kit.campaign.result import TrialResult
 from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.matrix import rows
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
+from scenario_kit.model.matrix import Fired, Row
 from tests.matrix import page, reasons, record
 from tests.matrix.lab import judged, row, steps
 from tests.matrix.pairs import Pair, aimless, bites, each, pairs, sample
 from tests.matrix.reasons import Written
-from tests.matrix.record import Fired
 
 PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", "Service/cart")
 KINDS = [step.kind for step in steps("main")]
@@ -117,7 +118,7 @@ def test_a_pair_that_ran() -> None:
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
     assert (row.effective_seconds, row.observed_seconds, row.told) == (30, 1200, "")
     assert row.alerts == (Fired(name="Late", on="Deployment/b", seconds=400),)
-    assert (row.pair, row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
+    assert (record.pair_of(row), row.fault, row.date[:2]) == (PAIR, PAIR.fault, "20")
 
 
 @pytest.mark.parametrize(
@@ -144,20 +145,20 @@ def test_what_was_left_behind_is_told() -> None:
 
 def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    assert record.read(path) == []
+    assert rows(path) == []
     other = PAIR._replace(target="Service/ad")
     record.append(path, row(PAIR, "Infra", told="no lab"))
     record.append(path, row(other, "Ran"))
-    assert record.left([PAIR, other], record.read(path)) == [PAIR]
+    assert record.left([PAIR, other], rows(path)) == [PAIR]
     record.append(path, row(PAIR, "Ran", recovered=True))
     with path.open("ab") as out:
         out.write(b'{"app": "ot')  # the last line of somebody who was killed
-    assert Counter(r.outcome for r in record.read(path)) == {"Ran": 2}
+    assert Counter(r.outcome for r in rows(path)) == {"Ran": 2}
     assert record.left([other], [row(other, "Lacking")]) == [other]  # a lab may have it today
     assert record.left([other, PAIR], [row(other, "Lacking")]) == [PAIR, other]
     record.append(path, row(other, "NoEffect"))
-    assert Counter(r.outcome for r in record.read(path)) == {"Ran": 1, "NoEffect": 1}
-    assert record.left([PAIR, PAIR._replace(change=2)], record.read(path)) == [PAIR._replace(change=2)]
+    assert Counter(r.outcome for r in rows(path)) == {"Ran": 1, "NoEffect": 1}
+    assert record.left([PAIR, PAIR._replace(change=2)], rows(path)) == [PAIR._replace(change=2)]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_the_pages() -> None:
         row(PAIR._replace(target="Service/email"), "Infra", told="down"),
     ]
 
-    def why(some: record.Row) -> str:
+    def why(some: Row) -> str:
         return "not tried: no disks" if some.outcome == "Lacking" else ""
 
     text = page.page(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,7 +15,8 @@ from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
 from scenario_kit.draft.probes import cautions
 from scenario_kit.draft.texts import brief, description, question, title
-from scenario_kit.errors import UsageError
+from scenario_kit.draft.tried import promised, row_of, warned
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
 from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
@@ -28,6 +29,10 @@ _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "Featur
 _WIDTH: Final = 116
 _PREDICTED: Final = (
     "\n  # predicted from the fault; `scenario-kit try PATH --accept` writes down what really fires\n  expect:\n"
+)
+_TRIED: Final = (
+    "\n  # what fired when this fault was tried there; `scenario-kit try PATH --accept` writes down what fires here\n"
+    "  expect:\n"
 )
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
@@ -68,11 +73,23 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     made = replace(made, fault=completed(made.fault, app, objects))
     component = component_hit(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
-    alerts = _expected(answers, predicted(fault_type, made.fault, app, component, rules))
+    alerts = predicted(fault_type, made.fault, app, component, rules)
+    usual = made.parameters == _usual_parameters(fault_type, app, objects, answers)
+    row = row_of(catalog.matrix(app), fault_type.name, made.fault.target) if usual else None
+    alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)
     spec = _spec(answers, app, options, fault_type, made, alerts, component)
     document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
-    text = written(document).replace("\n  expect:\n", _PREDICTED, 1)
-    return Draft(name, text, made, alerts, cautions(made.fault, objects))
+    text = written(document).replace("\n  expect:\n", _TRIED if row is not None and row.alerts else _PREDICTED, 1)
+    beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else warned(row)
+    return Draft(name, text, made, alerts, (*cautions(made.fault, objects), *beware))
+
+
+def _usual_parameters(fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers) -> Object | None:
+    """What the fault takes there by itself, as whoever tries it does; None where it needs to be told."""
+    try:
+        return offer(fault_type, app, objects, answers.target).parameters
+    except AuthoringError:
+        return None
 
 
 def _checked_name(answers: Answers) -> str:

@@ -4,9 +4,19 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
+from scenario_kit.draft.alerts import propagation
 from scenario_kit.load import load_scenario
+from scenario_kit.model.scenario import AlertExpectation
 
-CATALOG = Catalog()
+
+class Untried(Catalog):
+    """The catalogue as it is where nobody has tried a fault yet: nothing but the call graph tells what will fire."""
+
+    def matrix(self, app):
+        return ()
+
+
+CATALOG = Untried()
 
 
 @pytest.mark.parametrize(
@@ -31,3 +41,26 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
     spec = load_scenario(file).scenario.spec
     assert [f"{a.name} on {a.on}" for a in spec.expect.alerts] == alerts
     assert spec.ground_truth.outcome == ("Incident" if alerts else "Benign")
+
+
+@pytest.mark.parametrize(
+    ("silent", "edges"),
+    [
+        ("shipping", ["checkout → shipping"]),
+        ("quote", ["checkout → shipping", "shipping → quote"]),
+        ("accounting", ["checkout → kafka", "kafka → accounting"]),
+    ],
+)
+def test_silence_comes_from_who_gives_work(silent, edges):
+    """Orders are what ships and what consumers read; that browsers ask for shipping costs too is no way for silence."""
+    app = CATALOG.app("otel-demo", "2.2.0")
+    fault = draft(
+        Answers("otel-demo", "2.2.0", "Deployment/currency", "deployment-scaled-to-zero"), CATALOG
+    ).offer.fault
+    seen = [
+        AlertExpectation(name="HighRequestErrorRate", on="Deployment/checkout"),
+        AlertExpectation(name="NoRequestsReceived", on=f"Deployment/{silent}"),
+    ]
+    made = propagation(fault, app, app.component("currency"), seen)
+    bare = [f"{e.from_}→{e.to}".replace("Deployment/", "").replace("→", " → ") for e in made]
+    assert bare == ["currency → checkout", *edges]

@@ -5,12 +5,12 @@ All times are seconds on the trial's clock. Every function returns findings; non
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from scenario_kit.judge.expectations import background, chosen, chronic, declared, label, of_class, wanted_label
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Severity
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
 
@@ -33,6 +33,31 @@ def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> li
             )
         )
     return findings
+
+
+def faded(history: AlertHistory, expect: Expect, start: float) -> float | None:
+    """When that was over which the start of the app set off, as services fail while those come up that they need.
+
+    It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
+    there was nothing, None while some of it fires or is pending.
+    """
+    ends = [
+        interval.end
+        for timeline in history.timelines
+        if not background(expect, timeline)
+        for interval in _set_off(timeline, start)
+    ]
+    known = [end for end in ends if end is not None]
+    return None if len(known) < len(ends) else max((start, *known))
+
+
+def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
+    """Stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
+    begun = {p.end: p.start for p in timeline.pending}
+    yield from (p for p in timeline.pending if p.start <= start and (p.end is None or p.end > start))
+    for firing in timeline.firing:
+        if begun.get(firing.start, firing.start) <= start and (firing.end is None or firing.end > start):
+            yield firing
 
 
 def control(

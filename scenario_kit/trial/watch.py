@@ -41,12 +41,17 @@ def stretch(context: Context, start: float, seconds: float) -> float:
 def expect_quiet(context: Context, step: Step, index: int, start: float) -> list[Finding]:
     """Nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
 
+    It counts from when that has faded which the start of the app set off. What has not faded after the time that its
+    rule may take is held against the scenario.
+
     Once something was injected, or where nothing will be, it is a control: what fires is held against the scenario.
     """
-    end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
-    history, expect = context.history(), context.runbook.expect
     injections = [i for i, s in enumerate(context.spec.steps) if s.kind == "inject"]
     made = [f.name for i in injections if i < index for f in context.chosen_faults(context.spec.steps[i])]
+    if not made and step.use != "Sham":
+        start = _up(context, start)
+    end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
+    history, expect = context.history(), context.runbook.expect
     if made:
         return alerts.control(history, expect, context.injected_at() or start, end, harmless=made)
     if step.use == "Sham":
@@ -64,6 +69,16 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     context.save_baseline(known)
     judge = alerts.quiet if injections else alerts.control
     return judge(history, expect, start, end)
+
+
+def _up(context: Context, start: float) -> float:
+    """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
+    limit = start + slowest(context.runbook.rules) + _SLACK
+    while (calm := alerts.faded(context.history(), context.runbook.expect, start)) is None:
+        if context.clock.now() >= limit:
+            return start
+        context.wait(min(context.clock.now() + (_LOOK if context.virtual else TICK), limit))
+    return calm
 
 
 def served_between(context: Context, start: float, end: float) -> Served:

@@ -138,3 +138,26 @@ CHRONIC = BackgroundAlert(name="Latency", reason="always on")
 def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
     seen = history(alert("Latency", "Deployment/ad", *spans))
     assert codes(alerts.nothing(seen, expect, 1000.0, 2000.0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("pending", "firing", "over"),
+    [
+        ((), (), 100.0),
+        ((), ((40.0, 90.0),), 100.0),
+        ((), ((40.0, 160.0),), 160.0),
+        (((20.0, 115.0),), ((115.0, 160.0),), 160.0),
+        (((20.0, 130.0),), (), 130.0),
+        (((20.0, None),), (), None),
+        (((20.0, 115.0),), ((115.0, None),), None),
+        (((105.0, 115.0),), ((115.0, None),), 100.0),
+    ],
+    ids=["nothing", "before", "firing", "pending, then firing", "pending", "still pending", "still firing", "later"],
+)
+def test_what_the_start_of_the_app_set_off_is_over_when_it_ends(pending, firing, over):
+    spans = {"pending": pending, "firing": firing}
+    made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
+    seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))
+    assert alerts.faded(seen, Expect(), 100.0) == over
+    chronic = Expect(background=(BackgroundAlert(name="Slow", reason="it always does"),))
+    assert alerts.faded(seen, chronic, 100.0) == 100.0

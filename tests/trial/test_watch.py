@@ -63,6 +63,20 @@ class Evaluator:
         return AlertHistory(start=0.0, end=now, timelines=timelines)
 
 
+class Ending(Evaluator):
+    """As an evaluator: what fires now has no end yet."""
+
+    def advance(self, now):
+        told = super().advance(now)
+        timelines = tuple(
+            msgspec.structs.replace(
+                t, firing=tuple(i if (i.end or now) < now else Interval(start=i.start) for i in t.firing)
+            )
+            for t in told.timelines
+        )
+        return msgspec.structs.replace(told, timelines=timelines)
+
+
 class Trial:
     """A trial whose faults were injected at 1000 s, with the alerts of the test."""
 
@@ -172,6 +186,25 @@ def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
     findings = expect_quiet(trial.context, Step(kind="expectQuiet", seconds=600), index, INJECTED)
     assert codes(findings) == expected
     assert ("nothing but d was injected" in findings[0].message) == (index == 3)
+
+
+@pytest.mark.parametrize("steps", [PROGRAM, PROGRAM[:2]], ids=["before injection", "control"])
+@pytest.mark.parametrize(
+    ("spans", "quiet", "until"),
+    [
+        ([], True, INJECTED + 60),
+        ([(INJECTED - 100, INJECTED + 45)], True, INJECTED + 45 + 60),
+        ([(INJECTED - 100, INJECTED + 45), (INJECTED + 90, INJECTED + 95)], False, INJECTED + 45 + 60),
+        ([(INJECTED - 100, None)], False, INJECTED + 360 + 60),
+    ],
+    ids=["calm", "services were waited for", "it comes again", "it never ends"],
+)
+def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet, until):
+    trial = Trial(firing={("Errors", "Deployment/web"): spans}, alerts=(ERRORS,), steps=steps)
+    trial.context.evaluator = Ending(trial.context.evaluator.firing)
+    findings = expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+    assert codes(findings) == ([] if quiet else ["SK302"] if steps == PROGRAM else ["SK307"])
+    assert trial.clock.now() == pytest.approx(until, abs=60)
 
 
 def test_a_control_with_distractors_leaves_the_baseline_alone():

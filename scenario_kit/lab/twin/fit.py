@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,7 +11,9 @@ import msgspec
 from scenario_kit.lab.twin.beside import RECORDS
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.parameters import Misfit, Parameters, Step, read
+from scenario_kit.lab.twin.rehearsal import misses
 from scenario_kit.model.app import App
+from scenario_kit.model.base import Object
 from scenario_kit.model.image import like
 
 #: A place in the document: names of fields, and indices of lists.
@@ -31,10 +33,11 @@ class Mistake(NamedTuple):
     place: Place = ()
 
 
-def mistakes(app: App) -> tuple[Mistake, ...]:
+def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[Mistake, ...]:
     """What is wrong with the twin of an app; nothing where it can run.
 
-    What has the wrong shape, or names what is not there, is told alone.
+    What has the wrong shape, or names what is not there, is told alone. With the app as ``rendered``, and its objects,
+    also what does not come together in the healthy app.
     """
     if app.twin is None:
         return ()
@@ -49,7 +52,16 @@ def mistakes(app: App) -> tuple[Mistake, ...]:
     except ValueError as error:
         said = str(error).removeprefix("twin: ")
         return (Mistake(said, _called(parameters, said)),)
-    return (*_strangers(parameters), *_unread(parameters), *_alone(parameters), *_unmatched(parameters, app.images))
+    found = (
+        *_strangers(parameters),
+        *_unqueued(parameters),
+        *_unread(parameters),
+        *_alone(parameters),
+        *_unmatched(parameters, app.images),
+    )
+    if found or rendered is None:
+        return found
+    return tuple(_at(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
 
 
 def spelled(place: Place) -> str:
@@ -107,11 +119,14 @@ def _with(document: Any, place: Place, value: Any) -> Any:
 def _called(parameters: Parameters, said: str) -> Place:
     """The call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
     words = _QUOTED.findall(said)
+    for place, operation in _consumed(parameters):
+        if words and words[0] == operation:
+            return (*place, "operation")
     for place, step in _steps(parameters):
         caller_and_callee = [place[1], step.call.partition("/")[0]]
         if step.call and (step.call == words[0] or caller_and_callee == words[:2]):
             return (*place, "call")
-    name = words[0].rpartition("/")[2] if words else ""
+    name = words[0].partition("/")[2] if words else ""
     if name in parameters.load.routes:
         return ("load", "routes", name)
     return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
@@ -136,6 +151,37 @@ def _strangers(parameters: Parameters) -> Iterator[Mistake]:
             if (name, need.callee) not in edges:
                 place = ("components", name, "start", "needs", i, "callee")
                 yield _at(place, f"there is no edge from '{name}' to '{need.callee}'")
+
+
+def _consumed(parameters: Parameters) -> Iterator[tuple[Place, str]]:
+    """What consumers run for a record, spelled as a call, with the place of the consumer."""
+    for name, model in parameters.components.items():
+        for i, consumer in enumerate(model.consumes):
+            yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
+
+
+def _unqueued(parameters: Parameters) -> Iterator[Mistake]:
+    """Topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
+    kept = {queue.component: queue.topics for queue in parameters.queues}
+    edges = {(edge.caller, edge.callee) for edge in parameters.edges}
+    for name, model in parameters.components.items():
+        for operation, body in model.operations.items():
+            if body.topic and body.topic not in kept.get(name, ()):
+                said = f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_of(kept.get(name))}"
+                yield _at(("components", name, "operations", operation, "topic"), said)
+        for i, consumer in enumerate(model.consumes):
+            place: Place = ("components", name, "consumes", i)
+            if consumer.queue not in kept:
+                yield _at((*place, "queue"), f"`queues` has no '{consumer.queue}'{_of(kept)}")
+            elif consumer.topic not in kept[consumer.queue]:
+                topics = _of(kept[consumer.queue])
+                yield _at((*place, "topic"), f"'{consumer.queue}' has no topic '{consumer.topic}'{topics}")
+            elif (name, consumer.queue) not in edges:
+                yield _at((*place, "queue"), f"there is no edge from '{name}' to '{consumer.queue}'")
+
+
+def _of(known: Iterable[str] | None) -> str:
+    return f"; there is {', '.join(sorted(known))}" if known else ""
 
 
 def _unread(parameters: Parameters) -> Iterator[Mistake]:

@@ -100,7 +100,8 @@ class Consumer(Value, frozen=True, kw_only=True):
     ``poll_records`` it takes up to so many at once, and commits before it takes more; where those take it longer than
     ``poll_seconds`` it is expelled, and begins with them again. Steps of the operation may have as ``times`` what a
     record is (1, else 0): one that was handed out before (``again``), a ``copy`` of another one, or an ``original``.
-    ``copy_log`` is printed for a copy.
+    ``copy_log`` is printed for a copy. One that ``keeps`` what the store refused asks for it again with each later
+    record, so that those count as handed out before, too, until the process ends.
     """
 
     queue: str
@@ -116,6 +117,7 @@ class Consumer(Value, frozen=True, kw_only=True):
     poll_records: int = 0
     poll_seconds: float = 300.0
     copy_log: str = ""
+    keeps: bool = False
 
 
 class RegistryModel(Value, frozen=True, kw_only=True):

@@ -14,10 +14,10 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Batch
+from scenario_kit.lab.twin.gates import queued
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Crash, Process, identify, injected
-from scenario_kit.lab.twin.resources import queued
 from scenario_kit.lab.twin.storage import Access, DiskModel, Snapshots, Upkeep
 from scenario_kit.lab.twin.streams import Streams, identity, mix
 from scenario_kit.lab.twin.tree import OperationNode

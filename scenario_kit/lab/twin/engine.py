@@ -121,6 +121,8 @@ class Twin:
         connected = self._connected(links)
         self._disks.end(processes, t, dt, self._logs)
         for process in processes:
+            for gate in process.gates.values():
+                gate.close(dt)
             process.holdings.connected = connected.get(process.key, 0)
         usage, exits = self._resources.account(processes, self._effects, connected, view.ledger, t, dt)
         exits = [*failed, *ended, *exits, *self._crashed(processes, t)]

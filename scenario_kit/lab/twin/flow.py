@@ -20,6 +20,7 @@ from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
 from scenario_kit.lab.twin.crossing import Crossing
 from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.gates import Gate
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Parameters
@@ -222,6 +223,7 @@ class Flow:
 
     def _attempt(self, calls: Calls) -> Result:
         """Each call once, and what the caller's spans say of it."""
+        calls = self._traced(calls)
         caller, node, link = calls.caller, calls.node, calls.link
         mark = self.tape.enter(node.client)
         one = len(link.lanes) == 1 and not link.old
@@ -232,6 +234,18 @@ class Flow:
         seen = ailments.absorbed(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
+
+    def _traced(self, calls: Calls) -> Calls:
+        """The calls, without spans where the caller's instrumentation watches an earlier connection only."""
+        number, lane = calls.node.edge, calls.link.lanes[0]
+        if not self._edges[number].first_only:
+            return calls
+        stands = lane.target is not None and lane.outcome in ("ok", "dropped")
+        peer = lane.target.key if lane.target is not None and stands else None
+        if peer is None or calls.caller.watched.setdefault(number, peer) != peer:
+            calls.caller.watched[number] = None
+            return calls._replace(node=calls.node._replace(client=None))
+        return calls
 
     def _spread(self, calls: Calls) -> Result:
         """Spread calls over the backends of a pool, and over connections that the pool still has."""
@@ -319,6 +333,8 @@ class Flow:
             failed = np.isfinite(took)
             return Result(took, failed) if dials else self._give_up(calls, took, failed)
         took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        if edge.one_by_one:
+            took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
 

@@ -75,7 +75,10 @@ class Edge(Value, frozen=True, kw_only=True):
     registry's, and calls take turns over what is registered there as ``name``. ``service``: the spans of that service
     go to the collector this way, and not those of the caller itself. ``optional``: a caller without an address goes
     without. ``remembers``: where the name server has no answer, it goes on with the address that it had. ``unchecked``:
-    it reads what comes, whatever its status. ``program`` is the callee's, filled in when the document is read.
+    it reads what comes, whatever its status. ``one_by_one``: calls for which there is no connection attempt to make one
+    one after another. ``first_only``: calls over another connection than the first one leave no spans. ``unconnected``
+    is what the caller then says in place of its client's words. ``program`` is the callee's, filled in when the
+    document is read.
     """
 
     caller: str
@@ -100,6 +103,9 @@ class Edge(Value, frozen=True, kw_only=True):
     unreachable_seconds: float = 0.0
     acknowledged: bool = True
     shared_answers: bool = False
+    one_by_one: bool = False
+    first_only: bool = False
+    unconnected: str = ""
 
 
 class Step(Value, frozen=True, kw_only=True):
@@ -112,7 +118,7 @@ class Step(Value, frozen=True, kw_only=True):
     the same call, side by side and not one after another; ``at_once``: a fixed number of them, computed as one batch.
     ``fork``: all ``steps`` begin at the same time, as with a thread for each, and the slowest is waited for. A caller
     that leaves after ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each
-    round; a ``blind`` one shows no error.
+    round. A ``blind`` span shows no error.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a

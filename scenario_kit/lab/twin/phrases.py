@@ -123,6 +123,14 @@ DIALECTS: Mapping[str, Mapping[str, str]] = {
 #: Outcomes in which no connection came about.
 _UNREACHED = frozenset({"refused", "noname", "unanswered", "misanswered", "dropped"})
 
+#: Outcomes in which no connection came about that calls can use.
+UNCONNECTED = _UNREACHED | {"denied", "foreign", "full", "barred", "nowhere", "plain"}
+
+#: How clients wrap the words of a store that answered with an error.
+_ANSWERED: Mapping[tuple[str, str], str] = {
+    ("dotnet", "redis"): "StackExchange.Redis.RedisServerException: {words}",
+}
+
 #: How clients of gRPC wrap the words of the transport.
 _WRAPPED: Mapping[str, str] = {
     "go": 'rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: {words}"',
@@ -130,6 +138,11 @@ _WRAPPED: Mapping[str, str] = {
     "python": 'StatusCode.UNAVAILABLE details = "{words}"',
     "dotnet": 'Status(StatusCode="Unavailable", Detail="{words}")',
 }
+
+
+def answered(dialect: str, protocol: str, words: str) -> str:
+    """What a client makes of the words of a callee that answered with an error."""
+    return _ANSWERED.get((dialect, protocol), "{words}").replace("{words}", words) if words else words
 
 
 def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:

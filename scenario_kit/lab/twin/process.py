@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Floats
+from scenario_kit.lab.twin.gates import Gate
 from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
@@ -62,9 +63,11 @@ class Process:
     ``holdings`` is what clients have done to a store; after ``flags_awaited`` nothing waits for flags. ``exports`` and,
     of services inside of it, ``others_export`` say whether spans reach the collector; ``crowd_bytes`` is what its users
     hold of its memory. ``lacks`` are the callees that it did not reach when it started and cannot call. By number of an
-    edge, ``turns`` are its calls that share answers, and ``unsent`` what it has written into a cut connection.
-    ``rules`` are the rules that an agent has put into it, and ``collections`` counts what they made its garbage
-    collector do; ``agent`` says that one was loaded, ``answer`` what callers read while rules make requests fail.
+    edge, ``turns`` are its calls that share answers, ``unsent`` what it has written into a cut connection, ``gates``
+    where its attempts to connect wait for each other, and ``watched`` the peer of the connection whose calls it traces.
+    ``keeps``: what its store refused, it asks for again. ``rules`` are the rules that an agent has put into it, and
+    ``collections`` counts what they made its garbage collector do; ``agent`` says that one was loaded, ``answer`` what
+    callers read while rules make requests fail.
     ``volume`` is what chaos in its files does to it; ``clock`` has since when its clock was how far ahead.
     """
 
@@ -104,6 +107,9 @@ class Process:
     spoilt: dict[str, float] = field(default_factory=dict)
     turns: dict[int, Turns] = field(default_factory=dict)
     unsent: dict[int, list[Unsent]] = field(default_factory=dict)
+    keeps: bool = False
+    gates: dict[int, Gate] = field(default_factory=dict)
+    watched: dict[int, ProcessKey | None] = field(default_factory=dict)
     holdings: Holdings = field(default_factory=Holdings)
     rules: frozenset[tuple[str, str, str]] = frozenset()
     agent: bool = False

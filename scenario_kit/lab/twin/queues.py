@@ -19,7 +19,7 @@ from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.publishing import Published
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.transit import Place, Sent, Transit
-from scenario_kit.lab.twin.tree import ConsumerNode
+from scenario_kit.lab.twin.tree import CallNode, ConsumerNode
 from scenario_kit.model.process import SeriesId
 
 #: Seconds for a record from which on it matters how many a member takes at once.
@@ -34,13 +34,14 @@ _CLOSE_RATE = 0.2
 class _Group:
     """Where one consumer group stands. ``position`` counts records taken, ``committed`` those that will not come again.
 
-    ``under_way`` are the times at which those between are done, ``seen`` is how many were taken by anybody. Of the
-    records of the last poll, at ``polled_at``, ``left`` wait in the member.
+    ``under_way`` are the times at which those between are done, ``seen`` is how many anybody has taken and put into the
+    ``store``. Of the records of the last poll, at ``polled_at``, ``left`` wait in the member.
     """
 
     position: int = 0
     committed: int = 0
     seen: int = 0
+    store: ProcessKey | None = None
     left: int = 0
     polled_at: float = 0.0
     free_at: float = 0.0
@@ -185,8 +186,11 @@ class Queues:
         salt: int,
     ) -> bool:
         """Process records one after another, the last one maybe into the next tick; False if one hangs."""
+        _meet_store(node, group, worker, flow.moment.links)
         again = np.arange(group.position, group.position + at.size) < group.seen
         copy = np.frombuffer(copies[group.position : group.position + at.size], dtype=np.bool_) & ~again
+        if node.model.keeps:
+            again = _kept(worker, again, copy)
         draws = {
             REQUEST: flow.tape.begin(node.operation.key, worker.ordinal, at.size, place, group.position),
             **{name: kind.astype(np.float64) for name, kind in kinds(again, copy).items()},
@@ -218,7 +222,8 @@ class Queues:
         if done < at.size:
             group.position += 1
             group.stuck_on = flow.hanging
-        group.seen = max(group.seen, group.position)
+        if not worker.keeps:
+            group.seen = max(group.seen, group.position)
         return group.stuck_on is None
 
     @staticmethod
@@ -303,6 +308,29 @@ class Queues:
             return 0.0  # it sent word that it was too slow
         seen = (self._seen.get((p.key, node.model.group), -1e18) for p in census.of(node.component))
         return float(sum(end - at <= model.session_seconds for at in seen))
+
+
+def _meet_store(node: ConsumerNode, group: _Group, worker: Process, links: Mapping[LinkKey, Link]) -> None:
+    """A store that was replaced holds no record, and refuses none."""
+    for step in node.operation.steps:
+        if isinstance(step, CallNode) and step.operation.model.refuses:
+            link = links.get(LinkKey(worker.key, step.edge))
+            store = (
+                next((lane.target for lane in link.lanes if lane.outcome == "ok" and lane.target), None)
+                if link
+                else None
+            )
+            if store is not None and group.store not in (None, store.key):
+                group.seen, worker.keeps = group.position, False
+            group.store = store.key if store is not None else group.store
+            return
+
+
+def _kept(worker: Process, again: Flags, copy: Flags) -> Flags:
+    """Which records are refused by a member that asks once more for all that was refused before."""
+    again = np.logical_or.accumulate(again) | worker.keeps
+    worker.keeps |= bool(again.any())
+    return again & ~copy
 
 
 def kinds(again: Flags, copy: Flags) -> dict[str, Flags]:

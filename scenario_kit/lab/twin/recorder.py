@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Edge
-from scenario_kit.lab.twin.phrases import cause
+from scenario_kit.lab.twin.phrases import UNCONNECTED, answered, cause
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.tape import Tape
@@ -124,23 +124,28 @@ class Recorder:
         caller, node, link = calls.caller, calls.node, calls.link
         status, outcome = (outcome, "failure") if outcome.isdigit() else ("", outcome)
         address = link.address
-        words = self._told(node, link) if outcome == "failure" else ""
         edge, ip, port = self._edges[node.edge], link.ip, address.port
+        dialect = caller.model.dialect if caller.model else ""
+        words = answered(dialect, edge.protocol, self._told(node, link)) if outcome == "failure" else ""
         if edge.registry:  # the address is the registry's, who is called is registered there
             lane = next((lane for lane in link.lanes if lane.target is not None), None)
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
             if lane is None and outcome == "refused":
                 words = _BROKEN
-        text = words or cause(
-            caller.model.dialect if caller.model else "",
-            outcome,
-            edge.protocol,
-            host=address.host,
-            port=port,
-            ip=ip,
-            user=address.user,
-            database=address.wanted,
-            table=node.operation.model.table.rpartition(".")[2],
+        text = (
+            words
+            or (edge.unconnected if outcome in UNCONNECTED else "")
+            or cause(
+                dialect,
+                outcome,
+                edge.protocol,
+                host=address.host,
+                port=port,
+                ip=ip,
+                user=address.user,
+                database=address.wanted,
+                table=node.operation.model.table.rpartition(".")[2],
+            )
         )
         text = text.replace("500", status) if status else text
         self._tape.note(outcome, text, times)

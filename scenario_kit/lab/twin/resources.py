@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from scenario_kit.lab.twin.flags import Active
+from scenario_kit.lab.twin.gates import queued
 from scenario_kit.lab.twin.parameters import Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey, injected
 from scenario_kit.lab.twin.quantities import number
@@ -16,9 +17,6 @@ _MIB = 2.0**20
 _IDLE_MILLICORES = 2.0
 _IDLE_MIB = 15.0
 _WORST = 50.0
-#: A queue for the CPU grows or shrinks in one step by about this many seconds and half its length; the longest one.
-_SETTLING = 1.0
-_LONGEST = 60.0
 
 
 class Stress:
@@ -49,17 +47,6 @@ def factor(load: float) -> float:
     if load <= 0.7:
         return 1.0
     return _WORST if load >= 1.0 - 1.0 / _WORST else 1.0 / (1.0 - load)
-
-
-def queued(waiting: float, load: float, dt: float) -> float:
-    """Seconds for which a request waits for the CPU after ``dt`` more seconds at this share of it.
-
-    Beyond ρ = 1 work is left over, and who comes next waits for it: a fluid queue, which grows by ρ - 1 a second. It is
-    damped, since those who wait ask for nothing meanwhile, which shows only ticks later: undamped it would swing for
-    ever. Whoever would wait longer than a minute has gone.
-    """
-    gain = dt / (1.0 + dt / (_SETTLING + waiting / 2.0))
-    return min(max(waiting + (load - 1.0) * gain, 0.0), _LONGEST)
 
 
 class Resources:

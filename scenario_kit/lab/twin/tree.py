@@ -173,7 +173,7 @@ class Planter:
         model = self._parameters.components[caller]
         span = step.span.replace("{route}", route) or operation.model.span.replace("{route}", route)
         told = span and model.telemetry is not None
-        client = SpanName(service or caller, span, step.kind, model.blind) if told else None
+        client = SpanName(service or caller, span, step.kind, step.blind or model.blind) if told else None
         log = step.log.replace("{route}", route)
         missing = self._steps(step.steps, caller, service, route, mix(key, identity("missing")), depth)
         return CallNode(step, key, self._edges[caller, component], client, log, operation, missing)

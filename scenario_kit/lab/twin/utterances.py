@@ -69,6 +69,10 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "python": _SQL_FULL,
         "dotnet": "53300: sorry, too many clients already",
     },
+    ("redis", "late"): {
+        "dotnet": "StackExchange.Redis.RedisTimeoutException: Timeout awaiting response (outbound=0KiB, inbound=0KiB, "
+        "5000ms elapsed, timeout is 5000ms), serverEndpoint: {host}:{port}",
+    },
     ("redis", "denied"): {
         "go": _NOAUTH,
         "dotnet": "It was not possible to connect to the redis server(s). There was an authentication failure; check "

@@ -54,13 +54,39 @@ def test_copies_come_to_a_statement_where_nothing_is_remembered() -> None:
     assert any("Duplicate order received" in line.text for line in shop.logs)
 
 
-def test_what_was_not_committed_comes_again(cluster: Callable[..., Little]) -> None:
-    shop = cluster()
+def test_what_was_not_committed_comes_again() -> None:
+    shop = rendered("3.0.0", 50, {}, "steady", 120.0)
     again = 0.0
     for _ in range(6):
         shop.restart("accounting")
         again += shop.run(60.0).calls("accounting", span="postgresql", error=True)
     assert 1 <= again <= 30, "a second or two of orders each time, of the five between two commits"
+
+
+def test_what_the_database_refused_takes_all_later_orders_with_it(cluster: Callable[..., Little]) -> None:
+    """2.2.0 has one DbContext for good, in which an order stays that could not be saved (upstream's issue 2783)."""
+    shop = cluster()
+    for _ in range(6):
+        shop.restart("accounting")
+        shop.run(30.0)
+        if poisoned := shop.run(60.0).share("accounting", span="postgresql"):
+            break
+    assert poisoned == 1.0
+    assert shop.run(300.0).share("accounting", span="postgresql") == 1.0, "it does not get over it"
+    assert _lag(shop, "accounting") <= 5, "and commits what it could not save"
+    # What was handed out meanwhile was never saved, so the next member saves it.
+    shop.restart("accounting")
+    shop.run(30.0)
+    assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
+
+
+def test_an_empty_database_refuses_no_order(cluster: Callable[..., Little]) -> None:
+    shop = cluster()
+    while not shop.run(60.0).share("accounting", span="postgresql"):
+        shop.restart("accounting")
+    shop.restart("postgresql")  # it has no volume
+    shop.run(60.0)
+    assert shop.run(120.0).calls("accounting", span="postgresql", error=True) == 0
 
 
 def test_a_broker_handles_the_requests_of_a_connection_one_after_another(cluster: Callable[..., Little]) -> None:

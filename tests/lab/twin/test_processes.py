@@ -40,7 +40,7 @@ def test_time_until_ready(cluster: Callable[..., Little], workload: str, after: 
         ("checkout", {"PAYMENT_ADDR": ""}, 2, 'environment variable "PAYMENT_ADDR" not set'),
         ("checkout", {"PAYMENT_ADDR": None}, 2, 'environment variable "PAYMENT_ADDR" not set'),
         ("frontend-proxy", {"GRAFANA_HOST": None}, 1, "GRAFANA_HOST is empty"),
-        ("cart", {"VALKEY_ADDR": "nobody:6379"}, 134, "Name or service not known (nobody:6379)"),
+        ("cart", {"VALKEY_ADDR": "nobody:6379"}, 134, "Wasn't able to connect to redis"),
         (
             "product-catalog",
             {"DB_CONNECTION_STRING": "postgres://otelu:wrong@postgresql/otel"},

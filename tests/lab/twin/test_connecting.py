@@ -1,0 +1,76 @@
+"""A client that is made anew, under a lock, whenever it lost its connection: cart and valkey.
+
+Sources: ``ValkeyCartStore.EnsureRedisConnected`` and ``Program.cs`` of the demo (the instrumentation gets the client of
+the start, and no other), ``ConnectionMultiplexer.ReconfigureAsync`` of StackExchange.Redis (so many attempts, one after
+another), ``RedisProfilerEntryToActivityConverter`` (no status is set), and ITBench's fault of a changed password, which
+expects HighRequestLatency from fifty users.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from scenario_kit.model import App
+from tests.lab.twin.little import Little
+from tests.lab.twin.shop import started
+
+COMMANDS = ("HGET", "HSET", "EXPIRE")
+
+
+def assumed(app: App, **values: float) -> App:
+    """The app with other values of its assumptions, as a repeat of a validation has them."""
+    known: dict[str, Any] = dict(app.twin or {})
+    bodies = {name: {**body, "value": values.get(name, body["value"])} for name, body in known["assumptions"].items()}
+    return msgspec.structs.replace(app, twin={**known, "assumptions": bodies})
+
+
+def test_only_the_first_connection_is_traced(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    assert all(shop.run(60.0).calls("cart", span=command) for command in COMMANDS)
+    shop.restart("valkey-cart")
+    shop.run(60.0)
+    after = shop.run(120.0)
+    assert after.calls("cart", kind="SERVER") > 300
+    assert after.share("cart", kind="SERVER") == 0.0
+    assert after.calls("cart", kind="CLIENT") == 0
+    shop.restart("cart")
+    shop.run(60.0)
+    assert all(shop.run(60.0).calls("cart", span=command) for command in COMMANDS)
+
+
+def test_commands_that_no_connection_takes_leave_no_spans(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    shop.scale("valkey-cart", 0)
+    after = shop.run(300.0)
+    assert after.share("cart", kind="SERVER") > 0.9
+    assert after.calls("cart", kind="CLIENT") == 0
+    told = {line.text for line in shop.logs if line.pod.startswith("cart") and "FailedPrecondition" in line.text}
+    assert len(told) == 1
+    assert "Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis" in told.pop()
+
+
+def test_no_command_is_an_error_in_traces(cluster: Callable[..., Little]) -> None:
+    shop = cluster(warm=60.0)
+    shop.chaos("valkey-cart", delay=6.0)
+    after = shop.run(300.0)
+    assert after.calls("cart", kind="SERVER", error=True) > 10, "commands give up after five seconds"
+    assert after.calls("cart", kind="CLIENT") > 10
+    assert after.calls("cart", kind="CLIENT", error=True) == 0
+
+
+@pytest.mark.parametrize(("milliseconds", "late"), [(100.0, False), (800.0, True)])
+def test_attempts_to_connect_wait_for_each_other(
+    shop: App, shop_objects: list[dict[str, Any]], milliseconds: float, late: bool
+) -> None:
+    """Whether callers notice rests on how long an attempt takes, which nobody has published."""
+    little = started(assumed(shop, valkeyRefusedMs=milliseconds), shop_objects, 60.0)
+    little.scale("valkey-cart", 0)
+    little.run(120.0)
+    after = little.run(300.0)
+    for service in ("cart", "checkout", "frontend", "frontend-proxy"):
+        assert (after.quantile(0.95, service) > 1500) is late, service
+    little.scale("valkey-cart", 1)
+    little.run(60.0)
+    assert little.run(60.0).quantile(0.95, "frontend-proxy") < 200, "whoever waits passes once one has connected"

@@ -38,8 +38,6 @@ def impair(
         first = int(np.argmin(at))
         took[first] += node.model.flags_seconds
         failed[first] = True
-    if node.model.refuses:
-        failed[:] = True
     if model is not None and model.background_error:
         failed[streams.uniform(mix(node.key, salt + _FLAG), at.size, process.ordinal) < model.background_error] = True
     for number, effect in enumerate(effects):
@@ -61,6 +59,12 @@ def impair(
             for line in effect.log.splitlines() if hit.any() else ():
                 logs.error(process, line, (at + took)[hit], line)
     disk.disturb(process, node, batch, streams, logs)
+
+
+def turned(node: OperationNode, effects: Sequence[Active]) -> OperationNode:
+    """What runs in place of an operation while flags are as they are: mostly itself."""
+    wanted = [effect.becomes for effect in effects if effect.becomes and effect.operation == node.name]
+    return next((other for other in node.others if other.name in wanted), node) if wanted else node
 
 
 def crash(process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:

@@ -20,6 +20,7 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     the number of users that a load generator without stages brings, ``paused`` lets it make no requests. ``relayed``:
     the component asks for nothing itself; its callers do, through it, and tell it with each call. ``absorbs``: of its
     calls of that ``component/operation`` the ``error_share`` is answered with an error, which only its own spans show.
+    ``becomes`` is the component's operation that runs in its place. ``empties``: its answers hold nothing.
     """
 
     component: str
@@ -43,6 +44,8 @@ class FlagEffect(Value, frozen=True, kw_only=True):
     unanswered: bool = False
     relayed: bool = False
     absorbs: str = ""
+    becomes: str = ""
+    empties: bool = False
     times_value: bool = False
     log: str = ""
 

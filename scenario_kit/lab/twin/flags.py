@@ -39,6 +39,8 @@ class Active(NamedTuple):
     paused: bool = False
     unhealthy: bool = False
     absorbs: str = ""
+    becomes: str = ""
+    empties: bool = False
     log: str = ""
     held_bytes: float = 0.0
     still_until: float = 0.0
@@ -132,5 +134,7 @@ def _active(effect: FlagEffect, value: float) -> Active:
         paused=effect.paused,
         unhealthy=effect.unhealthy,
         absorbs=effect.absorbs,
+        becomes=effect.becomes,
+        empties=effect.empties,
         log=effect.log,
     )

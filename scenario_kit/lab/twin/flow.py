@@ -96,15 +96,18 @@ class Flow:
     ) -> Result:
         """``process`` runs an operation from ``at`` on; after ``cut`` nobody waits for the answer any more."""
         n, physics = at.size, self._physics
+        effects = self.moment.effects.get(process.key, ())
+        node = ailments.turned(node, effects)
         mark = self.tape.enter(node.server)
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(physics.sigma * z) * (node.own_seconds * process.slow) + process.queued
         failed: Flags = np.zeros(n, dtype=bool)
         batch = Batch(salt, at, took, failed, draws)
-        effects = self.moment.effects.get(process.key, ())
         ailments.impair(process, node, batch, effects, self._streams, self.logs, self.tape)
         if node.steps:
             self._steps(process, node.steps, batch)
+        if node.model.refuses:
+            failed[np.isfinite(took)] = True
         ailments.shrug(node, batch)
         if process.crash is not None:
             ailments.cut_short(process, batch)
@@ -145,6 +148,8 @@ class Flow:
 
     def _repeat(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """A call as often as its step says; then what follows from its answers."""
+        if node.step.each_of and self._brought_nothing(process, node.step.each_of):
+            return
         times = node.step.times
         counts = batch.draws[times] if isinstance(times, str) else None
         many = int(float(times)) if node.step.at_once else 1
@@ -171,6 +176,15 @@ class Flow:
             self._fill(process, node, batch, chosen)
         if node.step.rejects:
             self._reject(process, node, batch, chosen)
+
+    def _brought_nothing(self, process: Process, call: str) -> bool:
+        """Whether flags empty the answers to a call in all who answer it."""
+        callee, _, operation = call.partition("/")
+        number = next(n for n, e in enumerate(self._edges) if (e.caller, e.callee) == (process.component, callee))
+        link = self.moment.links.get(LinkKey(process.key, number))
+        targets = [lane.target.key for lane in link.lanes if lane.target is not None] if link else []
+        told = [self.moment.effects.get(key, ()) for key in targets]
+        return bool(told) and all(any(e.empties and e.operation == operation for e in each) for each in told)
 
     def _fill(self, process: Process, node: CallNode, batch: Batch, chosen: Ints | None) -> None:
         """The steps that follow where the callee, a cache, misses something; unless they fail they fill it."""

@@ -118,7 +118,8 @@ class Step(Value, frozen=True, kw_only=True):
     the same call, side by side and not one after another; ``at_once``: a fixed number of them, computed as one batch.
     ``fork``: all ``steps`` begin at the same time, as with a thread for each, and the slowest is waited for. A caller
     that leaves after ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each
-    round. A ``blind`` span shows no error.
+    round. A ``blind`` span shows no error. ``each_of``: the call is made for each thing that a call of that
+    ``component/operation`` brought before, so not at all where a flag empties its answers.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a
@@ -146,6 +147,7 @@ class Step(Value, frozen=True, kw_only=True):
     reject_log: str = ""
     span: str = ""
     blind: bool = False
+    each_of: str = ""
     kind: SpanKind = "CLIENT"
     log: str = ""
     words: str = ""
@@ -155,13 +157,14 @@ class Operation(Value, frozen=True, kw_only=True):
     """Something a component does on request. ``own_ms`` is the median of its own time.
 
     ``span`` names the span that the component records (none: no span), ``internal`` those it nests inside, and
-    ``blind`` those inside of them that show no error. ``topic`` appends a record to a queue for each call; ``table`` is
-    the one that it uses, which takes the ``privilege``, and ``files`` are what it does with files, in that order. One
-    that ``refuses`` always answers with an error, as a store does that a constraint forbids. With ``flags_seconds`` the
-    first call of a process waits so long for a flag service that it does not reach, and fails; later ones do without.
-    ``failure`` is what callers get to read when it fails, ``error_log`` what the component then prints itself.
-    ``service`` is the name under which a program inside of this one traces its calls. With ``shrug_seconds`` a failure
-    takes at least so long, and is no failure then.
+    ``blind`` those inside of them that show no error; an ``approved`` span gets the status OK from the program itself.
+    ``topic`` appends a record to a queue for each call; ``table`` is the one that it uses, which takes the
+    ``privilege``, and ``files`` are what it does with files, in that order. One that ``refuses`` always answers with an
+    error in the end, as a store does that a constraint forbids. With ``flags_seconds`` the first call of a process
+    waits so long for a flag service that it does not reach, and fails; later ones do without. ``failure`` is what
+    callers get to read when it fails, ``error_log`` what the component then prints itself. ``service`` is the name
+    under which a program inside of this one traces its calls. With ``shrug_seconds`` a failure takes at least so long,
+    and is no failure then.
     """
 
     span: str = ""
@@ -172,6 +175,7 @@ class Operation(Value, frozen=True, kw_only=True):
     own_ms: float = 1.0
     cpu_ms: float | None = None
     steps: tuple[Step, ...] = ()
+    approved: bool = False
     flags_seconds: float = 0.0
     shrug_seconds: float = 0.0
     topic: str = ""

@@ -14,7 +14,7 @@ _DEEPEST = 24
 
 
 class OperationNode(NamedTuple):
-    """An operation at one place of a tree. ``key`` names its random streams."""
+    """An operation at one place of a tree. ``key`` names its random streams, ``others`` are what flags make of it."""
 
     component: str
     name: str
@@ -26,6 +26,7 @@ class OperationNode(NamedTuple):
     internal: tuple[SpanName, ...]
     log: str
     steps: tuple[CallNode | LoopNode, ...]
+    others: tuple[OperationNode, ...] = ()
 
 
 class CallNode(NamedTuple):
@@ -138,15 +139,24 @@ class Planter:
         key = mix(key, identity(f"{component}/{name}"))
         traced = model.telemetry is not None
         span = operation.span.replace("{route}", route)
-        server = SpanName(component, span, operation.kind, model.blind) if traced and span else None
+        own_span = SpanName(component, span, operation.kind, model.blind, operation.approved)
+        server = own_span if traced and span else None
         inside = [(name, model.blind) for name in operation.internal] + [(name, True) for name in operation.blind]
         internal = tuple(
             SpanName(component, name.replace("{route}", route), "INTERNAL", blind) for name, blind in inside if traced
         )
         steps = self._steps(operation.steps, component, operation.service, route, key, depth)
-        return OperationNode(
-            component, name, operation, key, own, cpu, server, internal, operation.log.replace("{route}", route), steps
+        log = operation.log.replace("{route}", route)
+        others = tuple(
+            self._operation(component, other, route, key, depth + 1) for other in self._others(component, name)
         )
+        return OperationNode(component, name, operation, key, own, cpu, server, internal, log, steps, others)
+
+    def _others(self, component: str, name: str) -> tuple[str, ...]:
+        """The operations that flags put in the place of one."""
+        flags = self._parameters.flags
+        effects = [e for each in flags.effects.values() for e in each] if flags is not None else []
+        return tuple(e.becomes for e in effects if (e.component, e.operation) == (component, name) and e.becomes)
 
     def _steps(
         self, steps: tuple[Step, ...], component: str, service: str, route: str, key: int, depth: int

@@ -63,6 +63,21 @@ def test_rates_are_those_of_fifty_users(cluster: Callable[..., Little]) -> None:
     assert hour.rate("accounting", span="postgresql") == pytest.approx(5 * 0.114, rel=0.12)
 
 
+def test_who_says_that_a_span_is_fine_and_what_clients_call_it(cluster: Callable[..., Little]) -> None:
+    """currency sets the status OK (``server.cpp``); its callers' instrumentation names calls as the protocol does."""
+    shop = cluster(warm=30.0)
+    shop.run(60.0)
+    told = {
+        (labels["service_name"], labels["span_name"], labels["status_code"])
+        for name, labels in ((name, dict(labels)) for name, labels in shop.samples)
+        if name == "traces_span_metrics_calls_total"
+    }
+    assert {entry for entry in told if entry[0] == "currency" or entry[2] == "STATUS_CODE_OK"} == {
+        ("currency", "Currency/Convert", "STATUS_CODE_OK")
+    }
+    assert ("checkout", "oteldemo.CurrencyService/Convert", "STATUS_CODE_UNSET") in told
+
+
 @pytest.mark.parametrize("component", SHARES)
 def test_loss_of_a_component(cluster: Callable[..., Little], component: str) -> None:
     """The share of user requests that fail (§2.4), and who sends nothing but errors or nothing at all (§2.3)."""

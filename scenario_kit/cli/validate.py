@@ -122,10 +122,10 @@ def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: C
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Scenario, list[Finding]]:
     from scenario_kit.cli.twins import of_app
-    from scenario_kit.lint import lint_file
+    from scenario_kit.lint import lint_files, with_its_faults
     from scenario_kit.load import load_scenario
 
-    findings = list(lint_file(file, catalog))
+    findings = lint_files(with_its_faults(file), catalog)
     scenario = load_scenario(file).scenario
     return scenario, [*findings, *of_app(scenario.spec.app.name, scenario.spec.app.version, catalog)]
 

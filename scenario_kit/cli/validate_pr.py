@@ -99,10 +99,10 @@ def _judge(
 def _lint(folder: Path) -> list[Finding]:
     from scenario_kit.catalog import Catalog
     from scenario_kit.errors import AuthoringError
-    from scenario_kit.lint import lint_file
+    from scenario_kit.lint import lint_files, with_its_faults
 
     try:
-        return list(lint_file(folder / "scenario.yaml", Catalog()))
+        return lint_files(with_its_faults(folder / "scenario.yaml"), Catalog())
     except AuthoringError as problem:
         return list(problem.findings)
 

@@ -48,7 +48,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     truth,
 )
 from scenario_kit.lint.judging import Judged, judge, judged, settled
-from scenario_kit.lint.opening import lintable
+from scenario_kit.lint.opening import lintable, with_its_faults
 from scenario_kit.lint.page import rule_page, rules_page
 from scenario_kit.lint.rule import RULES, Rule
 from scenario_kit.lint.shelf import shelf_of
@@ -56,7 +56,10 @@ from scenario_kit.lint.side_by_side import each
 from scenario_kit.load import Mistake
 from scenario_kit.model import Finding
 
-__all__ = ["RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "rule_page", "rules_page"]
+__all__ = [
+    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "rule_page", "rules_page",
+    "with_its_faults",
+]  # fmt: skip
 
 
 def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Finding]:

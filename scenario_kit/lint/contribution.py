@@ -121,7 +121,7 @@ def canary(case: Case) -> Iterator[Problem]:
 def scripts(case: Case | FaultCase) -> Iterator[Problem]:
     """Code comes with the file."""
     if isinstance(case, FaultCase) or case.merged:
-        for path in _beside(case.path.parent, deep=isinstance(case, Case)):
+        for path in _beside(case.path.parent):
             if _is_code(path):
                 message = f"'{path.name}' is a program"
                 yield Problem(
@@ -139,11 +139,13 @@ def scripts(case: Case | FaultCase) -> Iterator[Problem]:
                     yield Problem(place, message, str(own[0].get("command") or own[0].get("args"))[:80], fix=fix)
 
 
-def _beside(folder: Path, *, deep: bool) -> Iterator[Path]:
-    for count, path in enumerate(sorted(folder.rglob("*") if deep else folder.glob("*"))):
+def _beside(folder: Path) -> Iterator[Path]:
+    """Files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
+    others = {path.parent for path in folder.glob("faults/*/fault.yaml")}
+    for count, path in enumerate(sorted(folder.rglob("*"))):
         if count >= _MOST:
             return
-        if path.is_file() and path.name not in _OWN and "faults" not in path.relative_to(folder).parts[:-1]:
+        if path.is_file() and path.name not in _OWN and others.isdisjoint(path.parents):
             yield path
 
 

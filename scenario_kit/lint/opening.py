@@ -56,6 +56,11 @@ def lintable(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
+def with_its_faults(path: Path) -> list[Path]:
+    """The file of a scenario, and those of the fault types beside it: whoever judges it judges these as well."""
+    return [path, *sorted(path.parent.glob("faults/*/fault.yaml"))]
+
+
 def _below(folder: Path) -> list[Path]:
     def wanted(parent: str, name: str) -> bool:
         if name in _NAMED or not name.endswith(".yaml"):

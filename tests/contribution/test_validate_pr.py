@@ -170,3 +170,34 @@ def test_a_base_that_is_none(checkout, base, capsys):
 def test_outside_of_a_repository(tmp_path, capsys):
     assert run(["validate-pr", "--repository", str(tmp_path), "--base", "main"]) == 3
     assert "not a Git repository" in capsys.readouterr().err
+
+
+def own_fault(root):
+    """A fault type beside the scenario, with which it breaks the Service from now on."""
+    catalogued = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
+    file = scenario(root).parent / "faults" / "own" / "fault.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(catalogued.read_text().replace("name: service-target-port-wrong", "name: own", 1))
+    edit(scenario(root), "type: service-target-port-wrong", "type: own")
+    return file
+
+
+def test_a_fault_type_that_comes_along_is_judged_as_well(checkout, capsys):
+    fault = own_fault(checkout)
+    edit(fault, "mitigation: Native\n", "")
+    commit(checkout)
+    code, summary = validate(checkout, "--static-only")
+    assert code == 1
+    assert "SK414" in summary
+    assert "faults/own/fault.yaml" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["faults/x.sh", "faults/own/x.sh", "faults/own/more/x.sh", "bin/x.sh"])
+def test_a_program_is_refused_wherever_it_lies(checkout, place):
+    own_fault(checkout)
+    program = scenario(checkout).parent / place
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text("echo\n")
+    commit(checkout)
+    code, summary = validate(checkout, "--static-only")
+    assert (code, summary.count("SK219")) == (1, 1)

@@ -16,6 +16,7 @@ import msgspec
 from scenario_kit.judge.expectations import of_class
 from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, Solution
 from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render.namespaces import finder, renamed
 from scenario_kit.render.objects import pod_labels, spelled
 
@@ -66,7 +67,7 @@ def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
     load = {_bare(c.workload) for c in runbook.app.components if c.role == "Load"}
     names = _blamed(runbook, workloads)
     blamed = [w for w in workloads if spelled(w) in names]
-    if not any(f.persistence in _RESTARTABLE for f in runbook.faults):
+    if not any(f.persistence in _RESTARTABLE for f in runbook.faults if f.role in LABELLED):
         restarted = [_on("restart", spelled(w)) for w in workloads if spelled(w) not in load]
         yield "restart-everything", "restart every workload", restarted
     zero = [_change(scale={"target": spelled(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]

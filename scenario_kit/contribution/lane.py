@@ -48,11 +48,11 @@ def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files
     code = tuple(f"{path} changed" for path in other_files if not path.lower().endswith((".md", ".txt")))
     if code:
         return Lane(name=LaneName.FULL, because=code)
-    outside = sorted(k for k in {*before, *after} - {"spec"} if before.get(k) != after.get(k))
+    outside = sorted(k for k in {*before, *after} - {"spec"} if _differ(before.get(k), after.get(k)))
     if outside:
         return Lane(name=LaneName.FULL, because=tuple(f"{k} changed" for k in outside))
     old, new = before.get("spec") or {}, after.get("spec") or {}
-    changed = sorted(k for k in {*old, *new} if old.get(k) != new.get(k))
+    changed = sorted(k for k in {*old, *new} if _differ(old.get(k), new.get(k)))
     causal = [k for k in changed if k not in (*_TEXT, *_JUDGED, "app")]
     if "app" in changed and not _only_forward(old.get("app") or {}, new.get("app") or {}):
         causal.append("app")
@@ -68,9 +68,18 @@ def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files
     )
 
 
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two parts of a document say different things; for Python alone, 1 and true are equal."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() != other.keys() or any(_differ(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) != len(other) or any(map(_differ, one, other))
+    return isinstance(one, bool) is not isinstance(other, bool) or bool(one != other)
+
+
 def _only_forward(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether only the version differs, and is a later one."""
-    if {k for k in {*old, *new} if old.get(k) != new.get(k)} != {"version"}:
+    if {k for k in {*old, *new} if _differ(old.get(k), new.get(k))} != {"version"}:
         return False
     before, after = _numbers(old.get("version")), _numbers(new.get("version"))
     return before is not None and after is not None and after > before

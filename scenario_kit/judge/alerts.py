@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from scenario_kit.judge.expectations import background, chosen, chronic, declared, label, of_class, wanted_label
+from scenario_kit.judge.expectations import (
+    background,
+    chosen,
+    chronic,
+    declared,
+    label,
+    matches,
+    of_class,
+    wanted_label,
+)
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
@@ -86,6 +95,24 @@ def control(
         )
         for timeline in _firing(history, start, end)
         if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
+    ]
+
+
+def silent(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """What is said to be chronically on, and never fires in a run without the fault."""
+    seen = _firing(history, start, end)
+    return [
+        Finding(
+            code="SK330",
+            severity=Severity.WARNING,
+            message=f"{wanted_label(known)} is said to be on anyway, and never fires",
+            observed="not firing at any time of the run without the fault",
+            expected="an alert that the healthy app raises",
+            why="whatever it will tell one day is declared away",
+            fix="drop it from expect.background; what the fault raises belongs under expect.alerts",
+        )
+        for known in expect.background
+        if not any(matches(known, timeline) for timeline in seen)
     ]
 
 

@@ -71,6 +71,6 @@ def label(timeline: AlertTimeline) -> str:
     return f"{timeline.name} on {timeline.entity}" if timeline.entity else timeline.name
 
 
-def wanted_label(expectation: AlertExpectation) -> str:
+def wanted_label(expectation: AlertExpectation | BackgroundAlert) -> str:
     """How an expectation is called in messages."""
     return f"{expectation.name} on {expectation.on}" if expectation.on else expectation.name

@@ -95,6 +95,12 @@ def _guard(obj: Object, load: bool) -> Guarded:
     )
 
 
+def holds(obj: Object) -> set[str]:
+    """The keys under which a ConfigMap or Secret holds something."""
+    parts = (obj.get(part) or {} for part in ("data", "stringData", "binaryData"))
+    return {key for part in parts for key, value in part.items() if value}
+
+
 def violations(
     guards: Iterable[Guarded], objects: Iterable[Object], app: App, scalers: Iterable[Object] = ()
 ) -> list[str]:

@@ -37,6 +37,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     privileges,
     probes,
     procedures,
+    queries,
     references,
     running,
     secret,

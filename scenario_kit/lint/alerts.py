@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, same
@@ -10,8 +10,9 @@ from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
-from scenario_kit.model import AlertRule, App, Reference, Severity
+from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.reference import WORKLOADS, groupless
+from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render.seen import unheard
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
@@ -156,6 +157,7 @@ def contradictions(case: Case) -> Iterator[Problem]:
     """Two expectations contradict each other."""
     seen: dict[tuple[str, str], str] = {}
     alerts = case.scenario.spec.expect.alerts
+    yield from _twice(alerts)
     for i, alert in enumerate(alerts):
         place = ("spec", "expect", "alerts", i)
         other = seen.setdefault((alert.name, groupless(alert.on) if alert.on else ""), alert.alert_class)
@@ -175,3 +177,37 @@ def contradictions(case: Case) -> Iterator[Problem]:
             where = f" on {alert.on}" if alert.on else ""
             message = f"'{alert.name}'{where} is {alert.alert_class}, and is said to be on anyway"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)
+
+
+def _twice(alerts: Sequence[AlertExpectation]) -> Iterator[Problem]:
+    """An alert that must fire within one time, and within another one as well."""
+    seen: dict[tuple[str, str], AlertExpectation] = {}
+    for i, alert in enumerate(alerts):
+        if alert.alert_class != "MustFire":
+            continue
+        other = seen.setdefault((alert.name, groupless(alert.on) if alert.on else ""), alert)
+        if (alert.within_seconds, alert.after) != (other.within_seconds, other.after):
+            told = f"'{alert.name}'{f' on {alert.on}' if alert.on else ''} must fire by two different deadlines"
+            yield Problem(("spec", "expect", "alerts", i), told, _due(alert), _due(other), "keep one of them")
+
+
+def _due(alert: AlertExpectation) -> str:
+    within = f"within {alert.within_seconds} s" if alert.within_seconds else "by the default of its rule"
+    return f"{within}, counted from {alert.after or 'the last fault'}"
+
+
+@rule(
+    "SK410",
+    why="whoever repairs that fault waits in vain for the alert to clear",
+    bad="after: recommendation-port   # it fires because of the other cause",
+    good="after: quote-address",
+    fix="write the fault that raises it, or leave `after` out",
+)
+def counted(case: Case) -> Iterator[Problem]:
+    """An alert counts after a fault that does not raise it."""
+    roles = {use.name: use.role for use in case.scenario.spec.faults}
+    for i, alert in enumerate(case.scenario.spec.expect.alerts):
+        if alert.alert_class == "MustFire" and alert.after and roles.get(alert.after) == "Distractor":
+            message = f"'{alert.name}' counts after '{alert.after}', a Distractor, which raises no alert"
+            labelled = [name for name, role in roles.items() if role in LABELLED]
+            yield Problem(("spec", "expect", "alerts", i, "after"), message, alert.after, " or ".join(labelled))

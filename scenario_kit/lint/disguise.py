@@ -8,14 +8,18 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
+from urllib.parse import unquote
 
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){6,}(?![0-9A-Za-z])")
 _SPACED: Final = re.compile(r"(?<!\w)(?:\w[\s._-]{1,3}){3,}\w(?!\w)")
+#: Figures and signs that are written for the letters that they look like.
+_FIGURES: Final = str.maketrans("013457@$", "oieastas")
 _READABLE: Final = re.compile(r"[\x20-\x7e\n\t]{6,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 #: Micro and ohm, which stand in English texts, and beside other letters, by right.
@@ -53,9 +57,10 @@ def decoded(text: str) -> Iterator[tuple[str, str]]:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text backwards, and with every letter moved by thirteen places."""
+    """The text backwards, with every letter moved by thirteen places, and with what stands for letters put back."""
     yield text[::-1]
     yield codecs.encode(text, "rot13")
+    yield from (read for read in (html.unescape(text), unquote(text), text.translate(_FIGURES)) if read != text)
 
 
 def spelled(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, reference_of
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.promql import Matcher, alternatives, matchers
+from scenario_kit.lint.queries import unasked, unreadable
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import did_you_mean
@@ -87,6 +88,8 @@ def narrow(case: Case) -> Iterator[Problem]:
     known = None
     whole = len(case.faults) == len(case.scenario.spec.faults)  # otherwise a fault may create it
     for place, text in _of_checks(case):
+        if place[-1] == "expr":
+            yield from unasked(place, text)
         if place[-1] == "expr" and whole:
             if known is None:
                 made = _made(case.objects, case.app, [c for fault in case.faults.values() for c in fault.changes])
@@ -99,7 +102,17 @@ def narrow(case: Case) -> Iterator[Problem]:
 @also("SK119", "Fault")
 def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
     """A check looks at an object that there is not."""
-    yield from _once(problem for place, expr, known in _rendered(case) for problem in _too_narrow(place, expr, known))
+    yield from _once(
+        problem
+        for place, expr, known in _rendered(case)
+        for problem in (*unasked(place, expr), *_too_narrow(place, expr, known))
+    )
+
+
+@also("SK117", "Fault")
+def unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
+    """A regular expression or a query cannot be read."""
+    yield from _once(problem for place, expr, _ in _rendered(case) for problem in unreadable(place, expr))
 
 
 def _of_checks(case: Case) -> Iterator[tuple[Place, str]]:

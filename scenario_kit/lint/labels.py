@@ -32,11 +32,21 @@ def joined(case: Case) -> Iterator[Problem]:
                 place = ("spec", "groundTruth", "rootCauses", i, "aliases", j)
                 drop: tuple[Edit, ...] = (Drop(place if len(cause.aliases) > 1 else place[:-1]),)
                 yield Problem(place, message, alias, "a name of this cause alone", f"drop `{alias}`", edits=drop)
+        if distractor := _masked(case, cause.fault, cause.entity):
+            message = f"'{cause.entity}' is also what the distractor '{distractor}' changes"
+            fix = "aim the distractor at another object: whoever blames it for this one would be right by chance"
+            yield Problem(("spec", "groundTruth", "rootCauses", i, "entity"), message, cause.entity, fix=fix)
         before = sum(o.fault == cause.fault and _alike(o.entity, cause.entity) for o in causes[:i])
         if before and before >= (1 if cause.entity else _nameless(case, cause.fault)):
             label: Place = ("spec", "groundTruth", "rootCauses", i)
             message = f"fault '{cause.fault}' is labelled twice as {cause.entity or 'the same cause'}"
             yield Problem(label, message, cause.entity, "one label for each cause", "drop it", edits=(Drop(label),))
+
+
+def _masked(case: Case, fault: str, entity: str) -> str:
+    """The distractor that changes the object that is labelled; empty where there is none."""
+    others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
+    return next((n for n in others if entity and any(same(entity, e) for e in case.entities(n, "Cause"))), "")
 
 
 def _nameless(case: Case, fault: str) -> int:

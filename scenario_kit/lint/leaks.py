@@ -17,6 +17,11 @@ _TRADE = (
     "chaos", "fault", "inject", "injected", "injection", "root cause", "ground truth", "scenario", "decoy", "simulated",
     "experiment", "misconfigured", "misconfiguration",
 )  # fmt: skip
+#: Words that name somebody as the cause, whoever that is: a page tells what is seen, and who reads it finds out why.
+_BLAME = ("culprit", "to blame", "caused by", "the cause is", "the cause was", "is the cause", "the reason is")
+#: What is said to a solver, and not to somebody on call.
+_ORDERS = ("previous instructions", "your instructions", "system prompt", "the correct answer", "your answer")
+_LINK = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 #: Words that say how something broke, by family of fault.
 _MECHANISM = {
     "Network": ("port", "targetport", "selector", "endpoint", "endpoints", "service object", "dns", "network policy"),
@@ -64,7 +69,8 @@ _TYPED = {
 def brief(case: Case) -> Iterator[Problem]:
     """The brief gives the answer away."""
     text = _plain(case.scenario.spec.brief)
-    found = [word for word in _TRADE if _says(text, word)]
+    found = [word for word in (*_TRADE, *_BLAME, *_ORDERS) if _says(text, word)]
+    found += _LINK.findall(text)  # what lies there, no rule has read, and may be another text tomorrow
     found += [use.type for use in case.scenario.spec.faults if _says(text, use.type.replace("-", " "))]
     for use in case.scenario.spec.faults:
         names = {Reference.parse(use.target).name, *(Reference.parse(e).name for e in case.entities(use.name, "Cause"))}
@@ -105,6 +111,7 @@ def _told_otherwise(case: Case, text: str) -> Iterator[str]:
             yield from (name for name in typed if _says(text, name))
             if re.search(rf"(?<![\w-]){ref.kind} {re.escape(ref.name)}(?![\w-])", text):
                 yield f"{ref.kind} {ref.name}"
+            yield from re.findall(rf"(?<![\w-]){re.escape(ref.name)}(?:\.[\w-]+)?\.svc\b", text)
         names |= {ref.name for ref in broken} | {use.type}
     turned, letters = list(readings(text)), spelled(text)
     for name in sorted(n for n in names if len(n) >= _TELLING):

@@ -1,4 +1,4 @@
-"""SK117, SK6: texts, owners, licence and suppressions."""
+"""SK6: texts, owners, licence and suppressions."""
 
 from __future__ import annotations
 
@@ -15,27 +15,11 @@ from scenario_kit.model import Severity
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
+#: Words that a text needs to say what happens.
+_LEAST = {"title": 3, "description": 3, "brief": 4}
 _PLACEHOLDERS = re.compile(
     r"\b(TODO|FIXME|TBD|XXX|lorem ipsum|to be (specified|written|done)|changeme)\b|^(…|\.\.\.)$", re.I
 )
-_PATTERNS = ("matches", "pattern", "messageMatches")
-
-
-@rule(
-    "SK117",
-    why="the check could never be answered",
-    bad="matches: '*.failed'",
-    good="matches: '.*failed'",
-    fix="correct the expression (Python syntax)",
-)
-def patterns(case: Case) -> Iterator[Problem]:
-    """A regular expression does not compile."""
-    for place, text in case.positions.texts.items():
-        if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
-            try:
-                re.compile(text)
-            except re.error as error:
-                yield Problem(place, f"'{text}' is not a regular expression: {error}", text)
 
 
 @rule(
@@ -69,6 +53,11 @@ def placeholders(case: Case) -> Iterator[Problem]:
     for place, text in case.positions.texts.items():
         if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
             yield Problem(place, f"'{text[:60]}' is a placeholder", text[:60])
+    for name, least in _LEAST.items() if case.merged else ():
+        text = str(getattr(case.scenario.spec, name))
+        if 0 < len(text.split()) < least:
+            message = f"the {name} is too short to say anything: '{text}'"
+            yield Problem(("spec", name), message, f"{len(text.split())} words", f"at least {least} words")
 
 
 @rule(
@@ -82,6 +71,9 @@ def owner(case: Case) -> Iterator[Problem]:
     """Nobody owns the scenario."""
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
+    for i, author in enumerate(case.scenario.spec.authors):
+        if not author.name.strip():
+            yield Problem(("spec", "authors", i, "name"), "an author without a name", expected="a name")
 
 
 @rule(
@@ -113,6 +105,21 @@ def no_brief(case: Case) -> Iterator[Problem]:
 
 
 @rule(
+    "SK608",
+    why="whoever applies it waits for an incident that never comes",
+    bad="suspend: true",
+    good="suspend: false   # or leave it out",
+    fix="drop `suspend`; who only wants to store a scenario sets it where it is applied",
+    repair="drops it",
+)
+def suspended(case: Case) -> Iterator[Problem]:
+    """A merged scenario is suspended."""
+    place = ("spec", "suspend")
+    if case.merged and case.scenario.spec.suspend:
+        yield Problem(place, "the scenario only gets stored: it is suspended", "true", "false", edits=(Drop(place),))
+
+
+@rule(
     "SK606",
     why="it hides the next finding of its kind",
     bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
@@ -130,8 +137,9 @@ def suppressions(case: Case) -> Iterator[Problem]:
         if entry.code not in RULES:
             message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
             yield Problem((*place, "code"), message, fix=fix, edits=drop)
-        elif entry.code.startswith(UNSUPPRESSABLE):
-            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed", edits=drop)
+        elif entry.code.startswith(UNSUPPRESSABLE) or not RULES[entry.code].static:
+            told = "" if RULES[entry.code].static else ": trials find it, and what they find counts"
+            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed{told}", edits=drop)
         elif entry.until < month:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
 

@@ -107,6 +107,7 @@ def contradicted(case: Case) -> Iterator[Problem]:
     """Mitigation is undeclared, or contradicts the solutions."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _unprovable(case)
+    yield from _unshown(case)
     for i, solution in enumerate(case.scenario.spec.solutions):
         for j, name in enumerate(solution.fixes):
             fault = case.faults.get(name)
@@ -144,6 +145,30 @@ def _unprovable(case: Case) -> Iterator[Problem]:
                 )
                 fix = "add `fix`, the changes that remove exactly this cause, to that entity of the type"
                 yield Problem(place, message, expected="`fix` of the cause", fix=fix)
+
+
+def _unshown(case: Case) -> Iterator[Problem]:
+    """What a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
+    spec = case.scenario.spec
+    if spec.ground_truth.outcome != "Incident":
+        return
+    for i, use in enumerate(spec.faults):
+        fault, place = case.faults.get(use.name), ("spec", "faults", i, "type")
+        if fault is None or use.role not in LABELLED:
+            continue
+        own = [s.changes for s in spec.solutions if use.name in s.fixes]
+        solutions = own if spec.solutions else [s.changes for s in fault.solutions]
+        if fault.persistence == "Pod" and not any(c.restart or c.delete for changes in solutions for c in changes):
+            message = f"a restart ends '{fault.type}', says its `persistence: Pod`, but no solution restarts anything"
+            fix = "add a solution that restarts what is broken, or say how long the fault really lasts"
+            yield Problem(place, message, fault.persistence, "a solution with `restart`", fix)
+        back = [c for c in fault.changes if c.patch or c.scale or c.delete or c.set_flag]
+        if fault.mitigation == "None" and fault.persistence == "Object" and len(back) == len(fault.changes) > 0:
+            message = (
+                f"no operator can end '{fault.type}', says its `mitigation: None`, but it only changes {use.target}"
+            )
+            fix = "write `mitigation: Native`, and the solution that puts it back"
+            yield Problem(place, message, "None", "Native", fix)
 
 
 def _alone(cause: Entity) -> bool:

@@ -11,7 +11,7 @@ from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import Found, Judged, Spot, fresh
 from scenario_kit.lint.stage import Keys, containers, mappings, pod_specs
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.model import FaultType, Object, Reference
+from scenario_kit.model import App, Change, FaultType, Object, Reference
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP, real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
@@ -63,6 +63,8 @@ def privileges(case: Judged) -> Iterator[Problem]:
             yield _undeclared(case, found, f"{found.subject} has {_told(found.spot)}")
     if isinstance(case, FaultCase) and case.fault.scope != "Cluster":
         yield from _beyond(case)
+    if isinstance(case, Case) and not any(fault.scope == "Cluster" for fault in case.faults.values()):
+        yield from _meddling(case)
 
 
 def _hosts(obj: Object) -> Iterator[Spot]:
@@ -157,23 +159,39 @@ def _beyond(case: FaultCase) -> Iterator[Problem]:
     told = set()
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
-            body = change.create or change.apply or change.chaos
-            target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
-            if not target:
-                continue
-            ref = Reference.parse(target)
-            namespace = (body or {}).get("metadata", {}).get("namespace") or ref.namespace
-            app = stage.app
-            own = symbolic_name(namespace, app.namespace) in ("app", *app.namespaces)
-            homes = [f"Namespace/{real_name(app.namespace, s)}" for s in ("app", *app.namespaces)]
-            if (ref.kind in CLUSTER_KINDS and target not in homes) or not own:
-                if ref.kind in told:
-                    continue
-                told.add(ref.kind)
-                where = "belongs to the whole cluster" if ref.kind in CLUSTER_KINDS else f"lies in {namespace}"
+            target, where = _outside(change, stage.app)
+            kind = Reference.parse(target).kind if target else ""
+            if where and kind not in told:
+                told.add(kind)
                 message = f"the fault writes {target}, which {where}, but its scope is Namespace"
                 fix = "write `scope: Cluster`, or change an object of the app"
                 yield Problem(("changes",), message, "Namespace", "Cluster", fix, edits=declaring(case, CLUSTER))
+
+
+def _meddling(case: Case) -> Iterator[Problem]:
+    """Solutions and decoys that change what does not belong to the app, where no fault reaches that far."""
+    for procedure in case.procedures():
+        for i, change in enumerate(procedure.changes):
+            target, where = _outside(change, case.app) if case.app else ("", "")
+            if where and not target.startswith("ClusterRole"):  # SK203
+                message = f"{procedure.kind} '{procedure.name}' changes {target}, which {where}; no fault does"
+                place, fix = (*procedure.place, "changes", i, change.operation), "change objects of the app alone"
+                yield Problem(place, message, target, "an object of the app", fix)
+
+
+def _outside(change: Change, app: App) -> tuple[str, str]:
+    """What a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
+    body = change.create or change.apply or change.chaos
+    target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""
+    if not target:
+        return "", ""
+    ref = Reference.parse(target)
+    namespace = (body or {}).get("metadata", {}).get("namespace") or ref.namespace
+    homes = [f"Namespace/{real_name(app.namespace, s)}" for s in ("app", *app.namespaces)]
+    if ref.kind in CLUSTER_KINDS and target not in homes:
+        return target, "belongs to the whole cluster"
+    own = symbolic_name(namespace, app.namespace) in ("app", *app.namespaces)
+    return target, "" if own else f"lies in {namespace}"
 
 
 @rule(

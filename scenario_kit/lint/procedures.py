@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -10,8 +10,9 @@ from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import components
 from scenario_kit.load.edit import Drop, Edit, Put
-from scenario_kit.model import Severity
+from scenario_kit.model import Change, Severity
 from scenario_kit.model.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
 from scenario_kit.render.namespaces import as_written
@@ -128,11 +129,39 @@ def uncovered(case: Case) -> Iterator[Problem]:
     severity=Severity.WARNING,
 )
 def no_decoy(case: Case) -> Iterator[Problem]:
-    """No decoy."""
+    """No decoy, or none that touches what the incident is about."""
     spec = case.scenario.spec
+    if spec.ground_truth.outcome != "Incident" or not spec.faults:
+        return
     inherited = any(fault.decoys for fault in case.faults.values())
-    if spec.ground_truth.outcome == "Incident" and spec.faults and not spec.decoys and (case.merged or not inherited):
+    if not spec.decoys and (case.merged or not inherited):
         yield Problem(("spec", "decoys"), "the scenario has no decoy")
+    about = _concerned(case)
+    if spec.decoys and about and all(_beside(change, case, about) for d in spec.decoys for change in d.changes):
+        message = "no decoy touches what the incident is about"
+        observed = ", ".join(sorted({change.target or "" for d in spec.decoys for change in d.changes}))
+        fix = "add what somebody would try first who reads these alerts, for example restarting what alerts"
+        yield Problem(("spec", "decoys"), message, observed, f"a change of {' or '.join(sorted(about))}", fix)
+
+
+def _concerned(case: Case) -> set[str]:
+    """The components of what is broken, alerts, or passes trouble on; none where the faults reach everything."""
+    spec, app = case.scenario.spec, case.app
+    if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
+        return set()
+    texts = {use.target for use in spec.faults} | {e for use in spec.faults for e in case.entities(use.name, "Cause")}
+    texts |= {alert.on for alert in spec.expect.alerts if alert.on and alert.alert_class != "MustNotFire"}
+    texts |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
+    return {name for text in texts for name in components(app, text)}
+
+
+def _beside(change: Change, case: Case, about: set[str]) -> bool:
+    """Whether a change only notes something down, or is about a component that has nothing to do with it all."""
+    patch = change.patch.patch if change.patch else None
+    if isinstance(patch, Mapping) and set(patch) <= {"metadata"}:
+        return True
+    own = components(case.app, change.target) if case.app and change.target else set[str]()
+    return bool(own) and own.isdisjoint(about)
 
 
 @rule(

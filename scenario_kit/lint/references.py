@@ -79,18 +79,23 @@ def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, .
 
 @rule(
     "SK108",
-    why="nobody knows how to inject it",
+    why="nobody knows how to inject it, or which of two is meant",
     bad="type: pod-kil",
     good="type: pod-failure",
     fix="choose one that `scenario-kit catalog faults` lists, or add a folder of `faults` beside the scenario",
     repair="writes the name that is meant, where only one is close",
 )
 def fault_type(case: Case) -> Iterator[Problem]:
-    """Unknown fault type."""
+    """Unknown fault type, or two of one name."""
     folder = case.path.parent / "faults"
     own = [path.parent.name for path in folder.glob("*/fault.yaml")]
     known = {*case.catalog.faults(), *own}
     for i, use in enumerate(case.scenario.spec.faults):
+        if use.type in own and use.type in case.catalog.faults():
+            place, fix = ("spec", "faults", i, "type"), "give the one beside the scenario another name"
+            message = f"'{use.type}' is a fault type of the catalogue, and another one beside the scenario has its name"
+            yield Problem(place, message, use.type, "a name that the catalogue does not have", fix)
+            continue
         if use.type not in known:
             fix = did_you_mean(use.type, known)
             place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"

@@ -134,6 +134,36 @@ def unlabelled(case: Case) -> Iterator[Problem]:
         elif use.role in LABELLED and use.name not in labels and truth.outcome == "Incident" and labels:
             message = f"fault '{use.name}' is a {use.role}, but no root cause names it"  # SK408: no label at all
             yield Problem(("spec", "groundTruth", "rootCauses"), message, fix=f"add {{fault: {use.name}, entity: …}}")
+    yield from _left_out(case)
+    yield from _unset(case)
+
+
+def _left_out(case: Case) -> Iterator[Problem]:
+    """Causes of a fault of which only some are labelled. To repair one of those that are left ends it as well, or is
+    needed as well: whoever names it is right."""
+    causes = case.scenario.spec.ground_truth.root_causes
+    for use in case.scenario.spec.faults:
+        own = [cause for cause in causes if cause.fault == use.name]
+        names = [name for cause in own for name in (cause.entity, *cause.aliases)]
+        written = case.entities(use.name, "Cause")
+        if not own or not all(cause.entity for cause in own) or not any(_is_one_of(n, written) for n in names):
+            continue  # SK405, SK406, SK409
+        for left in (ref for ref in written if not _is_one_of(ref, tuple(names))):
+            message = f"fault '{use.name}' also breaks '{left}', and no root cause names that"
+            fix = f"add {{fault: {use.name}, entity: {left}}}"
+            yield Problem(("spec", "groundTruth", "rootCauses"), message, ", ".join(names), left, fix)
+
+
+def _unset(case: Case) -> Iterator[Problem]:
+    """What sustains an incident that nothing set off."""
+    faults = case.scenario.spec.faults
+    if any(use.role == "Trigger" for use in faults):
+        return
+    for i, use in enumerate(faults):
+        if use.role == "Sustaining":
+            message = f"fault '{use.name}' is Sustaining, but no fault is the Trigger that set the incident off"
+            fix = "write `role: Cause`, or add the fault that sets it off with `role: Trigger`"
+            yield Problem(("spec", "faults", i, "role"), message, "Sustaining", "Cause", fix)
 
 
 @rule(

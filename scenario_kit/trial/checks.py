@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
-from scenario_kit.model import Check, CheckResult
+from scenario_kit.model import Check, CheckResult, Finding, Severity
 from scenario_kit.model.change import Until
 from scenario_kit.observe import evaluate_check
 from scenario_kit.trial.context import TICK, Context
+
+#: What is changed by these faults stays changed until somebody takes it back.
+_LASTING: Final = ("Object", "Workload", "Pod")
 
 
 def answer(context: Context, check: Check, now: float) -> CheckResult:
@@ -42,3 +46,27 @@ def await_until(context: Context, until: Until) -> CheckResult:
     It is a pause, not a proof: whether the change did what it was made for is asked elsewhere.
     """
     return await_checks(context, [msgspec.structs.replace(until.check, within_seconds=until.within_seconds)])[0]
+
+
+def proven_gone(context: Context) -> list[Finding]:
+    """A finding for each fault that is in force although everything that is to prove it gone is true."""
+    now, injected = context.clock.now(), {r.group for r in context.engine.done("Fault/")}
+    findings = []
+    for fault in context.runbook.faults:
+        checks = context.engine.placed(fault.undone)
+        if not checks or f"Fault/{fault.name}" not in injected or fault.persistence not in _LASTING:
+            continue
+        results = [answer(context, check, now) for check in checks]
+        if all(result.answer == "True" for result in results):
+            findings.append(
+                Finding(
+                    code="SK129",
+                    severity=Severity.ERROR,
+                    message=f"what is to prove that fault '{fault.name}' is gone holds while it is in force",
+                    observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
+                    expected="a check under `undone` that fails for as long as the fault is in force",
+                    why="what is not proven to be gone spoils the next trial",
+                    fix=f"let a check under `undone` of the fault type '{fault.type}' ask about what it changes",
+                )
+            )
+    return findings

@@ -26,6 +26,8 @@ from scenario_kit.trial.watch import next_look, pass_time, served_between, stret
 _LONGEST_TRAFFIC: Final = 900
 #: Kinds whose objects end by themselves.
 _ENDING: Final = ("Job", "Pod")
+#: Kinds whose objects are what they hold.
+_HOLDING: Final = ("ConfigMap", "Secret")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
 
 
@@ -78,23 +80,31 @@ def _without(guard: Guarded, now: Guarded) -> Guarded:
 
 
 def _complete(context: Context) -> Resolution:
-    """Whether the objects of the app are there, beside the guarded ones.
+    """Whether the objects of the app are there, beside the guarded ones, and hold what they held.
 
     What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
-    trigger or a distractor deleted may stay deleted: nobody has to repair that.
+    trigger or a distractor took away may stay away: nobody has to repair that.
     """
     guarded = {(g.kind, g.name) for g in _baseline(context).guards}
-    deleted = {e.ref for r in _spared(context) for e in r.entries if e.after is None}
+    spared = {e.ref: e.after for r in _spared(context) for e in r.entries}
     owed = [o for o in context.runbook.objects if (o["kind"], o["metadata"]["name"]) not in guarded]
-    references = [object_reference(o, context.namespace) for o in owed if o["kind"] not in _ENDING]
+    wanted = {object_reference(o, context.namespace): o for o in owed if o["kind"] not in _ENDING}
     # By kind: an app has many more objects than kinds of them.
     there = {
-        (kind, namespace, obj["metadata"]["name"])
-        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in references})
+        (kind, namespace, obj["metadata"]["name"]): obj
+        for kind, group, namespace in sorted({(r.kind, r.group, r.namespace) for r in wanted})
         for obj in context.cluster.list(kind, namespace, group=group)
     }
-    gone = [r for r in references if str(r) not in deleted and (r.kind, r.namespace, r.name) not in there]
-    return Resolution(answer="False" if gone else "True", reasons=tuple(f"{r.kind}/{r.name} is gone" for r in gone))
+    problems = []
+    for ref, obj in wanted.items():
+        now = there.get((ref.kind, ref.namespace, ref.name))
+        left = spared.get(str(ref), obj)  # what nobody has to bring back is not owed
+        if now is None:
+            problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
+        elif ref.kind in _HOLDING:
+            lost = (guards.holds(obj) & guards.holds(left or {})) - guards.holds(now)
+            problems += [f"{ref.kind}/{ref.name} has no {key} any more" for key in sorted(lost)]
+    return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
 def _traffic(context: Context, history: AlertHistory, since: float) -> Resolution:

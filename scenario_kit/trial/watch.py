@@ -18,7 +18,7 @@ from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.observe.placement import placement
 from scenario_kit.trial import noise, signs
-from scenario_kit.trial.checks import await_checks
+from scenario_kit.trial.checks import await_checks, proven_gone
 from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Baseline, Context
 from scenario_kit.trial.passages import passages
 
@@ -67,8 +67,9 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
         seen, placed = tuple(signs.look(context, pods)), placement(pods, context.runbook.app)
         known = msgspec.structs.replace(known, signs=seen, placement=placed)
     context.save_baseline(known)
-    judge = alerts.quiet if injections else alerts.control
-    return judge(history, expect, start, end)
+    if injections:
+        return alerts.quiet(history, expect, start, end)
+    return [*alerts.control(history, expect, start, end), *alerts.silent(history, expect, start, end)]
 
 
 def _up(context: Context, start: float) -> float:
@@ -191,7 +192,7 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     context.save_baseline(msgspec.structs.replace(known, found=found, passages=passages(context, end)))
     injected = context.injected_at() or start
     expect, outcome = context.runbook.expect, context.runbook.outcome
-    findings = [_unexpected(r) for r in results if r.answer != "True"]
+    findings = [*(_unexpected(r) for r in results if r.answer != "True"), *proven_gone(context)]
     if outcome == "NoIncident":
         return [*findings, *alerts.nothing(history, expect, injected, end)], results
     findings += alerts.held(history, expect, end) if outcome == "Incident" else []

@@ -1,5 +1,6 @@
 """The cheat battery: which cheats fit a scenario, and that none of them repairs anything."""
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign import STANDARD, trials
@@ -65,6 +66,13 @@ def test_a_fault_that_ends_with_its_pods_is_not_cheated_by_a_restart():
     book = runbook("payment-pod-failure")
     restartable = any(f.persistence in ("Pod", "OneShot", "Expires", "SelfHeals") for f in book.faults)
     assert ("restart-everything" in by_name(book)) is not restartable
+
+
+@pytest.mark.parametrize(("role", "tried"), [("Cause", False), ("Trigger", True), ("Distractor", True)])
+def test_only_a_cause_that_ends_with_its_pods_makes_restarts_a_repair(wrong_port, role, tried):
+    over = msgspec.structs.replace(wrong_port.faults[0], name="over", persistence="OneShot", role=role)
+    book = msgspec.structs.replace(wrong_port, faults=(*wrong_port.faults, over))
+    assert ("restart-everything" in by_name(book)) is tried
 
 
 def test_a_chaos_object_is_no_cheat_where_removing_it_is_the_repair():

@@ -50,6 +50,14 @@ def test_the_lane_follows_from_what_differs(edit, name, plan):
     assert found.because
 
 
+@pytest.mark.parametrize(("one", "other", "name"), [(1, 1, "L0"), (1, True, "L2"), (0, False, "L2"), (1, 1.5, "L2")])
+def test_what_python_takes_for_the_same_is_not(one, other, name):
+    def checked(value):
+        return scenario(put("expect", "checks", [{"object": {"ref": "Deployment/cart", "equals": value}}]))
+
+    assert lane(checked(one), checked(other)).name == LaneName(name)
+
+
 def test_what_is_new_runs_everything():
     assert lane(None, scenario()).name == LaneName.FULL
 

@@ -87,6 +87,17 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
     assert alerts.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code == "SK303"
 
 
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [([], ["SK330"]), ([(0.0, None)], []), ([(200.0, 230.0)], []), ([(0.0, 50.0)], ["SK330"])],
+    ids=["never", "always", "for a while", "before it began"],
+)
+def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
+    expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
+    seen = history(*([alert("Watchdog", "", *spans)] if spans else []))
+    assert codes(alerts.silent(seen, expect, 100.0, 460.0)) == expected
+
+
 @pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
 @pytest.mark.parametrize("done", [{"harmless": ["calm"]}, {"sham": True}], ids=["a distractor", "a rollout"])
 def test_what_fires_only_since_something_was_done_is_no_background(done, began, expected):

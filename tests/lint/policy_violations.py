@@ -72,6 +72,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK214": drawn_pods,
     "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
     "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
+    "SK608": lambda s: s.update(suspend=True),
 }
 
 #: Violations that are no change of `spec`, each shown by a test of its own.
@@ -154,6 +155,7 @@ def asked(expr: str) -> list[Edit]:
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
+    "SK117": asked("sum(up{pod='frontend'}"),
     "SK118": asked("sum(up{pod=~'frontend.*'})"),
     "SK119": asked("sum(up{service_name='carts-and-more'})"),
     "SK309": asked("sum(rate(x{service_name=~'{{ target.name }}*'}[1m]))"),

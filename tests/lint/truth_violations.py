@@ -68,6 +68,16 @@ def own_fault(kind: str = "PodChaos", **spec: Any) -> dict[str, Any]:
     }
 
 
+def distractor(spec: Spec, target: str = "Deployment/cart") -> None:
+    """A harmless change, by which something gets no limits any more."""
+    spec["faults"].append({"name": "tuned", "type": "resource-limits-removed", "target": target, "role": "Distractor"})
+
+
+def counts_after_a_distractor(spec: Spec) -> None:
+    distractor(spec)
+    spec["expect"]["alerts"][0]["after"] = "tuned"
+
+
 def only_removed(spec: Spec) -> None:
     spec["solutions"][0]["changes"] = [{"removeFault": {"fault": "catalog-port"}}]
 
@@ -99,6 +109,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK125": not_called,
     "SK126": same_field,
     "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
+    "SK410": counts_after_a_distractor,
     "SK413": only_removed,
     "SK414": unrepairable,
     "SK417": twice_solved,

@@ -54,6 +54,34 @@ def test_no_object_of_the_app_may_be_missing(faults, removed, reasons):
     assert after(*faults, removed=removed) == reasons
 
 
+def emptying(role, value):
+    ref = "ConfigMap/a"
+    return Fault(
+        name="a", type="emptied", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": value}}}}),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("role", "value", "lost"),
+    [
+        ("Cause", "other", False),
+        ("Cause", None, True),
+        ("Cause", "", True),
+        ("Distractor", None, False),
+        ("Trigger", "", False),
+    ],
+)
+def test_what_the_app_reads_when_it_starts_is_still_there(role, value, lost):
+    trial = Trial(emptying(role, value))
+    context = trial.context
+    context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"),))
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    context.save_baseline(Baseline(namespace_uid=context.identity()))
+    told = [reason for reason in resolution(context, INJECTED).reasons if "any more" in reason]
+    assert told == (["ConfigMap/a has no k any more"] if lost else [])
+
+
 def test_what_is_guarded_is_told_once():
     assert after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]
 

@@ -166,6 +166,26 @@ def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expect
     assert [a.answer for a in answers] == ["True" if wanted == "bad" else "False"]
 
 
+def undone(wanted, **more):
+    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}})
+    return msgspec.structs.replace(fault("a"), undone=(check,), **more)
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (fault("a"), []),
+        (undone("good"), []),
+        (undone("bad"), ["SK129"]),
+        (undone("bad", persistence="OneShot"), []),
+    ],
+    ids=["nothing is said", "it fails until then", "it holds meanwhile", "it is over at once"],
+)
+def test_what_proves_that_a_fault_is_gone_fails_while_it_is_in_force(broken, expected):
+    findings, _ = hold(Trial(broken, firing=ALWAYS, alerts=(ERRORS,)).context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+
+
 def test_holding_for_ever_ends_with_the_trial():
     trial = Trial(outcome="NoIncident")
     with pytest.raises(Stopped):

@@ -1,0 +1,57 @@
+"""SK117: expressions that can be read; and what queries ask about: series of the trial, of no other namespace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.promql import matchers, walk
+from scenario_kit.lint.rule import Problem, rule
+
+_PATTERNS: Final = ("matches", "pattern", "messageMatches")
+
+
+@rule(
+    "SK117",
+    why="the check could never be answered",
+    bad="matches: '*.failed'",
+    good="matches: '.*failed'",
+    fix="correct the expression (regular expressions have Python's syntax)",
+)
+def patterns(case: Case) -> Iterator[Problem]:
+    """A regular expression or a query cannot be read."""
+    for place, text in case.positions.texts.items():
+        if place[-2:] == ("query", "expr"):
+            yield from unreadable(place, text)
+        if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
+            try:
+                re.compile(text)
+            except re.error as error:
+                yield Problem(place, f"'{text}' is not a regular expression: {error}", text)
+
+
+def unreadable(place: Place, expr: str) -> Iterator[Problem]:
+    """SK117 for an expression that is not PromQL."""
+    try:
+        list(walk(expr))
+    except ValueError as error:
+        message = f"the query is not PromQL: {str(error).splitlines()[0]}"
+        yield Problem(place, message, expr[:120], "an expression that Prometheus can read", "correct the expression")
+
+
+def unasked(place: Place, expr: str) -> Iterator[Problem]:
+    """SK119 for a query that looks at no series, or only at those of a namespace that is not the trial's."""
+    try:
+        kinds = {type(node).__name__ for node in walk(expr)}
+    except ValueError:
+        return  # SK117
+    if not kinds & {"VectorSelector", "MatrixSelector"}:
+        message = "the query looks at no series: its answer is the same whatever happens"
+        yield Problem(place, message, expr[:120], "a selector", "ask about a series of the app")
+    for matcher in matchers(expr):
+        if matcher.label == "namespace":
+            message = "the query names a namespace of its own, and every trial has another one"
+            observed, fix = f'namespace{matcher.operator}"{matcher.value}"', "leave it out: the trial's is put in"
+            yield Problem(place, message, observed, "no matcher of the namespace", fix)

@@ -1,0 +1,164 @@
+"""What a file claims and itself contradicts: of roles, ends, deadlines, decoys, and what its checks can ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lint.test_rules import second_fault
+from tests.lint.test_truth_rules import found, scenario
+from tests.lint.truth_violations import asked, distractor, own_fault
+
+Spec = dict[str, Any]
+
+
+def said(path: Path, code: str) -> list[str]:
+    return [f.message for f in found(path) if f.code == code]
+
+
+def checks(expr: str) -> Callable[[Spec], Any]:
+    return lambda spec: spec["expect"].update(checks=[asked(expr)])
+
+
+def decoys(*changes: dict[str, Any]) -> Callable[[Spec], Any]:
+    listed = [{"name": f"try-{i}", "changes": [change]} for i, change in enumerate(changes)]
+    return lambda spec: spec.update(decoys=listed)
+
+
+def restart(target: str) -> dict[str, Any]:
+    return {"restart": {"target": target}}
+
+
+def note(target: str) -> dict[str, Any]:
+    return {"patch": {"target": target, "type": "Merge", "patch": {"metadata": {"annotations": {"seen": "today"}}}}}
+
+
+def alert(**more: Any) -> Callable[[Spec], Any]:
+    """The first alert once more."""
+    return lambda spec: spec["expect"]["alerts"].append({**spec["expect"]["alerts"][0], **more})
+
+
+def sustaining(*more: str) -> Callable[[Spec], Any]:
+    def change(spec: Spec) -> None:
+        second_fault(spec)
+        spec["faults"][1]["role"] = "Sustaining"
+        for role in more:
+            extra = {"name": "before", "type": "pod-kill", "target": "Deployment/ad", "role": role}
+            spec["faults"].append(extra)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (checks("sum(rate(calls_total[1m])"), "SK117", ["not PromQL"]),
+        (checks("sum(rate(calls_total[1m])) > 1"), "SK117", []),
+        (checks("vector(1)"), "SK119", ["no series"]),
+        (checks("sum(calls_total) or vector(0)"), "SK119", []),
+        (checks('sum(up{namespace="default"})'), "SK119", ["a namespace of its own"]),
+        (decoys(restart("Deployment/payment")), "SK432", ["touches"]),
+        (decoys(note("Deployment/frontend")), "SK432", ["touches"]),
+        (decoys(restart("Deployment/payment"), restart("Deployment/frontend")), "SK432", []),
+        (decoys({"delete": {"target": "kube-system/Deployment/coredns"}}), "SK202", ["lies in kube-system"]),
+        (decoys({"drain": {"target": "Node/node:all"}}), "SK202", ["the whole cluster"]),
+        (alert(withinSeconds=900), "SK325", ["two different deadlines"]),
+        (alert(withinSeconds=900, on="Deployment/ad"), "SK325", []),
+        (sustaining(), "SK404", ["no fault is the Trigger"]),
+        (sustaining("Trigger"), "SK404", []),
+        (distractor, "SK124", []),
+        (lambda spec: spec.update(title="It fails"), "SK602", ["too short"]),
+        (lambda spec: spec.update(brief="Help!"), "SK602", ["too short"]),
+        (lambda spec: spec.update(authors=[{"name": " "}]), "SK603", ["without a name"]),
+        (
+            lambda s: s.update(suppress=[{"code": "SK322", "reason": "x", "until": "2999-01"}]),
+            "SK606",
+            ["what they find"],
+        ),
+    ],
+)
+def test_what_a_scenario_claims(change: Callable[[Spec], Any], code: str, words: list[str], tmp_path: Path) -> None:
+    told = said(scenario(change, tmp_path), code)
+    assert len(told) == len(words), told
+    assert all(word in message for word, message in zip(words, told, strict=True))
+
+
+@pytest.mark.parametrize(("target", "told"), [("Deployment/cart", 1), ("Deployment/ad", 0)])
+def test_a_distractor_at_the_labelled_object_makes_the_label_a_guess(target: str, told: int, tmp_path: Path) -> None:
+    def change(spec: Spec) -> None:
+        second_fault(spec)
+        distractor(spec, target)
+
+    assert len(said(scenario(change, tmp_path), "SK124")) == told
+
+
+def patching(**more: Any) -> dict[str, Any]:
+    """A fault type that takes a workload its replicas."""
+    patch = {"spec": {"replicas": 0}}
+    back = [{"scale": {"target": "{{ target }}", "replicas": 1}}]
+    return {
+        **own_fault(),
+        "changes": [{"patch": {"target": "{{ target }}", "type": "Merge", "patch": patch}}],
+        "entities": [{"ref": "{{ target }}", "field": "spec.replicas", "fix": back}],
+        "solutions": [{"name": "back", "description": "Scale it up again", "changes": back}],
+        "persistence": "Object",
+        **more,
+    }
+
+
+RESTART = [{"name": "again", "description": "Start it again", "changes": [restart("{{ target }}")]}]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(patching(), [], id="an operator puts it back"),
+        pytest.param(patching(persistence="Pod"), ["no solution restarts"], id="a restart is said to end it"),
+        pytest.param(patching(persistence="Pod", solutions=RESTART), [], id="and is a solution, which is tried"),
+        pytest.param(patching(mitigation="None", solutions=[]), ["no operator can end"], id="nobody is said to end it"),
+        pytest.param({**own_fault(), "mitigation": "None", "solutions": []}, [], id="an experiment that nobody ends"),
+    ],
+)
+def test_what_a_fault_type_says_of_its_end(fault: dict[str, Any], words: list[str], tmp_path: Path) -> None:
+    def label(spec: Spec) -> None:
+        if fault["persistence"] == "Object" or "field" in fault["entities"][0]:
+            spec["groundTruth"]["rootCauses"][0]["entity"] = "Deployment/cart"
+
+    told = said(scenario(label, tmp_path, fault), "SK414")
+    assert len(told) == len(words), told
+    assert all(word in message for word, message in zip(words, told, strict=True))
+
+
+@pytest.mark.parametrize(("name", "told"), [("own", 0), ("pod-failure", 1)])
+def test_a_fault_type_beside_a_scenario_has_a_name_of_its_own(name: str, told: int, tmp_path: Path) -> None:
+    path = scenario(lambda spec: None, tmp_path, {**own_fault(), "name": name})
+    assert len(said(path, "SK108")) == told
+
+
+def two_causes(also: str) -> dict[str, Any]:
+    """A fault type that breaks its target and another workload, each of which is a cause."""
+    fault = patching()
+    fault["changes"].append({"scale": {"target": also, "replicas": 0}})
+    fix = [{"scale": {"target": also, "replicas": 1}}]
+    fault["entities"].append({"ref": also, "field": "spec.replicas", "fix": fix})
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["Deployment/cart"], 1),
+        (["Deployment/ad"], 1),
+        (["Deployment/cart", "Deployment/ad"], 0),
+        (["Deployment/payment"], 0),  # SK405
+    ],
+)
+def test_every_cause_of_a_fault_is_labelled(labels: list[str], told: int, tmp_path: Path) -> None:
+    def label(spec: Spec) -> None:
+        spec["groundTruth"]["rootCauses"] = [{"fault": "catalog-port", "entity": name} for name in labels]
+
+    path = scenario(label, tmp_path, two_causes("Deployment/ad"))
+    assert len(said(path, "SK404")) == told

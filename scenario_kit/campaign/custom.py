@@ -31,7 +31,7 @@ def load_plan(path: Path) -> Plan:
     try:
         data, positions = read_plan(path)
     except AuthoringError as problem:
-        raise UsageError(f"{problem.message}\n{_told(problem.findings)}", fix="see docs/plans.md") from problem
+        raise UsageError(f"this is not a plan:\n{_told(problem.findings)}", fix="see docs/plans.md") from problem
     at = positions.value("name")
     if data["name"] in PLANS:
         raise UsageError(f"{at}: '{data['name']}' is a built-in plan, and this is another one", fix="choose a name")

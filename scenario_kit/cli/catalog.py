@@ -35,7 +35,10 @@ def register(app: typer.Typer) -> None:
         if family and family not in FAMILIES:
             raise UsageError(f"there is no '{family}' in the catalogue", fix=f"one of: {', '.join(FAMILIES)}")
         if action and (action != "show" or not name):
-            raise UsageError("what should be done with the catalogue?", fix=f"scenario-kit catalog {family} show NAME")
+            wanted = "NAME" if action == "show" else action
+            raise UsageError(
+                "to see one entry, say `show` and its name", fix=f"scenario-kit catalog {family} show {wanted}"
+            )
         known = Catalog()
         if action:
             _show(known, family, name, format)

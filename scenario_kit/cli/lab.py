@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenario_kit.cli.alerts import alerts
-from scenario_kit.cli.options import Format, Lab
+from scenario_kit.cli.options import Format, Lab, Role
 from scenario_kit.cli.top import top
 from scenario_kit.cli.traces import traces
 from scenario_kit.errors import LabError, UsageError
@@ -129,7 +129,7 @@ def status(name: Lab = "default", format: Format = "text") -> None:
 
 def kubeconfig(
     name: Lab = "default",
-    as_: Annotated[str, typer.Option("--as", help="admin, or solver: who may only see and change the app.")] = "admin",
+    as_: Role = "admin",
 ) -> None:
     """Print the path of a kubeconfig.
 
@@ -139,13 +139,11 @@ def kubeconfig(
 
     state = LabState.load(name)
     paths = {"admin": state.kubeconfig, "solver": state.solver_kubeconfig}
-    if as_ not in paths:
-        raise UsageError(f"nobody is called {as_!r} here", fix=f"--as {' or --as '.join(paths)}")
     typer.echo(paths[as_])
 
 
 def advance(
-    seconds: Annotated[int, typer.Argument(help="How far, in seconds of virtual time.")],
+    seconds: Annotated[int, typer.Argument(min=1, help="How far, in seconds of virtual time.")],
     world: Annotated[str, typer.Option("--trial", help="Whose clock; needed when there are several.")] = "",
     name: Lab = "default",
     format: Format = "text",
@@ -179,10 +177,10 @@ def advance(
 
 def open_(
     name: Lab = "default",
-    port: Annotated[int, typer.Option("--port", help="Where the page listens on this machine; 0: a free port.")] = 0,
-    as_: Annotated[
-        str, typer.Option("--as", help="admin, or solver: without trials, scenarios, steps and injection.")
-    ] = "admin",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 picks a free one.")
+    ] = 0,
+    as_: Role = "admin",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser, where there is a desktop.")] = True,
 ) -> None:
     """Serve a page that shows the lab's apps: components coloured by health, alerts, events, logs. Ctrl-C ends it.
@@ -193,8 +191,6 @@ def open_(
     """
     from scenario_kit.cli.page import serve_page
 
-    if as_ not in ("admin", "solver"):
-        raise UsageError(f"nobody is called {as_!r} here", fix="--as admin or --as solver")
     serve_page(name, port, spoilers=as_ == "admin", browser=browser)
 
 
@@ -208,8 +204,10 @@ def choose_world(worlds: list[dict[str, Any]], wanted: str) -> str:
         raise UsageError(f"the world {wanted!r} {kind}", fix=f"one of: {', '.join(virtual) or '(there is none)'}")
     if len(virtual) != 1:
         raise UsageError(
-            f"there are {len(virtual)} worlds with a virtual clock",
-            fix=f"choose one with --trial: {', '.join(virtual)}" if virtual else "verify creates them while it runs",
+            f"{len(virtual)} trials run in virtual time" if virtual else "no trial runs in virtual time now",
+            fix=f"choose one with --trial: {', '.join(virtual)}"
+            if virtual
+            else "apply a scenario with the annotation scenariokit.io/clock: Virtual, or run try or verify",
         )
     return virtual[0]
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
+from scenario_kit.cli.options import one_of
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.model import Finding
-
-FORMATS = ("text", "json", "github", "sarif")
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +22,9 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Write it")
     def lint(
         paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
-        format: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")] = "text",
+        format: Annotated[
+            str, one_of("--format", "text", "json", "github", "sarif", help="For people, programs, CI, code scanning.")
+        ] = "text",
         fix: Annotated[bool, typer.Option("--fix", help="Correct the files where there is one way only.")] = False,
         diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
     ) -> int:
@@ -39,8 +39,6 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.lint import lint_files, lintable
         from scenario_kit.model import Severity
 
-        if format not in FORMATS:
-            raise UsageError(f"there is no format '{format}'", fix=f"one of: {', '.join(FORMATS)}")
         if diff and (fix or format != "text"):
             raise UsageError(
                 "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
@@ -88,7 +86,9 @@ def _show(
             fixed = {} if corrected is None else {"fixed": [f.to_json() for f in corrected]}
             show_json({"schemaVersion": 1, "files": len(files), **fixed, "findings": [f.to_json() for f in findings]})
         case "sarif":
-            show_json(sarif(findings))
+            from scenario_kit.report import sarif
+
+            show_json(sarif.log(findings))
         case "github":
             for finding in findings:
                 typer.echo(annotation(finding))
@@ -132,47 +132,3 @@ def _escaped(text: str, more: str = "") -> str:
     for character in "%\r\n" + more:
         text = text.replace(character, f"%{ord(character):02X}")
     return text
-
-
-def sarif(findings: list[Finding]) -> dict[str, object]:
-    """SARIF 2.1.0, for code scanning."""
-    from scenario_kit import __version__
-    from scenario_kit.lint import RULES
-
-    codes = sorted({f.code for f in findings})
-    rules = [
-        {
-            "id": code,
-            "shortDescription": {"text": RULES[code].title},
-            "fullDescription": {"text": RULES[code].why},
-            "help": {"text": f"{RULES[code].fix}. `scenario-kit explain {code}` tells more."},
-            "defaultConfiguration": {"level": _level(RULES[code].severity)},
-        }
-        for code in codes
-    ]
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": {"name": "scenario-kit", "version": __version__, "rules": rules}},
-                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
-            }
-        ],
-    }
-
-
-def _level(severity: str) -> str:
-    return {"Error": "error", "Warning": "warning"}.get(severity, "note")
-
-
-def _result(finding: Finding, rule: int) -> dict[str, object]:
-    text = finding.message + (f". Fix: {finding.fix}" if finding.fix else "")
-    result: dict[str, object] = {
-        "ruleId": finding.code, "ruleIndex": rule, "level": _level(finding.severity), "message": {"text": text}
-    }  # fmt: skip
-    if at := finding.position:
-        region = {"startLine": at.line, "startColumn": at.column}
-        location = {"artifactLocation": {"uri": quote(Path(at.path).as_posix())}, "region": region}
-        result["locations"] = [{"physicalLocation": location}]
-    return result

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from scenario_kit.model import App
     from scenario_kit.model.capability import Lack
 
-#: Folders of the working directory that scenarios belong into, best first.
-_COLLECTIONS = (Path("catalog") / "scenarios", Path("scenarios"))
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -66,7 +63,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _file(output: Path | None, name: str) -> Path:
-    folder = output or next((c for c in _COLLECTIONS if c.is_dir()), Path())
+    from scenario_kit.load import COLLECTIONS
+
+    folder = output or next((c for c in COLLECTIONS if c.is_dir()), Path())
     file = folder / name / "scenario.yaml"
     if file.exists():
         raise UsageError(f"{file} exists already", fix="choose another name, or edit that file")

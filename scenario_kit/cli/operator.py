@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from scenario_kit.cli.options import Lab
+from scenario_kit.cli.options import Lab, one_of
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
     @operator.command()
     def run(
         name: Lab = "default",
-        clock: Annotated[str, typer.Option(help="Time of live scenarios in a lab: Wall or Virtual.")] = "Wall",
+        clock: Annotated[str, one_of("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")] = "Wall",
         context: Annotated[str, typer.Option(help="A kubeconfig context instead of a lab; it must be current.")] = "",
         allow_context: Annotated[str, typer.Option(help="Allow this context although it is no kind cluster.")] = "",
         prometheus_url: Annotated[str, typer.Option(help="Prometheus of that cluster.")] = "",

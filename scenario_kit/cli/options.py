@@ -1,10 +1,27 @@
-"""Options that several commands have, so that they are spelled and explained alike."""
+"""Options that several commands have, so that they are spelled, checked and explained alike."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-Lab = Annotated[str, typer.Option("--name", help="Name of the lab; several run side by side.")]
-Format = Annotated[str, typer.Option("--format", help="text, or json for programs.")]
+from scenario_kit.errors import UsageError
+
+
+def one_of(flag: str, *values: str, help: str) -> Any:
+    """An option that takes one of a few values: listed in the help, and checked before the command does anything."""
+
+    def check(value: str) -> str:
+        if value not in values:
+            raise UsageError(f"{flag} has no value '{value}'", fix=f"{flag} takes one of: {', '.join(values)}")
+        return value
+
+    return typer.Option(flag, help=help, metavar=f"<{'|'.join(values)}>", callback=check)
+
+
+Lab = Annotated[str, typer.Option("--name", help="Name of the lab. Several can run side by side.")]
+Format = Annotated[str, one_of("--format", "text", "json", help="Output for people, or for programs.")]
+Role = Annotated[
+    str, one_of("--as", "admin", "solver", help="Everything, or only what whoever investigates may see and change.")
+]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenario_kit.cli.options import Format
+from scenario_kit.cli.options import Format, one_of
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Write it")
     def render(
         path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
-        show: Annotated[str, typer.Option(help=f"One of: {', '.join(SECTIONS)}.")] = "summary",
+        show: Annotated[str, one_of("--show", *SECTIONS, help="What to show.")] = "summary",
         namespace: Annotated[str, typer.Option(help="Namespace of the app; by default its conventional one.")] = "",
         format: Format = "text",
     ) -> None:
@@ -35,8 +35,6 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.load import load_scenario, scenario_files
         from scenario_kit.render import resolve
 
-        if show not in SECTIONS:
-            raise UsageError(f"there is no section '{show}'", fix=f"one of: {', '.join(SECTIONS)}")
         files = scenario_files([path])
         if len(files) > 1:
             raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.options import one_of
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Prove it")
     def report(
         run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
-        format: Annotated[str, typer.Option("--format", help="md, html, json or junit.")] = "md",
+        format: Annotated[
+            str, one_of("--format", "md", "html", "json", "junit", "sarif", help="What to render it as.")
+        ] = "md",
         record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
     ) -> None:
         """Render the evidence of a validation.
@@ -29,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
         """
-        from scenario_kit.report import html, junit, markdown, read
+        from scenario_kit.report import html, junit, markdown, read, sarif
 
         if not run.exists():
             raise UsageError(f"there is no {run}", fix="name a folder that `scenario-kit verify` printed")
@@ -44,12 +47,12 @@ def register(app: typer.Typer) -> None:
                 typer.echo(html.render(document))
             case "junit":
                 typer.echo(junit.render(document))
-            case "json":
+            case "sarif":
+                typer.echo(sarif.render(document))
+            case _:
                 from scenario_kit.cli.output import show_json
 
                 show_json(document.to_json())
-            case _:
-                raise UsageError(f"there is no format '{format}'", fix="one of: md, html, json, junit")
 
 
 def _record(report: Report) -> Path:

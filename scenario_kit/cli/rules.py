@@ -27,12 +27,10 @@ def register(app: typer.Typer) -> None:
         if format == "json":
             fields = ("code", "title", "severity", "why", "bad", "good", "fix", "repair")
             show_json([{name: getattr(e, name) for name in fields} | {"foundBy": applied(e)} for e in entries])
-        elif format == "text":
+        else:
             show_table(
                 ("code", "severity", "by", "title"), [(e.code, e.severity, applied(e), e.title) for e in entries]
             )
-        else:
-            raise UsageError(f"there is no format '{format}'", fix="one of: text, json")
 
     @app.command(rich_help_panel="Write it")
     def explain(code: Annotated[str, typer.Argument(help="A code, for example SK405.")]) -> None:
@@ -43,6 +41,7 @@ def register(app: typer.Typer) -> None:
         from scenario_kit.lint import RULES, rule_page
         from scenario_kit.load import did_you_mean
 
-        if code.upper() not in RULES:
-            raise UsageError(f"there is no rule '{code}'", fix=did_you_mean(code.upper(), RULES))
-        typer.echo(rule_page(RULES[code.upper()]))
+        wanted = f"SK{code}" if code.isdecimal() else code.upper()
+        if wanted not in RULES:
+            raise UsageError(f"there is no rule '{code}'", fix=f"{did_you_mean(wanted, RULES)} All: scenario-kit rules")
+        typer.echo(rule_page(RULES[wanted]))

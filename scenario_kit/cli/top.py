@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenario_kit.cli.options import Format, Lab
+from scenario_kit.cli.options import Format, Lab, one_of
 from scenario_kit.cli.output import show_json, show_table
-from scenario_kit.errors import LabError, NotFound, UsageError
+from scenario_kit.errors import LabError, NotFound
 from scenario_kit.model.quantity import MEBIBYTE
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SORTS = ("name", "cpu", "memory")
 def top(
     name: Lab = "default",
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="Only pods of this namespace.")] = "",
-    sort: Annotated[str, typer.Option("--sort-by", help="name, cpu or memory (the biggest first).")] = "name",
+    sort: Annotated[str, one_of("--sort-by", "name", "cpu", "memory", help="CPU and memory: largest first.")] = "name",
     format: Format = "text",
 ) -> None:
     """Show CPU and memory that nodes and pods use, over the last tick of their world.
@@ -33,8 +33,6 @@ def top(
     from scenario_kit.clients.kube import KubeCluster
     from scenario_kit.lab.state import LabState
 
-    if sort not in _SORTS:
-        raise UsageError(f"cannot sort by {sort!r}", fix=f"--sort-by {', '.join(_SORTS)}")
     state = LabState.load(name)
     state.require_alive("asking for the use of resources")
     cluster = KubeCluster(Path(state.kubeconfig))

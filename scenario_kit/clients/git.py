@@ -86,6 +86,8 @@ class Repository:
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except FileNotFoundError as problem:
+            if not self._folder.is_dir():
+                raise UsageError(f"there is no folder {self._folder}", fix="name the folder of a checkout") from problem
             raise UsageError("git is not installed", fix="install git") from problem
         except subprocess.TimeoutExpired as problem:
             raise UsageError(

@@ -72,11 +72,13 @@ def up(
     ``say`` about everything else.
 
     Raises:
-        UsageError: a lab of that name runs with another number of nodes; nothing was changed.
+        UsageError: there is no such alert pack, or a lab of that name runs with another number of nodes; nothing was
+            changed.
         ToolchainError: a binary is missing and cannot be had.
         LabError: the lab does not start; the message has the end of the log that tells why. Or one runs that another
             version of scenario-kit started.
     """
+    monitoring.check(packs)
     with _exclusive(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:

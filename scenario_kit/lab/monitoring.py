@@ -7,12 +7,13 @@ from pathlib import Path
 
 import yaml
 
-from scenario_kit.catalog import Catalog, UnknownEntry
+from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import write_private
 from scenario_kit.lab.state import LabState
 from scenario_kit.lab.supervisor import Spec
+from scenario_kit.load import did_you_mean
 from scenario_kit.model.base import Object
 
 PART = "prometheus"
@@ -60,20 +61,25 @@ def configuration(state: LabState) -> Object:
     }
 
 
-def write(state: LabState) -> None:
-    """Write the configuration and the rules of the lab's alert packs.
+def check(wanted: Sequence[str]) -> None:
+    """Whether there are such alert packs.
 
     Raises:
         UsageError: there is no such pack.
     """
+    known = packs()
+    for pack in wanted:
+        if pack not in known:
+            raise UsageError(f"there is no alert pack '{pack}'", fix=did_you_mean(pack, known))
+
+
+def write(state: LabState) -> None:
+    """Write the configuration and the rules of the lab's alert packs."""
     folder = Path(state.folder) / "prometheus"
     (folder / "rules").mkdir(parents=True, exist_ok=True)
     catalog = Catalog()
     for pack in state.alert_packs:
-        try:
-            rules = catalog.prometheus_rules(pack)
-        except UnknownEntry as error:
-            raise UsageError(error.message, fix=error.fix or f"one of: {', '.join(packs())}") from error
+        rules = catalog.prometheus_rules(pack)
         (folder / "rules" / f"{pack}.yaml").write_text(yaml.safe_dump(rules, sort_keys=False))
     write_private(folder / "prometheus.yml", yaml.safe_dump(configuration(state), sort_keys=False).encode())
 

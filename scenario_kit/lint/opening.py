@@ -12,7 +12,7 @@ from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import SCENARIO, USE, AppCase, FaultCase, PackCase, Rendering, Version
 from scenario_kit.lint.gather import gather
-from scenario_kit.load import app_in, fault_in, load_scenario, read_scenario
+from scenario_kit.load import app_in, fault_in, load_scenario, nearby, read_scenario
 from scenario_kit.load.document import Document, parse, read_document
 from scenario_kit.load.folders import below
 from scenario_kit.model import AlertRule, App, FaultType, Object
@@ -45,7 +45,7 @@ def lintable(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
-            raise UsageError(f"there is no {path}", fix="name a file, or a folder that holds some")
+            raise UsageError(f"there is no {path}", fix=nearby(path) or "name a file, or a folder that holds some")
         files = _below(path) if path.is_dir() else [path]
         if not files:
             raise UsageError(

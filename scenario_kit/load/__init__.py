@@ -15,13 +15,13 @@ from scenario_kit.load.folders import below
 from scenario_kit.load.kept import kept
 from scenario_kit.load.mistakes import Mistake, mistakes
 from scenario_kit.load.patterns import problem
-from scenario_kit.load.suggest import did_you_mean, suggest
+from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, nearby, suggest
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in", "did_you_mean", "fault_in",
-    "load_app", "load_fault", "load_scenario", "read_plan", "read_scenario", "scenario_files",
+    "COLLECTIONS", "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in", "did_you_mean",
+    "fault_in", "load_app", "load_fault", "load_scenario", "nearby", "read_plan", "read_scenario", "scenario_files",
     "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
 
@@ -61,7 +61,9 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
-            raise UsageError(f"there is no {path}", fix="name a scenario file, or a folder that holds some")
+            raise UsageError(
+                f"there is no {path}", fix=nearby(path) or "name a scenario file, or a folder that holds some"
+            )
         files = below(path, lambda _, name: name == _SCENARIO, _SCENARIO) if path.is_dir() else [path]
         if not files:
             raise UsageError(f"{path} holds no scenario.yaml", fix="name a folder that does, or a scenario file")

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+#: Folders of the working directory that scenarios belong into, best first.
+COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
 
 def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
@@ -18,6 +23,23 @@ def suggest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
         score_cutoff=0.8,
     )
     return tuple(name for name, _, _ in found)
+
+
+def nearby(path: Path) -> str:
+    """Where a path that does not exist may have been meant to lead; empty if nothing is close.
+
+    A bare name may also be that of a scenario, written without the folder of its collection.
+    """
+    folders = [path.parent, *(COLLECTIONS if path == Path(path.name) else ())]
+    found = [str(folder / name) for folder in folders if folder.is_dir() for name in suggest(path.name, _in(folder))]
+    return "did you mean " + " or ".join(f"`{each}`" for each in found[:3]) + "?" if found else ""
+
+
+def _in(folder: Path) -> list[str]:
+    try:
+        return [each.name for each in folder.iterdir() if not each.name.startswith(".")]
+    except OSError:
+        return []
 
 
 def only(word: str, candidates: Iterable[str]) -> str | None:

@@ -15,9 +15,10 @@ from scenario_kit import __version__
 from scenario_kit import cli as command_line
 from scenario_kit.catalog import data_root
 from scenario_kit.cli import COMMANDS, build, output, run
-from scenario_kit.cli.lint import annotation, sarif, summary
+from scenario_kit.cli.lint import annotation, summary
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, UsageError
 from scenario_kit.model import Finding, Position, Severity
+from scenario_kit.report import sarif
 
 SCENARIOS = data_root() / "catalog" / "scenarios"
 GOOD = SCENARIOS / "cart-scaled-to-zero"
@@ -44,13 +45,20 @@ def bad(tmp_path: Path) -> Path:
         (["lint", str(SCENARIOS)], 0, "out", "no findings"),
         (["lint", "nowhere"], 3, "err", "there is no nowhere"),
         (["lint", str(data_root() / "templates")], 3, "err", "holds no scenario.yaml"),
-        (["lint", str(GOOD), "--format", "xml"], 3, "err", "there is no format 'xml'"),
+        (["lint", str(GOOD), "--format", "xml"], 3, "err", "--format has no value 'xml'"),
+        (["verify", str(GOOD), "--format", "xml"], 3, "err", "--format takes one of: text, json"),
+        (["report", str(GOOD), "--format", "pdf"], 3, "err", "--format takes one of: md, html, json, junit, sarif"),
+        (["lab", "kubeconfig", "--as", "root"], 3, "err", "--as takes one of: admin, solver"),
+        (["lab", "up", "--name", "none", "--alert-pack", "defalt"], 3, "err", "did you mean `default`"),
+        (["operator", "run", "--clock", "wall"], 3, "err", "--clock takes one of: Wall, Virtual"),
+        (["validate-pr", "--repository", "nowhere"], 3, "err", "there is no folder nowhere"),
         (["lint"], 3, "err", "Missing argument"),
         (["lnt"], 3, "err", "No such command"),
         (["lint", "--frmat"], 3, "err", "No such option"),
         (["--version"], 0, "out", f"scenario-kit {__version__}"),
         (["rules"], 0, "out", "SK405"),
         (["explain", "sk405"], 0, "out", "SK405: The labelled object is not what the fault changes"),
+        (["explain", "405"], 0, "out", "SK405: The labelled object"),
         (["explain", "SK4O5"], 3, "err", "there is no rule 'SK4O5'"),
         (["catalog"], 0, "out", "otel-demo"),
         (["catalog", "faults"], 0, "out", "network-delay"),
@@ -60,10 +68,11 @@ def bad(tmp_path: Path) -> Path:
         (["catalog", "alerts", "show", "NoRequestsReceived"], 0, "out", "itbench:\n- name: NoRequestsReceived"),
         (["catalog", "alerts", "show", "NoRequestReceived"], 3, "err", "did you mean `NoRequestsReceived`"),
         (["catalog", "flaws"], 3, "err", "there is no 'flaws' in the catalogue"),
-        (["catalog", "faults", "list"], 3, "err", "show NAME"),
+        (["catalog", "faults", "network-delay"], 3, "err", "scenario-kit catalog faults show network-delay"),
+        (["catalog", "faults", "show"], 3, "err", "scenario-kit catalog faults show NAME"),
         (["render", str(GOOD)], 0, "out", "# Fault cart-replicas"),
         (["render", str(GOOD), "--show", "manifests"], 0, "out", "kind: Deployment"),
-        (["render", str(GOOD), "--show", "nothing"], 3, "err", "there is no section"),
+        (["render", str(GOOD), "--show", "nothing"], 3, "err", "--show takes one of: summary"),
         (["render", str(SCENARIOS)], 3, "err", "name one of them"),
     ],
 )  # fmt: skip
@@ -113,7 +122,7 @@ def test_annotations_are_escaped() -> None:
 
 
 def test_sarif_names_rule_and_place() -> None:
-    (run_,) = sarif([FINDING])["runs"]  # type: ignore[misc]
+    (run_,) = sarif.log([FINDING])["runs"]  # type: ignore[misc]
 
     assert run_["tool"]["driver"]["rules"][0]["id"] == "SK405"
     assert run_["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 7}

@@ -10,7 +10,15 @@ import yaml
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load import Mistaken, load_app, load_fault, load_scenario, scenario_files, scenario_from_object
+from scenario_kit.load import (
+    Mistaken,
+    load_app,
+    load_fault,
+    load_scenario,
+    nearby,
+    scenario_files,
+    scenario_from_object,
+)
 from scenario_kit.load.document import read_document
 
 HEAD = "apiVersion: scenariokit.io/v1alpha1\nkind: Scenario\nmetadata: {name: cart-down}\nspec:\n  title: x\n"
@@ -165,6 +173,20 @@ def test_no_scenario_is_a_usage_error(tmp_path: Path) -> None:
         scenario_files([tmp_path])
     with pytest.raises(UsageError, match="there is no"):
         scenario_files([tmp_path / "missing"])
+
+
+def test_a_path_that_does_not_exist_is_told_what_is_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "catalog" / "scenarios" / "cart-scaled-to-zero").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    told = {path: nearby(Path(path)) for path in ("catalog/scenario", "cart-scale-to-zero", "zzz", "no/such/folder")}
+
+    assert told == {
+        "catalog/scenario": "did you mean `catalog/scenarios`?",
+        "cart-scale-to-zero": "did you mean `catalog/scenarios/cart-scaled-to-zero`?",
+        "zzz": "",
+        "no/such/folder": "",
+    }
 
 
 @pytest.mark.parametrize(

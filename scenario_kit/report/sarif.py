@@ -1,0 +1,59 @@
+"""Findings as SARIF 2.1.0, for code scanning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from scenario_kit import __version__
+from scenario_kit.lint import RULES
+from scenario_kit.model import Finding
+from scenario_kit.report.document import Report
+
+
+def render(report: Report) -> str:
+    """All findings of a validation: of the static rules and of its trials."""
+    return json.dumps(log(report.validation.findings), indent=2, ensure_ascii=False)
+
+
+def log(findings: Sequence[Finding]) -> dict[str, object]:
+    """A SARIF log of the findings."""
+    codes = sorted({f.code for f in findings})
+    rules = [
+        {
+            "id": code,
+            "shortDescription": {"text": RULES[code].title},
+            "fullDescription": {"text": RULES[code].why},
+            "help": {"text": f"{RULES[code].fix}. `scenario-kit explain {code}` tells more."},
+            "defaultConfiguration": {"level": _level(RULES[code].severity)},
+        }
+        for code in codes
+    ]
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "scenario-kit", "version": __version__, "rules": rules}},
+                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+            }
+        ],
+    }
+
+
+def _level(severity: str) -> str:
+    return {"Error": "error", "Warning": "warning"}.get(severity, "note")
+
+
+def _result(finding: Finding, rule: int) -> dict[str, object]:
+    text = finding.message + (f". Fix: {finding.fix}" if finding.fix else "")
+    result: dict[str, object] = {
+        "ruleId": finding.code, "ruleIndex": rule, "level": _level(finding.severity), "message": {"text": text}
+    }  # fmt: skip
+    if at := finding.position:
+        region = {"startLine": at.line, "startColumn": at.column}
+        location = {"artifactLocation": {"uri": quote(Path(at.path).as_posix())}, "region": region}
+        result["locations"] = [{"physicalLocation": location}]
+    return result

@@ -82,7 +82,7 @@ def rests_on(repeats: Iterable[Ran], app: App) -> list[Finding]:
             observed=f"every repeat that broke, and no other, had {' or '.join(told)}{more}",
             expected="repeats that hold wherever in its range an assumption lies",
             why="nobody knows which value the real app has, so the scenario may not reproduce there",
-            fix="make the fault stronger, or expect what shows in the whole range",
+            fix="make the fault stronger, or expect only what holds over the whole range",
         )
     ]
 

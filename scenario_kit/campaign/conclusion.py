@@ -130,7 +130,7 @@ def weighed(
                 message=f"{numbers.broken} of {numbers.n} repeats broke, most of them in step '{stage}'",
                 observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
                 expected=f"evidence for more than {numbers.claims:.2f}",
-                why="an incident that shows only sometimes measures luck",
+                why="an incident that appears only sometimes measures luck",
                 fix="look at that step in the repeats that broke: scenario-kit report",
             )
         ]
@@ -142,7 +142,7 @@ def weighed(
             message=f"{numbers.broken} of {numbers.n} repeats broke, which is between the bounds of the plan",
             observed=f"a repeat holds with a chance of {numbers.at_least:.2f} or more (95 %)",
             expected=f"evidence for more than {numbers.claims:.2f}",
-            why="the same scenario could pass or fail when it is run again",
+            why="the same scenario could pass or fail if it were run again",
             fix=f"make it more reliable; {more} more repeats that all hold would also decide"
             if more > 0
             else "make it more reliable",

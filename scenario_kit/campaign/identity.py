@@ -92,7 +92,7 @@ def judged(found: Sequence[Neighbour]) -> list[Finding]:
                     message=f"'{near.scenario}' has the same answer and the same symptoms",
                     observed=f"their repeats differ by {near.margin:.2f} (mean Jaccard within, less across)",
                     expected=f"{SAME:g} or more, or another answer",
-                    why="whoever has solved one of them has solved the other",
+                    why="anyone who has solved one of them has solved the other",
                     fix="say in the description what is new, or choose another cause",
                 )
             )
@@ -104,7 +104,7 @@ def judged(found: Sequence[Neighbour]) -> list[Finding]:
                     message=f"nothing tells this incident from '{near.scenario}', which has another answer",
                     observed=f"alerts differ by {near.margin:.2f}; the same events, states, logs and fields",
                     expected="an observation that a solver can make in one of them only",
-                    why="a solver can only guess, so neither answer means anything",
+                    why="a solver can only guess between them, so neither answer means anything",
                     fix="make the fault visible, let it show on another object, or accept both answers",
                 )
             )

@@ -91,7 +91,7 @@ def remarks(statistics: Statistics) -> list[Finding]:
             f"{edge.to} alerts before {edge.from_}, which is said to cause it",
             observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
             expected=f"{agreement.ORDER:.0%} or more",
-            fix="turn the edge round, or draw it from what really comes first",
+            fix="reverse the edge, or draw it from what really comes first",
         )
         for edge in statistics.order
         if statistics.n >= _FEW and edge.share < agreement.ORDER
@@ -103,7 +103,7 @@ def remarks(statistics: Statistics) -> list[Finding]:
             observed="no alert, no new trouble in its logs and events; its errors, durations and rate are as before "
             f"({passage.requests} requests)",
             expected="a trace in any of these",
-            fix="draw the propagation past it, along the calls that really fail",
+            fix="route the propagation around it, along the calls that really fail",
         )
         for passage in statistics.passages
         if passage.requests and not passage.traces and not passage.signs

@@ -50,7 +50,7 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
         return Shape()
     if len(names) > 1:
         told = f"this pull request changes {len(names)} scenarios: {_listed(names)}"
-        return Shape(findings=(_finding("SK001", told, "one", "open one pull request for each of them"),))
+        return Shape(findings=(_finding("SK001", told, "one", "open one pull request per scenario"),))
     folder = f"{scenarios}{names[0]}/"
     others = [c.path for c in changes if not c.path.startswith(folder)]
     if others:
@@ -58,7 +58,9 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
         return Shape(
             scenario=names[0],
             findings=(
-                _finding("SK002", told, f"changes in {folder} only", "move the rest to a pull request of its own"),
+                _finding(
+                    "SK002", told, f"changes in {folder} only", ("move everything else to a pull request of its own")
+                ),
             ),
         )
     removed = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
@@ -76,7 +78,7 @@ def signed_off(commits: Iterable[Commit]) -> list[Finding]:
             "SK004",
             f"commit {c.hash} is not signed off: {_plain(c.message.splitlines()[0] if c.message else '')}",
             "a last line 'Signed-off-by: Name <address>'",
-            "git rebase --signoff on the base, then push again",
+            "run `git rebase --signoff` on the base, then push again",
         )
         for c in commits
         if not re.search(r"^Signed-off-by: .+ <[^<>\s]+@[^<>\s]+>\s*$", c.message, re.MULTILINE)

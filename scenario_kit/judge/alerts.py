@@ -212,7 +212,7 @@ def _missing(
         message=f"must-fire {wanted_label(expectation)} did not fire",
         observed=observed,
         expected=f"{wanted_label(expectation)} within {within:.0f} s of injection",
-        why="a promised symptom that does not come makes the scenario unsolvable",
+        why="if a promised symptom does not appear, nobody is told about the incident",
         fix="expect an alert that fires (see observed), or make the fault stronger, or its target a busier one"
         if others
         else "make the fault stronger, aim it at a target with more traffic, or evaluate rules that look at what it "
@@ -270,7 +270,7 @@ def forbidden(
                     message=f"{label(timeline)} fired, which nobody declared",
                     observed=f"firing {_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
-                    why="what is benign is known completely: every alert that a solver sees is part of it",
+                    why=("a benign event is described completely: every alert that a solver sees must be part of it"),
                     fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
                 )
             )
@@ -326,7 +326,7 @@ def still_firing(history: AlertHistory, expect: Expect, since: float, *, code: s
             why="a cause that nobody needs to repair is none"
             if spared
             else "what clears the symptoms is a fix: either it is a solution, or the labelled cause is not the cause",
-            fix="drop the label, or let the causes be Conjunctive (groundTruth.causesJoin)"
+            fix="drop the label, or declare the causes Conjunctive (groundTruth.causesJoin)"
             if spared
             else "list it under solutions, or correct the ground truth",
         )

@@ -46,7 +46,7 @@ def unexplained(history: AlertHistory, expect: Expect, since: float, known: set[
                     message=f"{expectation.name} fired on nothing that the propagation leads to",
                     observed=f"it fired on {', '.join(workloads)}",
                     expected="an object that an edge leads to from a root cause",
-                    why="the chain is the explanation of the incident; what it leaves out, it does not explain",
+                    why=("the chain is the explanation of the incident, and must reach every alert it is to explain"),
                     fix=f"draw the propagation to {workloads[0]}, or expect another alert",
                 )
             )

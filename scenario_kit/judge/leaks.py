@@ -173,7 +173,7 @@ def _finding(token: Token, places: list[Readable]) -> Finding:
             message=f"a solver can read {token.what}: '{token.text}'",
             observed=observed,
             expected="nothing of the fault injector where the solver's role reaches",
-            why="a solver that lists objects finds the fault without an investigation",
+            why="a solver that lists objects finds the fault without investigating",
             fix="visibility: Hidden keeps an experiment out of sight; if nothing of yours shows it, report it as a bug",
         )
     return Finding(

@@ -33,11 +33,11 @@ def _named(case: Case) -> Iterator[tuple[Place, str, str]]:
 
 @rule(
     "SK113",
-    why="no rule of the chosen packs has this name, so it can never fire",
+    why="no rule in the chosen packs has this name, so it can never fire",
     bad="name: HighLatency",
     good="name: HighRequestLatency",
-    fix="use the name of a rule, or add its pack to spec.app.alertPacks",
-    repair="writes the name that is meant, where only one is close",
+    fix="use the name of an existing rule, or add its pack to spec.app.alertPacks",
+    repair="writes the intended name, where only one is close",
 )
 def known_alerts(case: Case) -> Iterator[Problem]:
     """Unknown alert."""
@@ -53,11 +53,11 @@ def known_alerts(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK114",
-    why="every rule tells its entity by a label; an expectation on anything else never matches",
+    why="every rule identifies its entity by a label; an expectation about anything else never matches",
     bad="{name: HighRequestErrorRate, on: Service/frontend}",
     good="{name: HighRequestErrorRate, on: Deployment/frontend}",
     fix="name the workload that the alert is about, or leave `on` out",
-    repair="writes the object that is meant, where it is one; drops `on` where the alert names no entity",
+    repair="writes the intended object, where there is only one; drops `on` where the alert names no entity",
 )
 def alert_entities(case: Case) -> Iterator[Problem]:
     """The alert can never be about this object."""
@@ -108,14 +108,14 @@ def _possible(case: Case, alert: AlertRule) -> set[Reference]:
 
 @rule(
     "SK308",
-    why="a rule fires at the earliest after its own range and `for`, plus a scrape and an evaluation",
+    why="the earliest that a rule can fire is after its own range and `for`, plus a scrape and an evaluation",
     bad="{name: HighRequestErrorRate, withinSeconds: 120}   # the rule has `for: 3m`",
     good="{name: HighRequestErrorRate, withinSeconds: 480}",
-    fix="raise withinSeconds, or leave it out to have it computed",
+    fix="raise withinSeconds, or leave it out and it is computed",
     repair="raises the deadline to what the rule needs",
 )
 def deadlines(case: Case) -> Iterator[Problem]:
-    """The deadline is shorter than the alert can need."""
+    """The deadline is shorter than the time the alert may need."""
     for i, expected in enumerate(case.scenario.spec.expect.alerts):
         alert = (case.alerts or {}).get(expected.name)
         if alert is None or expected.within_seconds is None or expected.alert_class != "MustFire":
@@ -133,13 +133,13 @@ def deadlines(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK324",
-    why="an incident that nothing reports cannot be proven, nor be found by whoever is on call",
+    why="an incident that nothing reports cannot be proven, and nobody on call would notice it",
     bad="expect: {alerts: []}",
     good="expect: {alerts: [{name: HighRequestErrorRate, on: Deployment/frontend, class: MustFire}]}",
     fix="add an alert of class MustFire; `scenario-kit try PATH --accept` proposes those that fired",
 )
 def must_fire(case: Case) -> Iterator[Problem]:
-    """No alert must fire."""
+    """No alert is declared as MustFire."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
         severity = Severity.ERROR if case.merged else Severity.WARNING
@@ -148,7 +148,7 @@ def must_fire(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK325",
-    why="the same alert on the same object cannot be demanded and forbidden",
+    why="the same alert on the same object cannot be both required and forbidden",
     bad="{name: X, class: MustFire} and {name: X, class: MustNotFire}",
     good="{name: X, on: Deployment/a, class: MustFire} and {name: X, on: Deployment/b, class: MustNotFire}",
     fix="keep one of them, or name different objects",

@@ -20,15 +20,15 @@ _BLANKS: Final = re.compile(r"\s+\|\s*|\s*\|\s+|^\s+|\s+$")
 
 @rule(
     "SK309",
-    why="what is meant to be matched, or left out, is not: the matcher asks for the whole value",
+    why="it does not match, or exclude, what was intended: a matcher is an anchored regular expression",
     bad='service_name!~"frontend*"   # leaves out fronten and frontend, and not frontend-proxy',
     good='service_name!~"frontend.*"',
-    fix="write `.*` for anything, and no blanks around `|`",
-    repair="writes `.*` for `*`, and `|` without blanks",
+    fix="write `.*` for anything, and no spaces around `|`",
+    repair="writes `.*` for `*`, and `|` without spaces",
     about=("Pack",),
 )
 def globs(case: PackCase) -> Iterator[Problem]:
-    """A matcher of PromQL is written as if it were a glob."""
+    """A PromQL matcher is written as if it were a glob."""
     for place, entry in case.groups():
         if isinstance(entry.get("expr"), str):
             yield from _of_expr((*place, "expr"), entry["expr"])
@@ -36,7 +36,7 @@ def globs(case: PackCase) -> Iterator[Problem]:
 
 @also("SK309", "Scenario")
 def globs_of_checks(case: Case) -> Iterator[Problem]:
-    """A matcher of PromQL is written as if it were a glob."""
+    """A PromQL matcher is written as if it were a glob."""
     for place, text in case.positions.texts.items():
         if place[-1] == "expr" and "query" in place:
             yield from _of_expr(place, text)
@@ -44,7 +44,7 @@ def globs_of_checks(case: Case) -> Iterator[Problem]:
 
 @also("SK309", "Fault")
 def globs_of_effect(case: FaultCase) -> Iterator[Problem]:
-    """A matcher of PromQL is written as if it were a glob."""
+    """A PromQL matcher is written as if it were a glob."""
     seen = set()
     for rendering in case.renderings:
         for part in ("effect", "undone"):

@@ -13,11 +13,11 @@ from scenario_kit.model import Check
 
 @rule(
     "SK134",
-    why="a check of what is not there never holds, or holds for the wrong reason",
+    why="a check of something that does not exist never holds, or holds for the wrong reason",
     bad="checks: [{endpoints: {service: Service/crt, atMost: 0}}]",
     good="checks: [{endpoints: {service: Service/cart, atMost: 0}}]",
     fix="name an object that `scenario-kit render PATH` lists",
-    repair="writes the object that is meant, where only one of its kind is close",
+    repair="writes the intended object, where only one of its kind is close",
 )
 def asked_about(case: Case) -> Iterator[Problem]:
     """An expected check asks about an object that does not exist."""

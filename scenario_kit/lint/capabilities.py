@@ -40,7 +40,7 @@ _NETEM: Final = frozenset({"delay", "loss", "duplicate", "corrupt", "reorder", "
 
 @rule(
     "SK209",
-    why="on a cluster that cannot do it nothing happens, and the scenario is called broken instead of not evaluated",
+    why="on a cluster without it nothing happens, and the scenario is judged broken instead of not evaluated",
     bad="changes: [{create: {kind: NetworkPolicy, …}}]   # and no `requires`",
     good="requires: [cni-network-policy]",
     fix="declare it in `requires`",

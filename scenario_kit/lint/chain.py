@@ -13,10 +13,10 @@ _PLACE: Place = ("spec", "groundTruth", "propagation")
 
 @rule(
     "SK116",
-    why="the chain is the explanation of the incident; what it leaves out, it does not explain",
+    why="the chain is the explanation of the incident, and must reach every alert it is to explain",
     bad="Service/product-catalog → Deployment/frontend, and an alert that must fire on Deployment/ad",
     good="an edge for every step from the cause to each alerting object",
-    fix="add the missing edge, or turn the wrong one round",
+    fix="add the missing edge, or reverse the wrong one",
 )
 def connected(case: Case) -> Iterator[Problem]:
     """The propagation does not lead from the root causes to the alerts."""

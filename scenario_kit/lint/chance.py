@@ -26,11 +26,14 @@ _DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"
 
 @rule(
     "SK214",
-    why="two repeats of a scenario that throws dice are two scenarios, and one passing says nothing about the other",
+    why=(
+        "two repeats of a scenario that rolls dice are two different "
+        "scenarios, and a pass of one says nothing about the other"
+    ),
     bad="mode: one   # of three pods",
     good="mode: all",
-    fix="name what is meant; where something has to be drawn, give it a seed",
-    repair="lets an experiment hit all pods instead of one of them",
+    fix="name what is intended; where something has to be random, give it a seed",
+    repair="makes an experiment hit all pods instead of one of them",
     about=("Scenario", "Fault"),
 )
 def dice(case: Case | FaultCase) -> Iterator[Problem]:

@@ -44,34 +44,34 @@ for _code, _title, _why, _bad, _good, _fix in (
     (
         "SK001",
         "More than one scenario in a pull request",
-        "one is reviewed, run and reverted at a time",
+        "each scenario is reviewed, run and reverted on its own",
         "a pull request with two new folders under catalog/scenarios",
-        "a pull request for each",
-        "open one pull request for each of them",
+        "one pull request for each",
+        "open one pull request per scenario",
     ),
     (
         "SK002",
-        "A file outside of the scenario's folder, or a link",
-        "a scenario that needs a change elsewhere is two contributions, of which one is reviewed as code",
+        "A file outside the scenario's folder, or a link",
+        "a scenario that needs a change elsewhere is two contributions, and the other one is reviewed as code",
         "a pull request that also edits templates/",
         "files below catalog/scenarios/<name>/ only",
-        "move the rest to a pull request of its own",
+        "move everything else to a pull request of its own",
     ),
     (
         "SK004",
         "A commit is not signed off",
-        "without `Signed-off-by` nobody has said that the text may be published under its licence",
-        "a message without a trailer",
+        "without `Signed-off-by`, nobody has stated that the text may be published under its licence",
+        "a commit message without the trailer",
         "Signed-off-by: Name <address>",
-        "git rebase --signoff on the base, then push again",
+        "run `git rebase --signoff` on the base, then push again",
     ),
     (
         "SK006",
         "Evidence was changed by hand",
-        "who contributes a scenario does not write down how well it did: that is measured",
+        "evidence is measured, not written by the author of the scenario",
         "a pull request with an evidence.json",
         "evidence that `ci/evidence` recorded after the merge",
-        "take the file back to what it is on the base",
+        "restore the file as it is on the base branch",
     ),
 ):
     add(Rule(_code, _title, Severity.ERROR, _why, _bad, _good, _fix, by="validate-pr"))
@@ -81,18 +81,21 @@ add(
         "SK005",
         "A generated file is stale, or was edited by hand",
         Severity.ERROR,
-        "the next generation would take the edit back without a word",
+        "the next run of the generator would silently revert the edit",
         "",
         "",
         "",
-        unjudged="`ci/gen --check` generates every such file again and compares, which takes a checkout of the project",
+        unjudged=("`ci/gen --check` regenerates every such file and compares; that needs a checkout of the project"),
     )
 )
 
 
 @rule(
     "SK218",
-    why="benchmarks that models have read measure memory; by this mark who collects texts can leave it out",
+    why=(
+        "a benchmark that models were trained on measures memory; the canary "
+        "lets whoever collects training data leave it out"
+    ),
     bad="metadata: {name: cart-oom}",
     good=f"metadata: {{name: cart-oom, annotations: {{{CANARY_KEY}: {CANARY}}}}}",
     fix=f"add the annotation {CANARY_KEY}",
@@ -112,14 +115,14 @@ def canary(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK219",
-    why="a script is run by nobody's sandbox and undone by nobody's receipt; a fault of the catalogue is both",
+    why="a script runs in no sandbox and no receipt undoes it; a fault from the catalogue has both",
     bad="catalog/scenarios/cart-oom/flood.py",
     good="faults: [{type: memory-stress, target: Deployment/cart}]",
-    fix="express it as a fault, or as changes; what a change cannot say is a feature request",
+    fix="express it as a fault or as changes; if a change cannot express it, open a feature request",
     about=("Scenario", "Fault"),
 )
 def scripts(case: Case | FaultCase) -> Iterator[Problem]:
-    """Code comes with the file."""
+    """Code lies beside the scenario."""
     if isinstance(case, FaultCase) or case.merged:
         for path in _beside(case.path.parent):
             if _is_code(path):

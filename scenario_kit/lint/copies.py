@@ -12,10 +12,10 @@ from scenario_kit.model import Severity
 
 @rule(
     "SK417",
-    why="each is run for itself, which takes minutes and shows nothing new",
+    why="each one is run separately, which takes minutes and shows nothing new",
     bad="two solutions with the same patch",
     good="one solution, or a second one that repairs the cause in another way",
-    fix="drop one of them, or do something else in it",
+    fix="drop one of them, or let it do something else",
     repair="drops the later one",
     severity=Severity.WARNING,
 )

@@ -20,7 +20,7 @@ COMPARING = ("SK216", "SK217")
 
 @rule(
     "SK216",
-    why="a second copy measures nothing new, and whoever has seen the first knows the answer of the second",
+    why="a second copy measures nothing new, and anyone who has seen the first knows the answer to the second",
     bad="the same app, fault, target and parameters as another scenario, under another name and title",
     good="another target, another fault, or a second fault on top",
     fix="extend the other scenario, or break something else",
@@ -30,7 +30,7 @@ def copies(case: Case) -> Iterator[Problem]:
     entry, shelf = case.entry, case.shelf
     same = _copies(case.catalog, shelf, entry) if shelf and entry else []
     if entry and same:
-        message = f"it breaks the same in the same way as {_named(same)}"
+        message = f"it breaks the same thing in the same way as {_named(same)}"
         severity = Severity.ERROR if case.merged else Severity.WARNING
         fix = f"extend '{same[0].name}', or break something else"
         yield Problem(
@@ -40,10 +40,10 @@ def copies(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK217",
-    why="scenarios that are almost the same are solved by whoever remembers one of them",
+    why="of scenarios that are almost the same, anyone who remembers one has solved the others",
     bad="the description, alerts and solutions of another scenario with one number changed",
     good="a description that says what is new about it",
-    fix="say what is new, or make it another incident",
+    fix="say what is new about it, or make it a different incident",
     severity=Severity.WARNING,
 )
 def neighbours(case: Case) -> Iterator[Problem]:

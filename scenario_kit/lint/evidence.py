@@ -14,7 +14,7 @@ from scenario_kit.render.runbook import in_order, incident_digest
 
 @rule(
     "SK607",
-    why="numbers of another incident say nothing about this one",
+    why="numbers measured on another version say nothing about this one",
     bad="an evidence.json that was recorded before a fault, an alert or a label changed",
     good="an evidence.json with the digest that the scenario has now",
     fix="run ci/evidence, which verifies it again and records the pass",

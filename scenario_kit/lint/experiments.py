@@ -22,11 +22,11 @@ _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
 
 @rule(
     "SK127",
-    why="the API server or the manager refuses it, or drops in silence what it does not know",
+    why="the API server or the Chaos Mesh manager rejects it, or silently drops what it does not know",
     bad="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: al, selector: {…}}}",
     good="chaos: {kind: PodChaos, spec: {action: pod-failure, mode: all, selector: {…}}}",
-    fix="write what Chaos Mesh knows",
-    repair="writes the kind, field or value that is meant, where only one is close",
+    fix="use only kinds, fields and values that Chaos Mesh knows",
+    repair="writes the intended kind, field or value, where only one is close",
 )
 def experiments(case: Case) -> Iterator[Problem]:
     """An experiment does not fit the schema of its kind."""

@@ -29,10 +29,13 @@ _PUBLIC: Final = frozenset({"com", "org", "net", "io", "dev", "sh", "co", "edu",
 
 @rule(
     "SK204",
-    why="what is fetched at run time differs from day to day, fails without internet, and nobody has looked at it",
+    why=(
+        "what is fetched at run time changes from day to day, fails without "
+        "internet access, and has been reviewed by nobody"
+    ),
     bad="command: [sh, -c, pip install redis && python flood.py]",
     good="an image that holds what the command needs",
-    fix="use an image that holds it, or put the text into a ConfigMap",
+    fix="use an image that contains it, or put the text into a ConfigMap",
     about=("Scenario", "Fault", "App"),
 )
 def fetches(case: Judged) -> Iterator[Problem]:

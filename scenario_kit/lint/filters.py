@@ -49,11 +49,11 @@ class Named(NamedTuple):
 
 @rule(
     "SK118",
-    why="the answer is then about something else as well, and may be true for another reason",
+    why="the result then also depends on those objects, and may hold for another reason",
     bad='pod=~"frontend.*"   # also pods of frontend-proxy',
     good='pod=~"frontend-[a-z0-9]+-[a-z0-9]+"',
-    fix="write an expression that matches the names of that one object",
-    repair="writes the expression for the one object",
+    fix="write an expression that matches only the names of that object",
+    repair="writes an expression for that object alone",
     severity=Severity.WARNING,
 )
 def wide(case: Case) -> Iterator[Problem]:
@@ -75,14 +75,14 @@ def wide_of_type(case: FaultCase) -> Iterator[Problem]:
 
 @rule(
     "SK119",
-    why="what matches no object is never true, or always: the check tells nothing",
+    why="a check that matches no object is never true, or always true: it tells nothing",
     bad='kube_deployment_status_replicas{deployment=~"cart-.+"}   # the Deployment is called cart',
     good='kube_deployment_status_replicas{deployment="cart"}',
     fix="name objects of the app; `scenario-kit render PATH` lists them",
-    repair="writes the name that is meant, where only one is close",
+    repair="writes the intended name, where only one is close",
 )
 def narrow(case: Case) -> Iterator[Problem]:
-    """A check looks at an object that there is not."""
+    """A check looks at an object that does not exist."""
     if case.objects is None or case.app is None:
         return
     known = None
@@ -101,7 +101,7 @@ def narrow(case: Case) -> Iterator[Problem]:
 
 @also("SK119", "Fault")
 def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
-    """A check looks at an object that there is not."""
+    """A check looks at an object that does not exist."""
     yield from _once(
         problem
         for place, expr, known in _rendered(case)

@@ -23,15 +23,17 @@ _BRANCH = re.compile(
     r"|raw\.githubusercontent\.com/[^/\s]+/[^/\s]+/(?:refs/heads/)?(?:main|master|develop)/"
     r"|/releases/latest/|/archive/(?:refs/heads/)?(?:main|master|develop)\.)[^\s'\"]*"
 )
-_REPAIR = "writes the image as an app of the catalogue names it, where one repository has one tag there"
+_REPAIR = "writes the image as an app in the catalogue names it, where its repository has exactly one tag there"
 
 
 @rule(
     "SK201",
-    why="without a fixed tag or a digest another program is pulled tomorrow, and the evidence of today no longer holds",
+    why=(
+        "without a fixed tag or a digest, tomorrow's pull may be another program, and today's evidence no longer holds"
+    ),
     bad="image: nginx:latest",
     good="image: nginx:1.29.3",
-    fix="name a release, or a digest",
+    fix="name a release or a digest",
     repair=_REPAIR,
     about=("Scenario", "Fault", "App"),
 )
@@ -47,7 +49,7 @@ def unpinned(case: Judged) -> Iterator[Problem]:
 
 @rule(
     "SK215",
-    why="what it names changes when somebody else publishes something, without any change of the file",
+    why="what it refers to changes when somebody else publishes something, without any change to the file",
     bad="image: redis:stable",
     good="image: redis:8.2.1",
     fix="name the release, the commit or the digest",

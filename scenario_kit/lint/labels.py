@@ -16,14 +16,14 @@ from scenario_kit.render.readers import readers
 
 @rule(
     "SK124",
-    why="whoever names the other object would be scored as if this cause had been found",
+    why="anyone who names that object would be scored as having found this cause",
     bad="- {fault: port, entity: Service/cart, aliases: [Deployment/ad]}\n- {fault: ad, entity: Deployment/ad}",
     good="- {fault: port, entity: Service/cart}\n- {fault: ad, entity: Deployment/ad}",
-    fix="drop the alias; each cause has its own names",
+    fix="drop the alias; aliases are other names of the same cause",
     repair="drops the alias",
 )
 def joined(case: Case) -> Iterator[Problem]:
-    """An alias joins a cause with another one, with a victim, or with a bystander."""
+    """An alias of a cause names another cause, a victim, or a bystander."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, cause in enumerate(causes):
         for j, alias in enumerate(cause.aliases):

@@ -61,10 +61,10 @@ _TYPED = {
 
 @rule(
     "SK211",
-    why="the brief is the one text that a solver gets; a solver that reads the cause there has found nothing",
+    why="the brief is the only text a solver gets; a solver that reads the cause there has found nothing",
     bad="brief: The Service product-catalog has a wrong target port.",
-    good="brief: Customers report that product pages fail since a few minutes.",
-    fix="describe what users or alerts report; name no broken object and no mechanism",
+    good="brief: Customers report that product pages have been failing for a few minutes.",
+    fix="describe what users or alerts report; name neither the broken object nor the mechanism",
 )
 def brief(case: Case) -> Iterator[Problem]:
     """The brief gives the answer away."""

@@ -25,11 +25,13 @@ class _Limit(NamedTuple):
 
 @rule(
     "SK128",
-    why="when the alerts are to hold while nobody acts, the fault is over, and what heals by itself needs no solver",
+    why=(
+        "the fault would be over while its alerts are still expected to hold, and what heals by itself needs no solver"
+    ),
     bad="chaos: {kind: NetworkChaos, spec: {action: delay, duration: 55s, …}}",
     good="chaos: {kind: NetworkChaos, spec: {action: delay, …}}",
-    fix="leave the duration out: what is injected lasts until it is removed",
-    repair="raises the parameter that says how long it lasts, where one does",
+    fix="leave out the duration: the fault then lasts until it is removed",
+    repair="raises the parameter that sets the duration, where there is one",
 )
 def expiring(case: Case) -> Iterator[Problem]:
     """A fault ends before its alerts have fired and held."""

@@ -17,7 +17,7 @@ _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
 @rule(
     "SK208",
-    why="a validation waits for every deadline several times over, on machines that others wait for",
+    why="a validation waits for every deadline several times, on machines that others are waiting for",
     bad="withinSeconds: 7200",
     good="withinSeconds: 2700",
     fix=f"write at most {CAP}, or choose an alert that fires sooner",

@@ -14,11 +14,14 @@ from scenario_kit.render.mistake import did_you_mean
 
 @rule(
     "SK139",
-    why="faults are offered, alerts predicted and propagations judged along what is said of components",
+    why=(
+        "what is declared about components decides which faults are offered, "
+        "which alerts are predicted and how propagations are judged"
+    ),
     bad="calls: [{caller: web, callee: stroe}]",
     good="calls: [{caller: web, callee: store}]",
     fix="name one of the version's `components`",
-    repair="writes the component that is meant, where only one is close",
+    repair="writes the intended component, where only one is close",
     about=("App",),
 )
 def members(case: AppCase) -> Iterator[Problem]:

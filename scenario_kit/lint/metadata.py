@@ -24,14 +24,14 @@ _PLACEHOLDERS = re.compile(
 
 @rule(
     "SK601",
-    why="without a licence nobody may run or change the scenario",
+    why="without a licence, nobody may run or change the scenario",
     bad="license: ''",
     good="license: Apache-2.0",
     fix=f"use one of {', '.join(LICENCES)}",
-    repair="writes the licence that is meant, where only one is close",
+    repair="writes the intended licence, where only one is close",
 )
 def licence(case: Case) -> Iterator[Problem]:
-    """Licence missing or unknown."""
+    """The licence is missing or unknown."""
     named = case.scenario.spec.license
     if named and named not in LICENCES:
         place, message = ("spec", "license"), f"unknown licence '{named}'"
@@ -62,13 +62,13 @@ def placeholders(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK603",
-    why="somebody must be asked when it breaks",
+    why="somebody must answer for it when it breaks",
     bad="authors: []",
     good="authors: [{name: Ada, github: ada}]",
     fix="add spec.authors",
 )
 def owner(case: Case) -> Iterator[Problem]:
-    """Nobody owns the scenario."""
+    """The scenario has no author."""
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
     for i, author in enumerate(case.scenario.spec.authors):
@@ -78,7 +78,7 @@ def owner(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK604",
-    why="a verdict without checks would be worth nothing",
+    why="a verdict without checks would be worthless",
     bad="domain: finops",
     good="domain: sre",
     fix="write `domain: sre`",
@@ -93,9 +93,9 @@ def domain(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK605",
-    why="without it a solver is not told that anything is wrong",
+    why="without it, a solver is not told that anything is wrong",
     bad="brief: ''",
-    good="brief: Customers report that product pages fail since a few minutes.",
+    good="brief: Customers report that product pages have been failing for a few minutes.",
     fix="add spec.brief: what users or alerts report",
 )
 def no_brief(case: Case) -> Iterator[Problem]:
@@ -121,7 +121,7 @@ def suspended(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK606",
-    why="it hides the next finding of its kind",
+    why="it would hide the next finding of its kind",
     bad="suppress: [{code: SK999, reason: …, until: 2020-01}]",
     good="suppress: []",
     fix="drop it, or correct its code or date",

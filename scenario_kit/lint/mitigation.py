@@ -16,10 +16,10 @@ from scenario_kit.model.scenario import LABELLED
 
 @rule(
     "SK413",
-    why="nobody on call has our receipts: a solution is what an operator would do with kubectl",
+    why="nobody on call has the kit's receipts: a solution is what an operator would do with kubectl",
     bad="solutions: [{name: fix, fixes: [port], changes: [{removeFault: {fault: port}}]}]",
     good="solutions: [{name: fix, fixes: [port], changes: [{patch: {target: Service/cart, …}}]}]",
-    fix="write the changes that an operator would make, or leave the solution out where there is none",
+    fix="write the changes that an operator would make, or leave out the solution where there is none",
     repair="writes the changes of the fault's own solution, where it has one",
     severity=Severity.WARNING,
 )
@@ -79,14 +79,14 @@ def _rewritten(place: Place, changes: Sequence[Change], former: int) -> tuple[Ed
 
 @rule(
     "SK414",
-    why="whether an incident can be ended by an operator at all decides what a solver is asked, and how it is scored",
+    why="whether an operator can end the incident at all decides what a solver is asked and how it is scored",
     bad="mitigation: None   # with solutions",
     good="mitigation: None   # without solutions: diagnosis only",
     fix="write `mitigation: Native`, `Workaround` or `None`, and solutions unless it is None",
     about=("Fault",),
 )
 def undeclared(case: FaultCase) -> Iterator[Problem]:
-    """Mitigation is undeclared, or contradicts the solutions."""
+    """Mitigation is not declared, or contradicts the solutions."""
     fault = case.fault
     repaired = fault.solutions or any(isinstance(e, Mapping) and e.get("fix") for e in fault.entities)
     if "mitigation" not in case.document:
@@ -104,7 +104,7 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
 
 @also("SK414", "Scenario")
 def contradicted(case: Case) -> Iterator[Problem]:
-    """Mitigation is undeclared, or contradicts the solutions."""
+    """Mitigation is not declared, or contradicts the solutions."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _unprovable(case)
     yield from _unshown(case)

@@ -37,16 +37,16 @@ _WORD: Final = re.compile(r"[a-z]+|[A-Z][a-z]*")
 
 @rule(
     "SK210",
-    why="a solver lists objects first: a name that says what is wrong leaves nothing to find",
+    why="a solver starts by listing objects: a name that says what is wrong leaves nothing to find",
     bad="metadata: {name: cart-network-partition}",
     good="metadata: {name: \"{{ neutral('pods') }}\"}",
-    fix="let `neutral(prefix)` draw the name, with a prefix that somebody who knows nothing could have chosen",
-    repair="draws the name, wherever it stands in the file",
+    fix="let `neutral(prefix)` draw the name, with a prefix that reveals nothing",
+    repair="uses a drawn name, everywhere in the file",
     severity=Severity.WARNING,
     about=("Scenario", "Fault"),
 )
 def telling(case: Case | FaultCase) -> Iterator[Problem]:
-    """A name that a fault creates, or a value that it sets, says what is wrong."""
+    """A name that a fault creates, or a value that it sets, gives the answer away."""
     known: set[str] | None = None
     for found in fresh(case, _named if isinstance(case, FaultCase) else _texts):
         name = str(found.spot.value)
@@ -122,7 +122,7 @@ def _neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:
     about=("Scenario", "Fault"),
 )
 def answers(case: Case | FaultCase) -> Iterator[Problem]:
-    """The answer stands where a solver can read it."""
+    """The answer is written where a solver can read it."""
     if isinstance(case, Case):
         place = ("metadata", "namespace")
         namespace = case.positions.texts.get(place, "")

@@ -21,13 +21,13 @@ _ALL_PODS: Final = ("ResourceQuota", "LimitRange", "MutatingWebhookConfiguration
 
 @rule(
     "SK136",
-    why="what cannot be done is no background, and what overlaps itself is never taken back cleanly",
+    why=("noise that cannot be carried out is no background, and noise that overlaps itself cannot be undone cleanly"),
     bad="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 900}, everySeconds: 600}]",
     good="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 240}, everySeconds: 600}]",
-    fix="choose another target, or other times",
+    fix="choose another target, or another interval or duration",
 )
 def playable(case: Case) -> Iterator[Problem]:
-    """Background noise that cannot be played."""
+    """Background noise that cannot be carried out."""
     if case.app is None or case.objects is None:
         return
     lasting: dict[str, str] = {}
@@ -70,13 +70,13 @@ def _unfit(case: Case, app: App, noise: Noise) -> str:
 
 @rule(
     "SK137",
-    why="noise that hits what is broken heals it or hides it, and the label is proven no more",
+    why="noise that hits the broken object heals or hides the fault, so the label is no longer proven",
     bad="a fault on Service/cart, and noise: [{name: cart, restart: {target: Deployment/cart}, everySeconds: 600}]",
     good="noise: [{name: ads, restart: {target: Deployment/ad}, everySeconds: 600}]",
     fix="aim the noise at another component",
 )
 def apart(case: Case) -> Iterator[Problem]:
-    """Background noise touches what the incident is about."""
+    """Background noise touches what the fault breaks."""
     if case.app is None:
         return
     for i, noise in enumerate(case.scenario.spec.noise):

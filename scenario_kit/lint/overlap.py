@@ -13,7 +13,7 @@ from scenario_kit.render import after
 
 @rule(
     "SK126",
-    why="the later one hides the earlier, so neither can be shown to be a cause, or be repaired alone",
+    why="the later one hides the earlier, so neither can be proven to be a cause or repaired on its own",
     bad="two faults of type container-image-not-found on Deployment/cart",
     good="one of them on Deployment/cart, the other on Deployment/ad",
     fix="aim one of them at another object, or drop it",

@@ -32,7 +32,7 @@ _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
 
 @rule(
     "SK310",
-    why="an expression that was never seen to fire may never fire, and what it fires on by mistake is found at night",
+    why=("an expression that was never seen to fire may never fire, and its false alarms are then discovered at night"),
     bad="catalog/alerts/shop.yaml without catalog/alerts/tests/shop.yaml",
     good="catalog/alerts/tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6, fires: cart}]",
     fix="add a case with `fires` for each alert to tests/<pack>.yaml beside the pack (docs/add-an-alert-pack.md)",
@@ -65,16 +65,16 @@ def _meant(name: str, names: set[str]) -> str:
 
 @rule(
     "SK311",
-    why="whoever is on call reads the text, and decides by a number that the rule does not have",
+    why="the engineer on call reads the text, and acts on a number that the rule does not use",
     bad="expr: … > 2000, description: Requests take longer than 20 s.",
     good="expr: … > 2000, description: Requests take longer than 2 s.",
-    fix="write the number of the expression, or leave it to {{ $value }}",
-    repair="writes the number of the expression, where the text can mean one only",
+    fix="write the number from the expression, or use {{ $value }}",
+    repair="writes the number from the expression, where the text can mean only one",
     severity=Severity.WARNING,
     about=("Pack",),
 )
 def texts(case: PackCase) -> Iterator[Problem]:
-    """A number in the text of an alert is none of its expression."""
+    """A number in the text of an alert does not occur in its expression."""
     for (place, entry), known in zip(case.groups(), case.rules, strict=False):
         written = entry.get("annotations")
         for name, text in (written if isinstance(written, Mapping) else {}).items():
@@ -119,10 +119,10 @@ def _in_unit(unit: str, known: AlertRule) -> set[float]:
 
 @rule(
     "SK312",
-    why="every app fails a request now and then: an alert on any error fires without a fault",
+    why="in every app some request fails now and then: an alert on any error fires without a fault",
     bad='sum(rate(calls_total{status="ERROR"}[2m])) > 0',
     good='sum(rate(calls_total{status="ERROR"}[2m])) / sum(rate(calls_total[2m])) > 0.05',
-    fix=f"compare the share of errors with one above the baseline, or let the pack say `assumes: [{QUIET}]`",
+    fix=f"compare the error ratio with a threshold above the baseline, or let the pack declare `assumes: [{QUIET}]`",
     severity=Severity.WARNING,
     about=("Pack",),
 )
@@ -151,11 +151,11 @@ def _counts_errors(node: Any) -> bool:
 
 @rule(
     "SK313",
-    why="two alerts of one name cannot be told apart in what a scenario expects, nor on a pager",
+    why=("two alerts with the same name cannot be told apart, neither in a scenario's expectations nor on a pager"),
     bad="two rules `alert: CartFails` without labels that differ",
     good="one rule, or labels that tell them apart (tier: edge, tier: backend)",
     fix="drop one of them, or give it another name",
-    repair="drops a rule that is a copy",
+    repair="drops a rule that is an exact copy",
     about=("Pack",),
 )
 def twice(case: PackCase) -> Iterator[Problem]:

@@ -49,7 +49,10 @@ NODE, KERNEL, CLUSTER = "node-access", "kernel", "Cluster"
 
 @rule(
     "SK202",
-    why="who runs a scenario must know beforehand what it can do to the cluster's nodes and to other people's objects",
+    why=(
+        "anyone who runs a scenario must know beforehand what it can do to "
+        "the cluster's nodes and to other people's objects"
+    ),
     bad="securityContext: {privileged: true}   # and nothing in `requires`",
     good="requires: [node-access]   # or no privilege at all",
     fix="do without it, or declare it",
@@ -57,7 +60,7 @@ NODE, KERNEL, CLUSTER = "node-access", "kernel", "Cluster"
     about=("Scenario", "Fault", "App"),
 )
 def privileges(case: Judged) -> Iterator[Problem]:
-    """A privilege that is not declared."""
+    """A privilege is not declared."""
     for found in fresh(case, _hosts):
         if not _declared(case, found):
             yield _undeclared(case, found, f"{found.subject} has {_told(found.spot)}")
@@ -196,14 +199,17 @@ def _outside(change: Change, app: App) -> tuple[str, str]:
 
 @rule(
     "SK203",
-    why="an account that can write everywhere can undo the trial, read the answer, and damage what is not its business",
+    why=(
+        "an account that can write everywhere can undo the trial, read the "
+        "answer, and damage what is none of its business"
+    ),
     bad="roleRef: {kind: ClusterRole, name: cluster-admin}",
     good="a Role in the app's namespace with the verbs that are needed",
-    fix="grant what is needed by a Role and a RoleBinding in the app's namespace",
+    fix="grant what is needed with a Role and a RoleBinding in the app's namespace",
     about=("Scenario", "Fault", "App"),
 )
 def cluster_wide(case: Judged) -> Iterator[Problem]:
-    """An account may write in the whole cluster."""
+    """An account may write anywhere in the cluster."""
     for found in fresh(case, _powers):
         yield Problem(
             found.site.place,
@@ -229,15 +235,17 @@ def _powers(obj: Object) -> Iterator[Spot]:
 
 @rule(
     "SK213",
-    why="a solver's rights come from the lab's policy alone: a right that comes with a fault points at the fault, "
-    "and one on the injector's objects is the answer",
+    why=(
+        "a solver's rights come from the lab's policy alone: a right that a fault brings along "
+        "points at the fault, and one on the injector's objects is the answer"
+    ),
     bad="rules: [{apiGroups: [chaos-mesh.org], resources: ['*'], verbs: [get]}]",
     good="no Role that names chaos-mesh.org or scenariokit.io, no binding for the solver",
     fix="drop the rule or the subject",
     about=("Scenario", "Fault", "App"),
 )
 def reaching(case: Judged) -> Iterator[Problem]:
-    """Rights that reveal the injector, or reach it."""
+    """Rights that reveal the fault injector, or reach it."""
     for found in fresh(case, _reach):
         yield Problem(
             found.site.place, f"{found.subject} {found.spot.note}", str(found.spot.value), position=found.site.position

@@ -14,14 +14,14 @@ from scenario_kit.model.reference import bare
 
 @rule(
     "SK129",
-    why="what is not proven to bite may be no cause, and what is not proven to be gone spoils the next trial",
+    why=("a fault not proven to take effect may not be the cause, and one not proven to be gone spoils the next trial"),
     bad="effect: [{object: {ref: Service/cart, path: spec.ports, contains: 9999}}]   # what was written",
     good="effect: [{query: {expr: …, is: GreaterThan, value: 0}}] and undone: [{object: {ref: …, exists: false}}]",
-    fix="add checks to `effect` that look at what breaks, and checks to `undone` that tell when it is over",
+    fix="add checks to `effect` that observe what breaks, and checks to `undone` that show that it is over",
     about=("Fault",),
 )
 def probes(case: FaultCase) -> Iterator[Problem]:
-    """A fault has no inverse, or is not proven to bite or to be gone."""
+    """A fault has no inverse, or no proof that it took effect or that it is gone."""
     if not case.fault.undone:
         yield Problem((), "nothing proves that the fault is gone: it has no `undone`", expected="at least one check")
     ran = [i for i, change in enumerate(case.fault.changes) if isinstance(change, dict) and "run" in change]
@@ -40,7 +40,7 @@ def probes(case: FaultCase) -> Iterator[Problem]:
 
 @also("SK129", "Scenario")
 def probes_of_use(case: Case) -> Iterator[Problem]:
-    """A fault has no inverse, or is not proven to bite or to be gone."""
+    """A fault has no inverse, or no proof that it took effect or that it is gone."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:
             for _, message in _unproven(case.faults[use.name]):

@@ -20,7 +20,7 @@ from scenario_kit.render.namespaces import as_written
 
 @rule(
     "SK304",
-    why="a fault that does not bite cannot be the cause of anything",
+    why="a fault without an effect cannot be the cause of anything",
     bad="parameters: {targetPort: 8080}   # the container listens on 8080",
     good="parameters: {targetPort: 9999}",
     fix="choose parameters that differ from what the app already has",
@@ -37,11 +37,11 @@ def no_effect(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK121",
-    why="its target does not exist, or the patch does not fit it; the run would stop there",
+    why="its target does not exist, or the patch does not apply to it; the run would stop there",
     bad="restart: {target: Deployment/crt}",
     good="restart: {target: Deployment/cart}",
-    fix="name an object that `scenario-kit render PATH` lists, and paths that it has",
-    repair="writes the target that is meant, where only one object of its kind is close",
+    fix="name an object that `scenario-kit render PATH` lists, and paths that exist in it",
+    repair="writes the intended target, where only one object of its kind is close",
 )
 def impossible(case: Case) -> Iterator[Problem]:
     """A change cannot be made."""
@@ -69,8 +69,8 @@ def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
 
 @rule(
     "SK133",
-    why="a documented step that does nothing misleads whoever follows it",
-    bad="scale: {target: Deployment/cart, replicas: 1}   # it has 1 while the fault is in force",
+    why="a documented step that does nothing misleads anyone who follows it",
+    bad="scale: {target: Deployment/cart, replicas: 1}   # it already has 1 while the fault is in force",
     good="patch: {target: Service/cart, …}",
     fix="drop the change, or change what the fault changed",
 )
@@ -83,13 +83,13 @@ def idle(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK122",
-    why="prose cannot be validated; each is executed",
+    why="each one is executed, and prose cannot be",
     bad="solutions: [{name: fix-it, description: restore the port}]",
     good="solutions: [{name: fix-it, changes: [{patch: {…}}]}]",
     fix="write the changes that carry it out",
 )
 def prose(case: Case) -> Iterator[Problem]:
-    """A solution or decoy without a change."""
+    """A solution or decoy has no changes."""
     for procedure in case.procedures():
         if not procedure.changes:
             yield Problem(procedure.place, f"{procedure.kind} '{procedure.name}' has no changes")
@@ -97,10 +97,10 @@ def prose(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK416",
-    why="nobody could tell whether the incident can be ended at all",
+    why="nothing shows that the incident can be resolved at all",
     bad="two faults, and one solution that fixes the first",
     good="solutions whose `fixes` name every fault of role Cause or Sustaining",
-    fix="add a solution, or name the fault in `fixes` of one",
+    fix="add a solution, or name the fault in the `fixes` of one",
 )
 def uncovered(case: Case) -> Iterator[Problem]:
     """No solution covers a cause."""
@@ -122,14 +122,14 @@ def uncovered(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK432",
-    why="only wrong fixes show that the symptoms depend on the cause, and not on anything that moves",
+    why="only wrong fixes show that the symptoms depend on the cause, and do not go away with any change",
     bad="decoys: []",
     good="decoys: [{name: restart-frontend, changes: [{restart: {target: Deployment/frontend}}]}]",
     fix="add what somebody would try first, for example restarting a victim",
     severity=Severity.WARNING,
 )
 def no_decoy(case: Case) -> Iterator[Problem]:
-    """No decoy, or none that touches what the incident is about."""
+    """The scenario has no decoy, or none that touches what the incident is about."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident" or not spec.faults:
         return
@@ -166,7 +166,7 @@ def _beside(change: Change, case: Case, about: set[str]) -> bool:
 
 @rule(
     "SK433",
-    why="it would clear the symptoms, which no decoy may",
+    why="it would clear the symptoms, and a decoy must not",
     bad="the same patch as solution and as decoy",
     good="a decoy that repairs something else",
     fix="drop it, or list it as a solution",

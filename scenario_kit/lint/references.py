@@ -22,7 +22,7 @@ from scenario_kit.model import Reference
     bad="app: {name: otel-shop, version: 2.2.0}",
     good="app: {name: otel-demo, version: 2.2.0}",
     fix="choose one that `scenario-kit catalog apps` lists",
-    repair="writes the name that is meant, where only one is close",
+    repair="writes the intended name, where only one is close",
 )
 def app(case: Case) -> Iterator[Problem]:
     """Unknown app, version, load profile or alert pack."""
@@ -79,11 +79,11 @@ def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, .
 
 @rule(
     "SK108",
-    why="nobody knows how to inject it, or which of two is meant",
+    why="the kit does not know how to inject it, or which of two is meant",
     bad="type: pod-kil",
     good="type: pod-failure",
-    fix="choose one that `scenario-kit catalog faults` lists, or add a folder of `faults` beside the scenario",
-    repair="writes the name that is meant, where only one is close",
+    fix="choose one that `scenario-kit catalog faults` lists, or define it in `faults/` beside the scenario",
+    repair="writes the intended name, where only one is close",
 )
 def fault_type(case: Case) -> Iterator[Problem]:
     """Unknown fault type, or two of one name."""
@@ -108,11 +108,11 @@ def fault_type(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK109",
-    why="the fault or app would be run with something else than was meant",
+    why="the fault or app would run with something other than what was intended",
     bad="parameters: {targetport: 9999}",
     good="parameters: {targetPort: 9999}",
     fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
-    repair="writes the parameter's name or value, where only one can be meant",
+    repair="writes the parameter's name or value, where only one can be intended",
 )
 def parameters(case: Case) -> Iterator[Problem]:
     """A parameter or option does not fit its schema."""
@@ -146,10 +146,10 @@ def _misfits(
     bad="target: Deployment/redis",
     good="target: Deployment/valkey-cart",
     fix="name an object that `scenario-kit render PATH` lists",
-    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
 def target(case: Case) -> Iterator[Problem]:
-    """The target is not an object of the app, or of another kind than the fault breaks."""
+    """The target is not an object of the app, or is of a kind that the fault does not break."""
     for i, use in enumerate(case.scenario.spec.faults):
         place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
         kinds = case.types[use.type].targets if use.type in case.types else ()
@@ -171,13 +171,13 @@ def target(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK123",
-    why="a scenario is plain data; only faults of the catalogue are templates",
+    why="a scenario is plain data; only faults in the catalogue are templates",
     bad="target: 'Service/{{ name }}'",
     good="target: Service/cart",
     fix="write the value itself",
 )
 def templates(case: Case) -> Iterator[Problem]:
-    """Template text, or a template that cannot be rendered."""
+    """A template where none is allowed, or one that cannot be rendered."""
     for place, finding in case.unrendered:
         astray = meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
         if finding.code not in ("SK120", "SK135", "SK304") and not astray:
@@ -215,13 +215,15 @@ def parts(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK135",
-    why="a solver would see what is said to be hidden, and the label would be another object than the one that shows",
+    why=(
+        "a solver would see what is declared hidden, and the label would name a different object from the visible one"
+    ),
     bad="a pod-failure with visibility: Hidden   # it writes annotations on the pods",
     good="a network-delay with visibility: Hidden",
     fix="write `visibility: Visible`, or choose another fault",
 )
 def hidden(case: Case) -> Iterator[Problem]:
-    """A fault that cannot be hidden is to be."""
+    """A fault is declared hidden, but cannot be."""
     for place, finding in case.unrendered:
         if finding.code == "SK135":
             place = (*place, "visibility")
@@ -230,14 +232,14 @@ def hidden(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK131",
-    why="the reference leads nowhere",
+    why="the reference points at nothing",
     bad="fixes: [port]   # the fault is called catalog-port",
     good="fixes: [catalog-port]",
     fix="use the name of one of `spec.faults`",
-    repair="writes the name that is meant, where only one is close, or there is only one fault",
+    repair="writes the intended name, where only one is close, or there is only one fault",
 )
 def fault_names(case: Case) -> Iterator[Problem]:
-    """Names a fault that the scenario does not have."""
+    """A reference names a fault that the scenario does not have."""
     known = [use.name for use in case.scenario.spec.faults]
     for place, name in _named_faults(case):
         if name not in known:
@@ -270,7 +272,7 @@ def _named_faults(case: Case) -> Iterator[tuple[Place, str]]:
     why="none of them ever starts",
     bad="a starts after b, b after a",
     good="a starts at once, b after a",
-    fix="let one of them start by itself",
+    fix="let one of them start on its own",
 )
 def start_order(case: Case) -> Iterator[Problem]:
     """Faults wait for each other."""

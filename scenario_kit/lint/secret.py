@@ -34,14 +34,14 @@ _BITS, _LETTERS = 3.6, 20
 
 @rule(
     "SK206",
-    why="what is published once is known for ever, whoever it belongs to",
+    why="a secret that was published once is public for ever",
     bad="GITHUB_TOKEN: ghp_…",
     good="a value that the app generates when it is deployed",
-    fix="remove it, revoke it where it was valid, and let the app generate what it needs",
+    fix="remove it, revoke it wherever it is valid, and let the app generate what it needs",
     about=("Scenario", "Fault", "App", "Pack"),
 )
 def secrets(case: Case | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
-    """A secret stands in the file."""
+    """The file contains a secret."""
     for place, text in case.positions.texts.items():
         if what := _secret(place, text):
             yield Problem(place, f"this looks like {what}", f"{text.strip()[:6]}…", "no secret")

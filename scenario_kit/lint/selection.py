@@ -23,13 +23,16 @@ _UNKNOWN = ("removeFault", "undoRollout", "run")
 
 @rule(
     "SK111",
-    why="what selects no pod changes nothing, and what selects others breaks, or repairs, something else as well",
+    why=(
+        "a selector that matches no pod changes nothing, and one that "
+        "matches others breaks or repairs something else too"
+    ),
     bad="labelSelectors: {app: payment-service}   # the pods have app: payment",
     good="labelSelectors: {app: payment}",
-    fix="select by labels that the pods of the target have, and no others; `scenario-kit render PATH` shows them",
+    fix="select by labels that only the target's pods have; `scenario-kit render PATH` shows them",
 )
 def selectors(case: Case) -> Iterator[Problem]:
-    """A selector matches no pod, or others than the target's."""
+    """A selector matches no pod, or pods other than the target's."""
     if case.app is None or case.objects is None:
         return
     objects: Sequence[Object] = case.objects

@@ -22,10 +22,10 @@ _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
 
 @rule(
     "SK125",
-    why="trouble travels from what is called to who calls it; where no call is, nothing carries it",
+    why="failures travel from callee to caller; where there is no call, nothing carries them",
     bad="{from: Deployment/ad, to: Deployment/payment}   # payment does not call ad",
     good="{from: Deployment/ad, to: Deployment/frontend}",
-    fix="let each edge follow one call; `scenario-kit catalog apps show NAME` lists them",
+    fix="let each edge follow a call of the app; `scenario-kit catalog apps show NAME` lists them",
     severity=Severity.WARNING,
 )
 def calls(case: Case) -> Iterator[Problem]:

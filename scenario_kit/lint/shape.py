@@ -14,11 +14,11 @@ from scenario_kit.load.edit import Put
     why="the folder is the registration: catalogues, reports and evidence find a scenario by its name",
     bad="catalog/scenarios/redis1/scenario.yaml with metadata.name cart-oom",
     good="catalog/scenarios/cart-oom/scenario.yaml with metadata.name cart-oom",
-    fix="rename the folder, or the scenario",
+    fix="rename the folder or the scenario",
     repair="gives the scenario the name of its folder",
 )
 def folder_name(case: Case) -> Iterator[Problem]:
-    """The folder has another name than the scenario."""
+    """The folder and the scenario have different names."""
     folder = case.path.resolve().parent
     if case.merged and folder.name != case.scenario.name:
         message = f"the scenario is called '{case.scenario.name}', its folder '{folder.name}'"

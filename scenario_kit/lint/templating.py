@@ -26,10 +26,10 @@ add(
         "SK138",
         "The parameters of an app's twin do not fit together",
         Severity.ERROR,
-        "the lab could not simulate the app: a trial would wait for it until it gives up",
+        "the lab cannot simulate the app, and a trial would wait for it until it times out",
         "edges: [{caller: web, callee: store, protocol: grpcs, address: {env: STORE_ADDR}}]",
         "edges: [{caller: web, callee: store, protocol: grpc, address: {env: STORE_ADDR}}]",
-        "correct twin.yaml beside the app; docs/twin-reference.md has every field",
+        "correct the twin.yaml beside the app; docs/twin-reference.md describes every field",
         by="lint",
     )
 )

@@ -17,14 +17,14 @@ from scenario_kit.model.scenario import LABELLED
 
 @rule(
     "SK112",
-    why="a solver is scored against this name; what nobody can observe cannot be named",
+    why="a solver is scored against this name, and cannot name what cannot be observed",
     bad="entity: Deployment/redis-cache",
     good="entity: Deployment/valkey-cart",
     fix="name the object that the fault changes",
-    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
 def known_causes(case: Case) -> Iterator[Problem]:
-    """The root cause names no object of the app, and none that a fault creates."""
+    """The root cause names neither an object of the app nor one that a fault creates."""
     if case.objects is None:
         return
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
@@ -44,11 +44,11 @@ def known_causes(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK405",
-    why="whoever finds the real cause would be scored as wrong",
+    why="anyone who finds the real cause would be scored as wrong",
     bad="a fault on Service/product-catalog, labelled as Service/currency",
     good="entity: Service/product-catalog",
     fix="label the object that the fault itself names as its cause",
-    repair="writes the object that the fault changes, where it is one",
+    repair="writes the object that the fault changes, where there is only one",
 )
 def untouched(case: Case) -> Iterator[Problem]:
     """The labelled object is not what the fault changes."""
@@ -84,8 +84,8 @@ def _blamed(case: Case, number: int) -> Iterator[Problem]:
     why="the object suffers from the fault, but repairing it changes nothing",
     bad="entity: Deployment/frontend   # it only calls what is broken",
     good="entity: Service/product-catalog",
-    fix="label the object that the fault changes; victims belong into the propagation",
-    repair="writes the object that the fault changes, where it is one",
+    fix="label the object that the fault changes; victims belong in the propagation",
+    repair="writes the object that the fault changes, where there is only one",
 )
 def victims(case: Case) -> Iterator[Problem]:
     """A victim is labelled as the cause."""
@@ -118,10 +118,13 @@ def _suffers(case: Case, entity: str) -> bool:
 
 @rule(
     "SK404",
-    why="whoever finds it would be scored as wrong, and removing the labelled causes would not end the incident",
+    why=(
+        "anyone who finds the real cause would be scored as wrong, and "
+        "removing the labelled causes would not end the incident"
+    ),
     bad="two faults of role Cause, one root cause",
     good="a root cause for each fault of role Cause or Sustaining, and none for a Trigger or a Distractor",
-    fix="add it to spec.groundTruth.rootCauses, or give the fault the role that it has",
+    fix="add it to spec.groundTruth.rootCauses, or give the fault the role it really plays",
 )
 def unlabelled(case: Case) -> Iterator[Problem]:
     """The root causes are not the faults whose removal ends the incident."""
@@ -168,11 +171,11 @@ def _unset(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK409",
-    why="only where the name is drawn at injection can the fault alone tell which object it is",
+    why="it may be omitted only where the object's name is drawn at injection, as only the fault knows it then",
     bad="rootCauses: [{fault: catalog-port}]",
     good="rootCauses: [{fault: catalog-port, entity: Service/product-catalog}]",
     fix="name the object that the fault changes",
-    repair="writes the object that the fault changes, where it is one",
+    repair="writes the object that the fault changes, where there is only one",
 )
 def nameless(case: Case) -> Iterator[Problem]:
     """The root cause has no entity."""
@@ -187,7 +190,10 @@ def nameless(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK408",
-    why="an incident has a cause and can be ended; where there is none, there is nothing to find and nothing to repair",
+    why=(
+        "an incident has a cause and can be resolved; where there is none, "
+        "there is nothing to find and nothing to repair"
+    ),
     bad="outcome: NoIncident with rootCauses",
     good="outcome: Incident with rootCauses",
     fix="label the cause, or choose another outcome",
@@ -223,11 +229,11 @@ def outcome(case: Case) -> Iterator[Problem]:
 
 @rule(
     "SK115",
-    why="a chain through something that is not there explains nothing",
+    why="a chain through something that does not exist explains nothing",
     bad="{from: Service/product-catalog, to: Deployment/frontned}",
     good="{from: Service/product-catalog, to: Deployment/frontend}",
     fix="name objects of the app, or `Fault/<name>` for a fault whose object has a generated name",
-    repair="writes the object that is meant, where only one of its kind is close, or one of another has its name",
+    repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
 def nodes(case: Case) -> Iterator[Problem]:
     """The propagation names an object that does not exist."""

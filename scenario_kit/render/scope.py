@@ -106,7 +106,7 @@ class Scope:
             f"fault '{self.fault}': {message}",
             observed=f"target {self.target}",
             expected="parameters that change what the target does",
-            why="a fault that does not bite cannot be the cause of anything",
+            why="a fault without an effect cannot be the cause of anything",
             fix=f"aim fault '{self.fault}' at another object, or give it other parameters",
         )
 

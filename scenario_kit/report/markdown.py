@@ -1,4 +1,4 @@
-"""A validation as Markdown: one headline, the trials, the findings, one next command."""
+"""A validation as Markdown: one headline, one next command, the findings, the trials."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ _WORD: Final = {
     Verdict.KIT_ERROR: "KIT ERROR",
     Verdict.INCONCLUSIVE: "INCONCLUSIVE",
 }
-#: A pull-request comment may hold 65,536 characters; findings are cut before that.
+#: A pull-request comment may hold 65,536 characters; the steps of the last trials are left out before that.
 LIMIT: Final = 60_000
+_CUT_ROOM: Final = 500
 
 
 def render(report: Report) -> str:
     """The whole page."""
     validation = report.validation
-    parts = [
+    head = [
         f"# {_WORD[validation.verdict]}: {validation.scenario}",
         escape(validation.headline) + ".",
+        f"Next: `{validation.next}`" if validation.next else "",
         _facts(validation),
         *(_findings(validation.findings) if validation.findings else []),
         "## Trials",
@@ -40,12 +42,20 @@ def render(report: Report) -> str:
         *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
         *(["## Incidents with the same alerts", _told(apart(near))] if (near := validation.identifiability) else []),
         *(["## Faults with the same alerts", _told(resembling(alike))] if (alike := validation.resemblance) else []),
-        *(_trial(t) for t in validation.trials),
-        f"Next: `{validation.next}`" if validation.next else "",
-        f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>",
     ]
-    text = "\n\n".join(p for p in parts if p)
-    return text if len(text) <= LIMIT else text[:LIMIT] + "\n\n… cut; the rest is in report.json\n"
+    foot = f"<sub>scenario-kit {report.kit}, {report.created}, scenario digest `{validation.digest[:12]}`</sub>"
+    return _within(head, [_trial(t) for t in validation.trials], foot)
+
+
+def _within(head: list[str], trials: list[str], foot: str) -> str:
+    """The parts as one page of at most ``LIMIT`` bytes: whole trials go first, so that no table breaks off."""
+    for kept in range(len(trials), -1, -1):
+        note = f"The steps of {len(trials) - kept} trials are left out here; report.json has them."
+        text = "\n\n".join(p for p in [*head, *trials[:kept], note if kept < len(trials) else "", foot] if p)
+        if len(text.encode()) <= LIMIT:
+            return text
+    cut = text.encode()[: LIMIT - _CUT_ROOM].decode(errors="ignore")
+    return f"{cut}\n\n… cut here; report.json has the rest.\n\n{foot}"
 
 
 def _facts(validation: Validation) -> str:

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from msgspec import structs
+
 from scenario_kit import __version__
 from scenario_kit.lint import RULES
-from scenario_kit.model import Finding
+from scenario_kit.model import Finding, Position
 from scenario_kit.report.document import Report
 
 
 def render(report: Report) -> str:
-    """All findings of a validation: of the static rules and of its trials."""
-    return json.dumps(log(report.validation.findings), indent=2, ensure_ascii=False)
+    """All findings of a validation; code scanning wants a place for each, so what trials found is about the file."""
+    whole = Position(path=report.validation.path, line=1, column=1)
+    placed = [f if f.position else structs.replace(f, position=whole) for f in report.validation.findings]
+    return json.dumps(log(placed), indent=2, ensure_ascii=False)
 
 
 def log(findings: Sequence[Finding]) -> dict[str, object]:

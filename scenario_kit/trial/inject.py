@@ -210,7 +210,7 @@ def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         message=f"injecting '{fault.name}' ({fault.type} on {fault.target}) has no measurable effect",
         observed=observed,
         expected=expected,
-        why="a fault that does not bite cannot be the cause of anything",
+        why="a fault without an effect cannot be the cause of anything",
         fix="choose parameters that differ more from what the app already has, or a target with traffic",
     )
 
@@ -248,6 +248,6 @@ def _never_started(fault: Fault, wanted: str, within: float, history: AlertHisto
         message=f"fault '{fault.name}' never started: {wanted}, for which it waits, did not fire",
         observed=f"firing after {within:.0f} s: {', '.join(firing) or 'nothing'}",
         expected=f"{wanted} within {within:.0f} s of the injection before it",
-        why="a scenario whose second half never comes is another scenario",
+        why="a scenario whose second half never happens is a different scenario",
         fix="wait for an alert that an earlier fault raises, or raise start.onAlert.withinSeconds",
     )

@@ -164,6 +164,6 @@ def _unstartable(step: Step, target: str, why: str, does: str = "does") -> Findi
         message=f"after solution '{step.name}', {target} {does} not start again",
         observed=f"restarted once the incident was over: {why}",
         expected="the next rollout gets through, as before the incident",
-        why="an app that runs on only until its next release, or its next node failure, is not repaired",
-        fix="let the solution repair that as well, or not do it",
+        why="an app that keeps running only until its next release or node failure is not repaired",
+        fix="let the solution repair that too, or leave that change out",
     )

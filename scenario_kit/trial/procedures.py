@@ -77,6 +77,6 @@ def _impossible(step: Step, problem: AuthoringError | Rejected) -> Finding:
         message=f"{step.use.lower()} '{step.name}' " + ("changes nothing" if nothing else "cannot be executed"),
         observed=problem.message,
         expected="every change of it changes the object that it names",
-        why="a documented step that does nothing misleads whoever follows it",
+        why="a documented step that does nothing misleads anyone who follows it",
         fix=problem.fix or "correct its target",
     )

@@ -1,0 +1,69 @@
+"""The renderings for pull requests and for programs: Markdown, SARIF, JUnit."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.model import Finding, Severity, StepStatus, Verdict
+from scenario_kit.report import junit, markdown, sarif
+from scenario_kit.report.document import Report
+
+FINDING = Finding(
+    code="SK322", severity=Severity.ERROR, message="it did not fire → so what", step="expectAlerts", trial="t0"
+)
+
+
+def report_of(trials, message="", findings=(FINDING,)):
+    steps = tuple(
+        StepStatus(index=i, step=f"step {i}", outcome="Broken", started_at=i, finished_at=i + 1, message=message)
+        for i in range(20)
+    )
+    results = tuple(
+        TrialResult(name=f"t{n}", purpose=f"repeat-{n}", describe="", seed=n, outcome="Broken", steps=steps,
+                    findings=findings)
+        for n in range(trials)
+    )  # fmt: skip
+    return Report(
+        validation=Validation(
+            scenario="s", path="catalog/scenarios/s/scenario.yaml", plan="quick", verdict=Verdict.FAIL, headline="x",
+            findings=findings, trials=results, next="scenario-kit explain SK322",
+        )
+    )  # fmt: skip
+
+
+def test_the_next_command_stands_below_the_headline():
+    lines = [line for line in markdown.render(report_of(1)).splitlines() if line]
+    assert lines[:3] == ["# FAIL: s", "x.", "Next: `scenario-kit explain SK322`"]
+
+
+@pytest.mark.parametrize(("trials", "left_out"), [(1, 0), (15, 8)])
+def test_a_comment_that_would_be_too_long_leaves_whole_trials_out(trials, left_out):
+    text = markdown.render(report_of(trials, message="→" * 200 if trials > 1 else ""))
+    assert len(text.encode()) <= markdown.LIMIT
+    assert text.count("<details>") == text.count("</details>") < trials + 1
+    assert ("are left out here" in text) is bool(left_out)
+    assert text.splitlines()[-1].startswith("<sub>")
+
+
+def test_what_has_no_end_is_cut():
+    many = [Finding(code="SK322", severity=Severity.ERROR, message=f"{n}" + "ö" * 500) for n in range(200)]
+    text = markdown.render(report_of(1, findings=tuple(many)))
+    assert len(text.encode()) <= markdown.LIMIT
+    assert "report.json has the rest" in text
+
+
+def test_what_trials_found_has_a_place_for_code_scanning():
+    (run,) = json.loads(sarif.render(report_of(1)))["runs"]
+    (found,) = run["results"]
+    assert found["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "catalog/scenarios/s/scenario.yaml"},
+        "region": {"startLine": 1, "startColumn": 1},
+    }
+    assert run["tool"]["driver"]["rules"][found["ruleIndex"]]["id"] == found["ruleId"] == "SK322"
+
+
+def test_a_broken_trial_is_a_failure_for_junit():
+    suite = ET.fromstring(junit.render(report_of(2))).find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "2")

@@ -15,6 +15,7 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
+from scenario_kit.judge.alerts import Beside
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
@@ -128,12 +129,16 @@ class TrialRun:
             others=tuple(runbook.namespaces.values()),
         )
 
-    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, AlertHistory]:
+    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, Beside]:
         """What the rules of packs that the scenario does not use say by now."""
-        catalog, used = self._environment.catalog, {rule.pack for rule in runbook.rules}
-        others = {pack: catalog.alert_pack(pack) for pack in catalog.alert_packs() if pack not in used}
+        catalog, used = self._environment.catalog, tuple(dict.fromkeys(rule.pack for rule in runbook.rules))
         return {
-            pack: self._evaluator(spec, runbook, rules, clock).advance(clock.now()) for pack, rules in others.items()
+            pack: Beside(
+                self._evaluator(spec, runbook, catalog.alert_pack(pack), clock).advance(clock.now()),
+                catalog.packs_with(used, pack),
+            )
+            for pack in catalog.alert_packs()
+            if pack not in used
         }
 
     def _conclude(self, context: Context) -> None:

@@ -129,6 +129,12 @@ class Catalog:
         """
         return self._keep(("pack", name), lambda: self._rules(name))
 
+    def packs_with(self, chosen: Sequence[str], pack: str) -> tuple[str, ...]:
+        """The chosen packs and this one, without those that define one of its alerts, too (SK313). Raises as above."""
+        names = {rule.name for rule in self.alert_pack(pack)}
+        apart = [c for c in chosen if c != pack and names.isdisjoint(rule.name for rule in self.alert_pack(c))]
+        return (*apart, pack)
+
     def prometheus_rules(self, *packs: str) -> Object:
         """The packs as one Prometheus rule file, without what only we know.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import typer
 import yaml
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from scenario_kit.draft import Answers
     from scenario_kit.model import App, FaultType
     from scenario_kit.render.offers import Offer
+
+
+#: Targets that a message names.
+_SHOWN: Final = 12
 
 
 def complete(
@@ -109,7 +113,19 @@ def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: C
     if not told.startswith(fault):
         told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
     there = _types(faults_for(entity, app, catalog), app, catalog)
-    raise UsageError(told, fix=f"{found.fix or 'choose another target'}, or one of: {there}")
+    fix = f"{found.fix or 'choose another target'} ({fault} fits {_fitting(fault, app, catalog)})"
+    raise UsageError(told, fix=f"{fix}, or break {entity} by one of: {there}")
+
+
+def _fitting(fault: str, app: App, catalog: Catalog) -> str:
+    """What the fault can be aimed at, with its defaults."""
+    from scenario_kit.render.golden import objects_for
+    from scenario_kit.render.offers import offers
+
+    fault_type = catalog.fault(fault)
+    fitting = [o.target for o in offers(fault_type, app, objects_for(fault_type, app, catalog))]
+    more = f" and {len(fitting) - _SHOWN} more" if len(fitting) > _SHOWN else ""
+    return (", ".join(fitting[:_SHOWN]) or f"nothing of {app.name}") + more
 
 
 def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:

@@ -72,9 +72,7 @@ def propagation(
 
 
 def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:
-    """Edges to wanted workloads that get less to do from others in trouble, the nearest first.
-
-    They lead from callers to callees, and from a queue to who reads it.
+    """Edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
 
     Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
     nearest to the cause: of several callers that ask less, they are the more likely reason.
@@ -87,40 +85,21 @@ def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:
         if not ways:
             break
         way = min(ways, key=len)
-        for here, before in reversed(list(pairwise(way))):
-            edges.append(Edge(from_=places[before], to=places[here], because=_less(app, before, here)))
+        for after, before in reversed(list(pairwise(way))):
+            if before in _queues(app):
+                because = f"{after} finds less in {before}, or nothing"
+            elif after in _queues(app):
+                because = f"{before} puts less into {after}, or nothing"
+            else:
+                because = f"{before} asks {after} less, or not at all"
+            edges.append(Edge(from_=places[before], to=places[after], because=because))
         reached |= dict.fromkeys(places[name] for name in reversed(way))
         waiting = [c for c in waiting if c.workload not in reached]
     return edges
 
 
-def _less(app: App, before: str, here: str) -> str:
-    """Why one has less to do than usual where the one before it is in trouble."""
-    if before in _read(app, here):
-        return f"{here} finds less in {before}"
-    return f"{before} asks {here} less, or not at all"
-
-
-def _read(app: App, consumer: str) -> list[str]:
-    """The queues that a component reads."""
-    queues = {c.name for c in app.components if c.role == "Queue"}
-    return [c.callee for c in app.calls if c.caller == consumer and c.mode == "Async" and c.callee in queues]
-
-
-def _feeders(app: App, name: str) -> list[str]:
-    """From whom a component gets its work: the queues that it reads, else those that ask it while users do something.
-
-    Of a queue these are the ones that write into it.
-    """
-    if queues := _read(app, name):
-        return queues
-    known = traffic(app)
-    asking = [c for c in app.dependants(name) if name not in _read(app, c)]
-    return [c for c in asking if known is None or (c, name) in known.calls] or asking
-
-
 def _way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, str]) -> list[str]:
-    """The shortest way from a component up to somebody who gives it work and is among ``reached``, or nothing."""
+    """The shortest way from a component to one of those who give it work, whose workload is among ``reached``."""
     rank = {workload: number for number, workload in enumerate(reached)}
     ways = [[start]]
     seen = {start}
@@ -128,9 +107,24 @@ def _way_up(app: App, start: str, reached: Iterable[str], places: Mapping[str, s
         there = [way for way in ways if places.get(way[-1]) in rank]
         if there:
             return min(there, key=lambda way: rank[places[way[-1]]])
-        ways = [[*way, caller] for way in ways for caller in _feeders(app, way[-1]) if caller not in seen]
+        ways = [[*way, giver] for way in ways for giver in _givers(app, way[-1]) if giver not in seen]
         seen.update(way[-1] for way in ways)
     return []
+
+
+def _givers(app: App, name: str) -> list[str]:
+    """Who gives a component work while users do what they do: its callers, and the queues that it reads.
+
+    Nobody has less to do because of callers that ask only when browsers come, or of other readers of a queue.
+    """
+    queues, known = _queues(app), traffic(app)
+    asking = [c.caller for c in app.calls if c.callee == name and not (name in queues and c.mode == "Async")]
+    read = [c.callee for c in app.calls if c.caller == name and c.callee in queues and c.mode == "Async"]
+    return [c for c in dict.fromkeys(asking) if known is None or (c, name) in known.calls] + read
+
+
+def _queues(app: App) -> set[str]:
+    return {c.name for c in app.components if c.role == "Queue"}
 
 
 def _at_the_entry(

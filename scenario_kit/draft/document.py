@@ -17,6 +17,8 @@ from scenario_kit.draft.probes import cautions
 from scenario_kit.draft.texts import brief, description, question, title
 from scenario_kit.draft.tried import promised, row_of, warned
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.document import scalar
+from scenario_kit.load.elsewhere import elsewhere
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
 from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
@@ -230,16 +232,26 @@ def _usual_decoys(app: App, component: Component | None) -> list[Object]:
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Without anchors, and with the booleans of YAML 1.2: these are files for people, and `on` is a field of ours."""
+    """Without anchors. Text is in quotes where this kit, or kubectl, would read something else (SK140)."""
 
     def ignore_aliases(self, _data: object) -> bool:
         return True
 
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
+        """The field `on` stays plain, as what resolves to its own tag does: the CRD knows how kubectl spells it."""
+        node = super().represent_mapping(tag, mapping, flow_style)
+        for key, _ in node.value:
+            if key.value == "on":
+                key.tag = _BOOL
+        return node
 
-_Dumper.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
-    for first, found in _Dumper.yaml_implicit_resolvers.items()
-}
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile("^(?:true|True|TRUE|false|False|FALSE|yes|no|off)$"), list("tTfFyno")
-)
+
+class _Misread:
+    """In the place of a pattern: finds text that is no text when it is written plainly."""
+
+    def match(self, text: str) -> bool:
+        return scalar(text) != text or bool(elsewhere(text, text))
+
+
+_BOOL: Final = "tag:yaml.org,2002:bool"
+_Dumper.add_implicit_resolver(_BOOL, _Misread(), None)

@@ -6,6 +6,7 @@ All times are seconds on the trial's clock. Every function returns findings; non
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -220,24 +221,31 @@ def _missing(
     )
 
 
-def heard(finding: Finding, beside: Mapping[str, AlertHistory], injected_at: float) -> Finding:
+class Beside(NamedTuple):
+    """Rules that the scenario does not use: what they say, and the ``alertPacks`` with which it would use them."""
+
+    history: AlertHistory
+    packs: tuple[str, ...]
+
+
+def heard(finding: Finding, beside: Mapping[str, Beside], injected_at: float) -> Finding:
     """A promised alert that is missing among silence, told with what rules of other packs would have said.
 
     Args:
         finding: what is wrong with the promise.
-        beside: by pack, the history of rules that the scenario does not use.
+        beside: by pack, what the scenario does not use.
         injected_at: alerts that fired by then already are not the incident's.
     """
     told, packs = [], []
-    for pack, history in sorted(beside.items()):
+    for pack, (history, choice) in sorted(beside.items()):
         new = [t for t in history.timelines if t.onset(injected_at) is not None and not t.firing_at(injected_at)]
         if new:
-            packs.append(pack)
+            packs.append(", ".join(choice))
             told.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
     if not told:
         return finding
     observed = f"{finding.observed}; rules that the scenario does not use would have fired: {'; '.join(told)}"
-    fix = f"add '{packs[0]}' to spec.app.alertPacks and expect its alert, or aim the fault at another target"
+    fix = f"write `alertPacks: [{packs[0]}]` and expect its alert, or aim the fault at another target"
     return msgspec.structs.replace(finding, observed=observed, fix=fix)
 
 

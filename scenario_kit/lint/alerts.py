@@ -48,7 +48,21 @@ def known_alerts(case: Case) -> Iterator[Problem]:
         if name not in case.alerts:
             message = f"no rule of the alert packs ({packs}) is called '{name}'"
             edits = named((*place, "name"), name, case.alerts)
-            yield Problem((*place, "name"), message, name, fix=did_you_mean(name, case.alerts), edits=edits)
+            fix = _pack_of(name, case) or did_you_mean(name, case.alerts)
+            yield Problem((*place, "name"), message, name, fix=fix, edits=() if name in fix else edits)
+
+
+def _pack_of(name: str, case: Case) -> str:
+    """Where the name is that of a rule in another pack: how to have it."""
+    catalog, chosen = case.catalog, case.scenario.spec.app.alert_packs
+    for pack in catalog.alert_packs():
+        try:
+            if any(known.name == name for known in catalog.alert_pack(pack)):
+                packs = catalog.packs_with(chosen, pack)
+                return f"the pack '{pack}' has it: write `alertPacks: [{', '.join(packs)}]` under spec.app"
+        except AuthoringError:
+            continue  # SK107, and what `lint` says of the pack
+    return ""
 
 
 @rule(

@@ -10,7 +10,7 @@ from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches
 from scenario_kit.load import did_you_mean
-from scenario_kit.load.edit import Edit, Put
+from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.scenario import LABELLED
 
@@ -85,7 +85,7 @@ def _blamed(case: Case, number: int) -> Iterator[Problem]:
     bad="entity: Deployment/frontend   # it only calls what is broken",
     good="entity: Service/product-catalog",
     fix="label the object that the fault changes; victims belong in the propagation",
-    repair="writes the object that the fault changes, where there is only one",
+    repair="writes the object that the fault changes, where there is only one; drops `entity` where its name is generated",
 )
 def victims(case: Case) -> Iterator[Problem]:
     """A victim is labelled as the cause."""
@@ -97,6 +97,8 @@ def victims(case: Case) -> Iterator[Problem]:
             message = f"'{cause.entity}' suffers from fault '{cause.fault}', but is not what it changes"
             place = ("spec", "groundTruth", "rootCauses", i, "entity")
             fix, edits = f"write `entity: {causes[0]}`", _labelled(place, causes)
+            if case.generated(cause.fault) and edits:
+                fix, edits = f"leave `entity` out: the name is drawn (here {causes[0]})", (Drop(place),)
             yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.elsewhere import elsewhere
 from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
 from scenario_kit.model import Finding, Position, Severity
 
@@ -53,6 +54,9 @@ class Positions:
         self.texts: dict[Path_, str] = {}
         #: How the document spells its numbers and booleans.
         self.raw: dict[Path_, str] = {}
+        #: How kubectl reads values, and names of fields, that mean something else here.
+        self.elsewhere: dict[Path_, str] = {}
+        self.elsewhere_keys: dict[Path_, str] = {}
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Remember a value and, for a field, its key."""
@@ -204,6 +208,8 @@ class _Reader:
         if node.tag not in _PLAIN_TAGS:
             self._mistake(node, f"the tag '{shown(node.tag)}' is not allowed", "remove the tag")
         value = node.value if node.style or node.tag == _TAG + "str" else scalar(node.value)
+        if not node.style and (there := elsewhere(node.value, value)):
+            self.positions.elsewhere[place] = there
         if isinstance(value, str):
             self.positions.texts[place] = value
         elif value is not None:
@@ -224,6 +230,8 @@ class _Reader:
                 first = self.positions.key(*place, name)
                 self._mistake(key, f"`{shown(name)}` is written twice; first in line {first.line}", "keep one of them")
                 continue
+            if not key.style and (there := elsewhere(name, name)):
+                self.positions.elsewhere_keys[(*place, name)] = there
             result[name] = self.convert(value, (*place, name), key)
         return result
 

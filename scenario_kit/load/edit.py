@@ -17,6 +17,7 @@ import yaml
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.document import LOADER, Path_, parse, scalar
+from scenario_kit.load.elsewhere import elsewhere
 
 _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 
@@ -215,11 +216,6 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_flow(v) for v in value) + "]"
-    if (
-        isinstance(value, str)
-        and _PLAIN.match(value)
-        and scalar(value) == value
-        and value not in ("on", "off", "yes", "no", "y", "n")
-    ):
+    if isinstance(value, str) and _PLAIN.match(value) and scalar(value) == value and not elsewhere(value, value):
         return value
     return json.dumps(value, ensure_ascii=False)

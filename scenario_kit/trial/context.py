@@ -9,6 +9,7 @@ from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
+from scenario_kit.judge.alerts import Beside
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
@@ -79,7 +80,7 @@ class Context:
     tell: Callable[[float, AlertHistory], None]
     said: set[str] = field(default_factory=set)
     diagnose: Callable[[], Sequence[str]] = tuple
-    beside: Callable[[], Mapping[str, AlertHistory]] = dict
+    beside: Callable[[], Mapping[str, Beside]] = dict
 
     @property
     def namespace(self) -> str:

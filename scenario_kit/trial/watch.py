@@ -12,7 +12,7 @@ from scenario_kit.judge import alerts, resolved
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, AlertHistory, CheckResult, Finding, Severity, Step
+from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
 from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
@@ -136,7 +136,7 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
 
 
-def _beside(context: Context) -> Mapping[str, AlertHistory]:
+def _beside(context: Context) -> Mapping[str, alerts.Beside]:
     """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
     try:
         return context.beside()

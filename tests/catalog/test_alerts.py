@@ -21,6 +21,20 @@ def test_promtool_accepts_the_pack(catalog: Catalog, promtool, tmp_path, pack):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_packs_that_share_an_alert_replace_each_other(tmp_path):
+    rules = {"Slow": ["slow"], "Idle": ["idle"], "both": ["slow", "idle"]}
+    (tmp_path / "catalog" / "alerts").mkdir(parents=True)
+    for pack, names in rules.items():
+        of_pack = [{"alert": name, "expr": "up == 0", "for": "1m"} for name in names]
+        (tmp_path / "catalog" / "alerts" / f"{pack}.yaml").write_text(
+            yaml.safe_dump({"groups": [{"name": "all", "rules": of_pack}]})
+        )
+    packs = Catalog([tmp_path])
+    assert packs.packs_with(["Slow"], "Idle") == ("Slow", "Idle")
+    assert packs.packs_with(["Slow", "Idle"], "both") == ("both",)
+    assert packs.packs_with(["Slow"], "Slow") == ("Slow",)
+
+
 @pytest.mark.parametrize("pack", PACKS)
 def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, tmp_path, pack):
     """One promtool run for all cases of a pack; its output names the failing ones."""

@@ -57,6 +57,12 @@ def test_nothing_is_overwritten(folder, capsys):
          "one of: 8080"),
         (["--app", "otel-demo", "--target", "cart", "--fault", "service-target-port-wrong", "--parameter", "port"],
          "NAME=VALUE"),
+        (["--app", "otel-demo", "--target", "flagd", "--fault", "feature-flag-changed"],
+         "choose another target (feature-flag-changed fits ConfigMap/flagd-config), or break flagd by one of: "),
+        (["--app", "hotel-reservation", "--target", "search", "--fault", "configmap-field-wrong"],
+         "(configmap-field-wrong fits ConfigMap/"),
+        (["--app", "hotel-reservation", "--target", "geo", "--fault", "feature-flag-changed"],
+         "(feature-flag-changed fits nothing of hotel-reservation)"),
         (["Bad_Name", "--app", "otel-demo", "--target", "cart", "--fault", "pod-failure"], "cannot be the name"),
     ],
 )  # fmt: skip
@@ -189,4 +195,4 @@ def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monk
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert "limitMillicores 100" in said
-    assert "--parameter NAME=VALUE, or one of:" in said
+    assert "--parameter NAME=VALUE (cpu-stress fits nothing of otel-demo), or break cart by one of:" in said

@@ -6,8 +6,12 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.draft.accept import accepted, edges_to
 from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import lint_file
+from scenario_kit.load import load_scenario
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
@@ -86,6 +90,35 @@ def test_of_several_who_ask_less_the_one_nearest_to_the_cause_is_the_reason():
     edges = drawn("payment", HighRequestErrorRate="frontend", NoRequestsReceived="quote")
     assert ("Deployment/checkout", "Deployment/shipping") in edges
     assert ("Deployment/frontend", "Deployment/shipping") not in edges
+
+
+def test_only_those_give_less_work_who_give_any():
+    """The frontend asks for currencies only when browsers come, so silence there is that of orders."""
+    edges = drawn("cart", HighRequestErrorRate="frontend", NoRequestsReceived="currency")
+    assert ("Deployment/checkout", "Deployment/currency") in edges
+    assert ("Deployment/frontend", "Deployment/currency") not in edges
+
+
+def test_who_reads_a_queue_has_less_to_do_because_of_who_writes_into_it():
+    edges = drawn("cart", HighRequestErrorRate="checkout", NoRequestsReceived="accounting")
+    assert {("Deployment/checkout", "Deployment/kafka"), ("Deployment/kafka", "Deployment/accounting")} <= edges
+    assert not any(end == "Deployment/accounting" and start != "Deployment/kafka" for start, end in edges)
+
+
+@pytest.mark.parametrize("silent", ["accounting", "currency", "quote"])
+@pytest.mark.parametrize("place", ["cart", "payment"])
+def test_edges_that_are_proposed_are_no_findings(place, silent, tmp_path):
+    """Whoever accepts what a trial showed is not told that it follows no call (SK125)."""
+    fault = aimed(SHOP, "service-target-port-wrong", f"Service/{place}")
+    on = [("HighRequestErrorRate", "Deployment/checkout"), ("NoRequestsReceived", f"Deployment/{silent}")]
+    seen = [AlertExpectation(name=name, on=about) for name, about in on]
+    text = draft(Answers("otel-demo", "2.2.0", f"Service/{place}", fault.type, name="x"), CATALOG).text
+    file = tmp_path / "x" / "scenario.yaml"
+    file.parent.mkdir()
+    file.write_text(text)
+    hit = {fault.name: SHOP.component(place)}
+    file.write_text(accepted(text, load_scenario(file).scenario.spec, seen, edges_to(seen, [fault], SHOP, hit)))
+    assert [f.message for f in lint_file(file, CATALOG) if f.code in ("SK116", "SK125")] == []
 
 
 def test_a_fault_with_the_values_that_the_app_has_is_no_offer():

@@ -51,16 +51,20 @@ def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
     assert fix in found[0].fix
 
 
+def beside(*timelines):
+    return alerts.Beside(history(*timelines), ("default", "lags"))
+
+
 @pytest.mark.parametrize(
     ("beside", "told"),
     [
         ({}, ""),
-        ({"lags": history(alert("Lag", "Deployment/kafka", (100.0, None)))}, ""),
+        ({"lags": beside(alert("Lag", "Deployment/kafka", (100.0, None)))}, ""),
         (
             {
-                "lags": history(alert("Lag", "Deployment/kafka", (1100.0, 1200.0)), alert("Lag", "", (1300.0, None))),
-                "calm": history(),
-                "work": history(alert("Idle", "Deployment/ad", (1100.0, None))),
+                "lags": beside(alert("Lag", "Deployment/kafka", (1100.0, 1200.0)), alert("Lag", "", (1300.0, None))),
+                "calm": beside(),
+                "work": beside(alert("Idle", "Deployment/ad", (1100.0, None))),
             },
             "Lag, Lag on Deployment/kafka (pack 'lags'); Idle on Deployment/ad (pack 'work')",
         ),
@@ -72,7 +76,7 @@ def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, told):
     found = alerts.heard(silent, beside, 1000.0)
     assert told in found.observed
     assert (found == silent) != bool(told)
-    assert ("add 'lags' to spec.app.alertPacks" in found.fix) == bool(told)
+    assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(told)
 
 
 def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_background():

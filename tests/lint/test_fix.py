@@ -93,6 +93,30 @@ def comments(text: str) -> list[str]:
     return [line for line in text.splitlines() if "# " in line]
 
 
+@pytest.mark.parametrize(
+    ("spelled", "said", "right"),
+    [
+        ("{canary: on}", "kubectl reads `on` as true", '{canary: "on"}'),
+        ("{canary: 0x1F, b: 'y'}", "kubectl reads `0x1F` as 31", "{canary: \"0x1F\", b: 'y'}"),
+        ("{on: x}", "kubectl reads the name `on` as true", '{"on": x}'),
+        ("{No: a, yes: b}", "kubectl reads the name `No` as false", '{"No": a, "yes": b}'),
+    ],
+)
+def test_what_kubectl_would_read_otherwise_is_put_in_quotes(spelled: str, said: str, right: str) -> None:
+    """The field `on` of alerts stays: the schema in the cluster knows how kubectl spells it."""
+    text = NOTED.replace("\nspec:", f"\n  labels: {spelled}\nspec:", 1)
+    assert said in [m.finding.message for m in study(text) if m.finding.code == "SK140"]
+    result = fixed(text, study)
+    assert result.left == ()
+    assert result.text == NOTED.replace("\nspec:", f"\n  labels: {right}\nspec:", 1)
+
+
+def test_a_number_that_kubectl_reads_otherwise_is_for_its_author() -> None:
+    """Who writes 0480 may mean either."""
+    result = fixed(NOTED.replace("withinSeconds: 480", "withinSeconds: 0600", 1), study)
+    assert [(f.code, f.fix) for f in result.left] == [("SK140", "write the number that is meant: 600 or 384")]
+
+
 def test_a_name_becomes_kebab_case_with_what_refers_to_it() -> None:
     wrong = NOTED.replace("catalog-port", "Catalog_Port")
 
@@ -209,7 +233,7 @@ def test_a_check_that_looks_elsewhere_is_corrected(code: str) -> None:
 
 
 def test_the_pages_tell_of_every_repair_that_is_tested() -> None:
-    tested = {code for code, _ in RESTORED} | {"SK106", "SK433", "SK604", *CHECKS}
+    tested = {code for code, _ in RESTORED} | {"SK106", "SK140", "SK433", "SK604", *CHECKS}
     tested |= {*policy_violations.REPAIRED, *policy_violations.REPAIRED_APART}
     tested |= {"SK124", "SK127", "SK128", "SK309", "SK311", "SK313", "SK413", "SK417"}  # with their rules' tests
 

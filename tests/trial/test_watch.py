@@ -5,6 +5,7 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import MetricsError
+from scenario_kit.judge.alerts import Beside
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import (
     AlertExpectation,
@@ -324,7 +325,7 @@ def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing,
 
 
 def lag(*spans):
-    return {"lags": Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0)}
+    return {"lags": Beside(Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0), ("lags",))}
 
 
 def no_answer():

@@ -1,0 +1,44 @@
+"""What plain scalars mean to kubectl, which reads YAML 1.1 as its library does; files are read as YAML 1.2 here."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final
+
+_WORDS: Final = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+_BEYOND: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+#: Of what is longer no machine makes a whole number.
+_LONGEST: Final = 66
+#: Nothing else that is plain can be a number there.
+_NUMBER: Final = re.compile(r"[-+]?[0-9][-+.0-9A-Fa-fxXoObB_]*")
+_WHOLE: Final = re.compile(
+    r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|0[oO]?(?P<octal>[0-7]+)|(?P<decimal>0|[1-9][0-9]*))"
+)
+_BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+
+def elsewhere(text: str, here: Any) -> str:
+    """How kubectl reads a plain scalar that means ``here`` to us; empty where it reads the same."""
+    if text in _WORDS:
+        return str(_WORDS[text]).lower()
+    if _BEYOND.fullmatch(text):
+        return "a number that JSON does not have"
+    if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+        return ""
+    there = _number(text.replace("_", ""))
+    return "" if there is None or there == here else f"{there:g}" if isinstance(there, float) else str(there)
+
+
+def _number(plain: str) -> int | float | None:
+    if whole := _WHOLE.fullmatch(plain):
+        base = next(name for name in _BASES if whole[name] is not None)
+        if abs(number := int(whole["sign"] + whole[base], _BASES[base])) < 2**64:
+            return number
+    if _FLOAT.fullmatch(plain) and math.isfinite(broken := float(plain)):
+        return broken
+    return None

@@ -92,7 +92,7 @@ def control(
             why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
             fix="use a milder or another distractor, or let it be a Cause"
             if made
-            else "use a rule with a longer `for`, or another alert",
+            else _without_fault(expect, timeline, sham),
         )
         for timeline in _firing(history, start, end)
         if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
@@ -115,6 +115,15 @@ def silent(history: AlertHistory, expect: Expect, start: float, end: float) -> l
         for known in expect.background
         if not any(matches(known, timeline) for timeline in seen)
     ]
+
+
+def _without_fault(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
+    """What helps against an alert that the healthy app raises: what is promised cannot be background."""
+    if sham or any(chosen(e, [timeline]) for e in of_class(expect, "MustFire")):
+        return "use a rule with a longer `for`, or another alert"
+    on = f", on: {timeline.entity}" if timeline.entity else ""
+    known = f"{{name: {timeline.name}{on}, reason: …}}"
+    return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
 
 
 def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:

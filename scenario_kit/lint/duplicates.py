@@ -55,10 +55,21 @@ def neighbours(case: Case) -> Iterator[Problem]:
     if not near:
         near = [(1.0, o) for o in _rendered(case.catalog, shelf, entry) if o.alike and o.alike == entry.alike]
     if near:
-        cosine = near[0][0]
-        message = f"texts and structure are almost those of {_named([other for _, other in near])}: cosine {cosine:.2f}"
-        fix = f"say what '{near[0][1].name}' does not have, or make it another incident"
-        yield Problem(("spec", "title"), message, f"{cosine:.2f}", "below 0.80", fix)
+        (cosine, first), named = near[0], _named([other for _, other in near])
+        fix = f"say what '{first.name}' does not have, or make it another incident"
+        if entry.shape and entry.shape == first.shape:
+            message, seen, wanted = f"only numbers differ from {named}", "the same but for numbers", "another fault"
+        elif (entry.core and entry.core == first.core) or (entry.alike and entry.alike == first.alike):
+            message = f"its root causes are those of {named}, whatever else happens"
+            seen, wanted, fix = (
+                "the same root causes",
+                "another root cause",
+                f"break something else than '{first.name}'",
+            )
+        else:
+            message = f"texts and structure are almost those of {named}: cosine {cosine:.2f}"
+            seen, wanted = f"{cosine:.2f}", "below 0.80"
+        yield Problem(("spec", "title"), message, seen, wanted, fix)
 
 
 def rendered_entry(case: Case, catalog: Catalog) -> Entry:

@@ -85,7 +85,7 @@ def _blamed(case: Case, number: int) -> Iterator[Problem]:
     bad="entity: Deployment/frontend   # it only calls what is broken",
     good="entity: Service/product-catalog",
     fix="label the object that the fault changes; victims belong in the propagation",
-    repair="writes the object that the fault changes, where there is only one; drops `entity` where its name is generated",
+    repair="writes the object that the fault changes, where it is only one; drops `entity` where its name is generated",
 )
 def victims(case: Case) -> Iterator[Problem]:
     """A victim is labelled as the cause."""

@@ -89,6 +89,9 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
     assert codes(alerts.quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
     assert codes(alerts.control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
     assert alerts.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code == "SK303"
+    promised, other = alerts.control(noisy, expect, 0.0, 360.0)
+    assert promised.fix == "use a rule with a longer `for`, or another alert"
+    assert "add {name: Throttled, on: Deployment/ad, reason: …} to expect.background" in other.fix
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from scenario_kit.observe.jsonpath import find
 def object_holds(check: ObjectCheck, obj: Any) -> bool:
     """Whether an object (None: it does not exist) satisfies a check.
 
-    Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, and numeric
-    bounds, which read it as 0: the API leaves out counts that are zero.
+    Every value at the path must satisfy the comparison. Without a value only ``exists: false`` holds, numeric bounds,
+    which read it as 0, and what is compared with true or false, which reads it as false: the API leaves those out.
 
     Raises:
         ValueError: the check's path or pattern is malformed.
@@ -23,8 +23,11 @@ def object_holds(check: ObjectCheck, obj: Any) -> bool:
     values = [] if obj is None else find(obj, check.path)
     if check.exists is not None:
         return bool(values) is check.exists
-    if obj is not None and not values and (check.at_least is not None or check.at_most is not None):
-        values = [0]
+    if obj is not None and not values:
+        if check.at_least is not None or check.at_most is not None:
+            values = [0]
+        elif isinstance(check.equals, bool) or isinstance(check.not_equals, bool):
+            values = [False]
     compare = _comparison(check)
     return bool(values) and all(compare(v) for v in values)
 

@@ -224,7 +224,8 @@ def _undone(context: Context) -> list[Finding]:
                     message=f"the fault '{fault.name}' was undone, but its effect is still there",
                     observed=r.observed,
                     expected=r.expected,
-                    fix="give the fault an `undo` for state that receipts do not cover",
+                    fix="give the fault an `undo` for state that receipts do not cover, or let `undone` ask what is so "
+                    "before the fault",
                 )
                 for r in results
                 if r.answer == "False"

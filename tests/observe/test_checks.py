@@ -103,6 +103,12 @@ def ask(cluster: FakeCluster, check: Object, since: float = 0.0) -> tuple[str, s
         ({"ref": "Deployment/cart", "path": ".spec.replicas", "atLeast": 3}, "False"),
         ({"ref": "Deployment/cart", "path": ".status.readyReplicas", "atMost": 0}, "True"),
         ({"ref": "Deployment/cart", "path": ".status.readyReplicas", "atLeast": 1}, "False"),
+        ({"ref": "Deployment/cart", "path": ".spec.paused", "notEquals": True}, "True"),
+        ({"ref": "Deployment/cart", "path": ".spec.paused", "equals": False}, "True"),
+        ({"ref": "Deployment/cart", "path": ".spec.paused", "equals": True}, "False"),
+        ({"ref": "Deployment/cart", "path": ".spec.paused", "notEquals": False}, "False"),
+        ({"ref": "Deployment/cart", "path": ".spec.paused", "notEquals": "true"}, "False"),
+        ({"ref": "Deployment/gone", "path": ".spec.paused", "notEquals": True}, "False"),
     ],
 )
 def test_objects(cluster: FakeCluster, body: Object, answer: str) -> None:

@@ -258,6 +258,24 @@ def heard(finding: Finding, beside: Mapping[str, Beside], injected_at: float) ->
     return msgspec.structs.replace(finding, observed=observed, fix=fix)
 
 
+def silent(history: AlertHistory, expect: Expect, injected_at: float) -> list[Finding]:
+    """An incident that promises no alert, as drafts may, and raised none: whatever else held shows nothing."""
+    if of_class(expect, "MustFire") or any(i.start > injected_at for t in history.timelines for i in t.firing):
+        return []
+    return [
+        Finding(
+            code="SK322",
+            severity=Severity.ERROR,
+            message="no alert must fire, and none fired",
+            observed="no alert fired at all",
+            expected="an alert that tells of the incident",
+            why="an incident that nobody notices is none, and no repair of it can be shown",
+            fix="make the fault stronger, aim it at a target with more traffic, evaluate rules that look at what it "
+            "does change (spec.app.alertPacks), or let the outcome be Benign",
+        )
+    ]
+
+
 def forbidden(
     history: AlertHistory, expect: Expect, start: float, end: float, *, closed: bool = False
 ) -> list[Finding]:

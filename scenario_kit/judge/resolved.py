@@ -70,10 +70,13 @@ def known(
 
 
 def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
-    """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before."""
+    """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before.
+
+    What fired on through the injection, no fault raised; that nobody declared it is told where it was seen (SK303).
+    """
     expected = (*_promised(history, expect), *_chronic(history, expect, injected))
-    raised = [t for t in history.timelines if t.fires_within(injected, repaired) and t.firing_at(history.end)]
-    return [t for t in raised if t not in expected]
+    began = [t for t in history.timelines if any(injected < i.start <= repaired for i in t.firing)]
+    return [t for t in began if t.firing_at(history.end) and t not in expected]
 
 
 def developed(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:

@@ -195,7 +195,11 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     findings = [*(_unexpected(r) for r in results if r.answer != "True"), *proven_gone(context)]
     if outcome == "NoIncident":
         return [*findings, *alerts.nothing(history, expect, injected, end)], results
-    findings += alerts.held(history, expect, end) if outcome == "Incident" else []
+    if outcome == "Incident":
+        findings += alerts.held(history, expect, end)
+        if quiet := alerts.silent(history, expect, injected):
+            beside = _beside(context)
+            findings += [alerts.heard(f, beside, injected) for f in quiet]
     return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
 
 

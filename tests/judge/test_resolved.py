@@ -61,6 +61,22 @@ def test_what_may_fire_after_a_repair(span, expect, benign, may):
 
 
 @pytest.mark.parametrize(
+    ("spans", "left"),
+    [
+        ([(1100.0, None)], True),
+        ([(1100.0, 1700.0)], False),
+        ([(1600.0, None)], False),
+        ([(500.0, None)], False),
+        ([(500.0, 900.0), (1100.0, None)], True),
+    ],
+    ids=["raised", "raised and gone", "raised by the repair", "on since before", "on before, and raised again"],
+)
+def test_what_the_fault_raised_and_nobody_promised_is_left_by_a_repair(spans, left):
+    seen = history(*spans, name="Other")
+    assert bool(resolved.lingering(seen, EXPECT, 1000.0, 1500.0)) is left
+
+
+@pytest.mark.parametrize(
     ("now", "answer"),
     [
         (Served(seconds=300, requests=3000, errors=0), "True"),

@@ -136,6 +136,9 @@ OTHER = {("Latency", "Deployment/ad"): [(1100.0, 1150.0)]}
     [
         ("Incident", "Cause", [ERRORS], ALWAYS, []),
         ("Incident", "Cause", [ERRORS], PASSING, ["SK305"]),
+        ("Incident", "Cause", [], {}, ["SK322"]),
+        ("Incident", "Cause", [], {("Errors", "Deployment/web"): [(900.0, None)]}, ["SK322", "SK325"]),
+        ("Incident", "Cause", [], OTHER, ["SK325"]),
         ("Incident", "Cause", [ERRORS], {**ALWAYS, **OTHER}, ["SK325"]),
         ("Benign", "Cause", [ERRORS], PASSING, []),
         ("Benign", "Cause", [ERRORS], {**PASSING, **OTHER}, ["SK327"]),

@@ -45,9 +45,8 @@ def connected(case: Case) -> Iterator[Problem]:
             continue
         if end in roots:
             message = f"an edge leads to the root cause {_shown(end)}"
-            yield Problem(
-                (*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="turn the edge round"
-            )
+            fix = "drop the edge: both are root causes" if start in roots else "turn the edge round"
+            yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
         elif start not in reached:
             message = f"{_shown(start)} suffers from no root cause: no edge leads to it"
             yield Problem((*_PLACE, i, "from"), message, expected=" or ".join(sorted(_shown(r) for r in roots)))

@@ -24,7 +24,7 @@ _GROUPS: Final = {
 }  # fmt: skip
 _REAL: Final = "real-data-plane"
 #: Fields of pods and containers that only a real runtime acts on.
-_UNMODELLED: Final = frozenset({"hostAliases", "postStart", "securityContext"})
+_UNMODELLED: Final = frozenset({"postStart", "securityContext"})
 #: Kinds of Chaos Mesh that its manager carries out alone; the others need its daemon on the node.
 _MANAGED: Final = frozenset({"PodChaos", "Schedule"})
 _CHAOS: Final = {

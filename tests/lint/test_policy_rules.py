@@ -250,7 +250,7 @@ HOOK = {"exec": {"command": ["/bin/true"]}}
 @pytest.mark.parametrize(
     ("pod", "field"),
     [
-        ({"hostAliases": [{"ip": "10.0.0.9", "hostnames": ["cart"]}]}, "hostAliases"),
+        ({"hostAliases": [{"ip": "10.0.0.9", "hostnames": ["cart"]}]}, ""),
         ({"securityContext": {"runAsNonRoot": True}}, "securityContext"),
         ({"containers": [{"name": CONTAINER, "lifecycle": {"postStart": HOOK}}]}, "postStart"),
         ({"containers": [{"name": CONTAINER, "lifecycle": {"preStop": HOOK}}]}, ""),

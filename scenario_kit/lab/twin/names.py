@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from scenario_kit.model import Object
 from scenario_kit.model.effect import ContainerEffect
 
 DOMAIN: Final = ("svc", "cluster", "local")
@@ -68,6 +69,13 @@ def attempts(host: str, namespace: str) -> tuple[str, ...]:
         return (name,)
     searched = [".".join((name, *part, "")) for part in ((namespace, *DOMAIN), DOMAIN, DOMAIN[1:])]
     return (*searched, f"{name}.") if name.count(".") < _DOTS else (f"{name}.", *searched)
+
+
+def alias(pod: Object, host: str) -> str:
+    """The address in the pod's own hosts file for a name as it is spelled; it is read before anybody is asked."""
+    name = host.rstrip(".").lower()
+    entries = pod["spec"].get("hostAliases") or ()
+    return next((str(e["ip"]) for e in entries if name in map(str.lower, e.get("hostnames") or ())), "")
 
 
 def random_address(host: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule, rules
-from scenario_kit.lab.twin.names import DOMAIN, full, random_address, wrong_answers
+from scenario_kit.lab.twin.names import DOMAIN, alias, full, random_address, wrong_answers
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
 from scenario_kit.lab.twin.view import View
@@ -100,6 +100,8 @@ class Network:
             return self._address(pod, host, port, protocol)
         if host == "localhost":
             return Lookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
+        if known := alias(pod, host):
+            return self._address(pod, known, port, protocol)
         if problem := self._no_answer(pod):
             return Lookup(problem)
         wrong = self._wrong.get(pod["metadata"]["uid"])

@@ -101,6 +101,31 @@ def test_a_random_address_answers_nobody() -> None:
     assert first.share("gate", kind="CLIENT") == cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
 
 
+def _aliased(cluster: Little, ip: str, *names: str) -> None:
+    entries = [{"ip": ip, "hostnames": list(names)}]
+    cluster.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(hostAliases=entries))
+    cluster.restart("gate")
+    cluster.run(60.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "failing"), [(["API", "other"], 1.0), (["api.shop.svc.cluster.local"], 0.0), (["other"], 0.0)]
+)
+def test_the_hosts_file_of_a_pod_goes_before_name_servers_for_the_name_as_it_is_spelled(names, failing) -> None:
+    cluster = tiny.started()
+    _aliased(cluster, "192.0.2.7", *names)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == failing
+
+
+def test_an_entry_of_the_hosts_file_needs_no_name_server() -> None:
+    cluster = tiny.started()
+    _aliased(cluster, cluster.get("Service", "api")["spec"]["clusterIP"], "api")
+    _mislead(cluster, "gate", "error")
+    cluster.restart("api")
+    cluster.run(30.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
+
+
 def test_what_a_program_says_of_a_name_server_that_fails_is_not_that_there_is_no_such_name() -> None:
     cluster = tiny.started()
     _mislead(cluster, "api", "error")

@@ -1,160 +1,26 @@
-"""Alert histories against expectations, phase by phase (validation.md §4). Pure: equal histories, equal findings.
+"""Alert histories of an incident against its expectations, phase by phase (validation.md §4). Pure.
 
 All times are seconds on the trial's clock. Every function returns findings; none means that the phase held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from scenario_kit.judge.expectations import (
-    background,
     chosen,
-    chronic,
     declared,
+    firing,
     label,
-    matches,
     of_class,
+    told_since,
     wanted_label,
 )
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
+from scenario_kit.model import AlertExpectation, AlertHistory, Finding, Severity
 from scenario_kit.model.scenario import Expect
-
-
-def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Before injection: what must fire later must not fire now; anything else that fires is chronic and undeclared."""
-    findings = []
-    for timeline in _firing(history, start, end):
-        if background(expect, timeline):
-            continue
-        must = any(timeline in chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
-        findings.append(
-            Finding(
-                code="SK302" if must else "SK303",
-                severity=Severity.ERROR if must else Severity.WARNING,
-                message=f"{label(timeline)} fires before anything was injected",
-                observed=f"firing {_since(timeline, start, start)}",
-                expected="no alert in the quiet window",
-                why="an alert that is on anyway says nothing about the fault",
-                fix="choose an alert that the healthy app does not raise, or list it under expect.background",
-            )
-        )
-    return findings
-
-
-def faded(history: AlertHistory, expect: Expect, start: float) -> float | None:
-    """When that was over which the start of the app set off, as services fail while those come up that they need.
-
-    It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
-    there was nothing, None while some of it fires or is pending.
-    """
-    ends = [
-        interval.end
-        for timeline in history.timelines
-        if not background(expect, timeline)
-        for interval in _set_off(timeline, start)
-    ]
-    known = [end for end in ends if end is not None]
-    return None if len(known) < len(ends) else max((start, *known))
-
-
-def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
-    """Stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
-    begun = {p.end: p.start for p in timeline.pending}
-    yield from (p for p in timeline.pending if p.start <= start and (p.end is None or p.end > start))
-    for firing in timeline.firing:
-        if begun.get(firing.start, firing.start) <= start and (firing.end is None or firing.end > start):
-            yield firing
-
-
-def control(
-    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = (), sham: bool = False
-) -> list[Finding]:
-    """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
-    it (``sham``): nothing may fire at any time.
-
-    Where something was done from ``start`` on, only that is chronic which fired before.
-    """
-    made = ", ".join(harmless)
-    done = "no fault was injected"
-    if made or sham:
-        done = f"nothing but {made} was injected" if made else "workloads were only restarted, as the fault does"
-    return [
-        Finding(
-            code="SK307",
-            severity=Severity.ERROR,
-            message=f"{label(timeline)} fires although {done}",
-            observed=f"firing {_since(timeline, start, start)} in the control run",
-            expected="a control run without alerts",
-            why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
-            fix="use a milder or another distractor, or let it be a Cause"
-            if made
-            else _without_fault(expect, timeline, sham),
-        )
-        for timeline in _firing(history, start, end)
-        if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
-    ]
-
-
-def silent(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """What is said to be chronically on, and never fires in a run without the fault."""
-    seen = _firing(history, start, end)
-    return [
-        Finding(
-            code="SK330",
-            severity=Severity.WARNING,
-            message=f"{wanted_label(known)} is said to be on anyway, and never fires",
-            observed="not firing at any time of the run without the fault",
-            expected="an alert that the healthy app raises",
-            why="whatever it will tell one day is declared away",
-            fix="drop it from expect.background; what the fault raises belongs under expect.alerts",
-        )
-        for known in expect.background
-        if not any(matches(known, timeline) for timeline in seen)
-    ]
-
-
-def _without_fault(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
-    """What helps against an alert that the healthy app raises: what is promised cannot be background."""
-    if sham or any(chosen(e, [timeline]) for e in of_class(expect, "MustFire")):
-        return "use a rule with a longer `for`, or another alert"
-    on = f", on: {timeline.entity}" if timeline.entity else ""
-    known = f"{{name: {timeline.name}{on}, reason: …}}"
-    return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
-
-
-def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
-    """Where there is no incident, no alert fires but those that are chronic, and those that may fire and pass again.
-
-    ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
-    """
-    findings = []
-    for timeline in _firing(history, start, end):
-        if chronic(history, expect, timeline, start):
-            continue
-        allowed = background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
-        if not allowed:
-            findings.append(_unwanted(timeline, f"{label(timeline)} fires although there is no incident", start))
-        elif timeline.firing_at(end):
-            findings.append(
-                _unwanted(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
-            )
-    return findings
-
-
-def _unwanted(timeline: AlertTimeline, message: str, start: float) -> Finding:
-    return Finding(
-        code="SK307",
-        severity=Severity.ERROR,
-        message=message,
-        observed=f"firing {_since(timeline, start, start)}",
-        expected="no alert, or one that may fire and passes by itself",
-        why="whoever is paged by an alert has an incident",
-        fix="choose the outcome Incident or Benign, or another distractor",
-    )
 
 
 def pending_must_fire(history: AlertHistory, expect: Expect, injected_at: float) -> list[AlertExpectation]:
@@ -284,14 +150,14 @@ def forbidden(
     ``closed`` refuses them: the scenario claims that it knows every alert.
     """
     findings = []
-    for timeline in _firing(history, start, end):
+    for timeline in firing(history, start, end):
         if any(chosen(e, [timeline]) for e in of_class(expect, "MustNotFire")):
             findings.append(
                 Finding(
                     code="SK321",
                     severity=Severity.ERROR,
                     message=f"must-not-fire {label(timeline)} fired",
-                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    observed=f"firing {told_since(timeline, start, start)} after injection",
                     expected="not firing from injection to the end of hold",
                     why="the scenario promises that this symptom is absent",
                     fix="declare it MayFire or MustFire, or narrow it with `on`",
@@ -303,7 +169,7 @@ def forbidden(
                     code="SK327",
                     severity=Severity.ERROR,
                     message=f"{label(timeline)} fired, which nobody declared",
-                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    observed=f"firing {told_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
                     why=("a benign event is described completely: every alert that a solver sees must be part of it"),
                     fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
@@ -315,7 +181,7 @@ def forbidden(
                     code="SK325",
                     severity=Severity.WARNING,
                     message=f"{label(timeline)} fired and no expectation speaks of it",
-                    observed=f"firing {_since(timeline, start, start)} after injection",
+                    observed=f"firing {told_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
                     fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
                 )
@@ -390,15 +256,6 @@ def left_firing(history: AlertHistory, expect: Expect, since: float, left: Seque
 
 def _fires_after(expectation: AlertExpectation, history: AlertHistory, since: float) -> bool:
     return any(t.fires_within(since, history.end) for t in chosen(expectation, history.timelines))
-
-
-def _firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
-    return [t for t in history.timelines if t.fires_within(start, end)]
-
-
-def _since(timeline: AlertTimeline, start: float, zero: float) -> str:
-    onset = timeline.onset(start)
-    return f"from +{(onset or start) - zero:.0f} s"
 
 
 def _last(expectation: AlertExpectation, history: AlertHistory) -> str:

@@ -74,3 +74,14 @@ def label(timeline: AlertTimeline) -> str:
 def wanted_label(expectation: AlertExpectation | BackgroundAlert) -> str:
     """How an expectation is called in messages."""
     return f"{expectation.name} on {expectation.on}" if expectation.on else expectation.name
+
+
+def firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:
+    """The alerts that fire at some time between two instants."""
+    return [t for t in history.timelines if t.fires_within(start, end)]
+
+
+def told_since(timeline: AlertTimeline, start: float, zero: float) -> str:
+    """From when on an alert fires after ``start``, in words that count from ``zero``."""
+    onset = timeline.onset(start)
+    return f"from +{(onset or start) - zero:.0f} s"

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
-from scenario_kit.judge import alerts, resolved
+from scenario_kit.judge import alerts, healthy, resolved
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
@@ -53,9 +53,9 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
     history, expect = context.history(), context.runbook.expect
     if made:
-        return alerts.control(history, expect, context.injected_at() or start, end, harmless=made)
+        return healthy.control(history, expect, context.injected_at() or start, end, harmless=made)
     if step.use == "Sham":
-        return alerts.control(history, expect, start, end, sham=True)
+        return healthy.control(history, expect, start, end, sham=True)
     served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
     if served.requests is None:  # a pipeline that delivers nothing would look like peace
         raise InfrastructureError(
@@ -68,14 +68,14 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
         known = msgspec.structs.replace(known, signs=seen, placement=placed)
     context.save_baseline(known)
     if injections:
-        return alerts.quiet(history, expect, start, end)
-    return [*alerts.control(history, expect, start, end), *alerts.silent(history, expect, start, end)]
+        return healthy.quiet(history, expect, start, end)
+    return [*healthy.control(history, expect, start, end), *healthy.never_on(history, expect, start, end)]
 
 
 def _up(context: Context, start: float) -> float:
     """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
     limit = start + slowest(context.runbook.rules) + _SLACK
-    while (calm := alerts.faded(context.history(), context.runbook.expect, start)) is None:
+    while (calm := healthy.faded(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
         context.wait(min(context.clock.now() + (_LOOK if context.virtual else TICK), limit))
@@ -194,7 +194,7 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     expect, outcome = context.runbook.expect, context.runbook.outcome
     findings = [*(_unexpected(r) for r in results if r.answer != "True"), *proven_gone(context)]
     if outcome == "NoIncident":
-        return [*findings, *alerts.nothing(history, expect, injected, end)], results
+        return [*findings, *healthy.nothing(history, expect, injected, end)], results
     if outcome == "Incident":
         findings += alerts.held(history, expect, end)
         if quiet := alerts.silent(history, expect, injected):

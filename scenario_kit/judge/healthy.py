@@ -1,0 +1,156 @@
+"""Alert histories of an app in which nothing is broken, or in which nothing comes of it (validation.md §4). Pure.
+
+Before the injection, in controls, and in scenarios that are no incident. Times are seconds on the trial's clock. Every
+function but one returns findings; none means that the phase held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scenario_kit.judge.expectations import (
+    background,
+    chosen,
+    chronic,
+    firing,
+    label,
+    matches,
+    of_class,
+    told_since,
+    wanted_label,
+)
+from scenario_kit.model import AlertHistory, AlertTimeline, Finding, Interval, Severity
+from scenario_kit.model.scenario import Expect
+
+
+def quiet(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Before injection: what must fire later must not fire now; anything else that fires is chronic and undeclared."""
+    findings = []
+    for timeline in firing(history, start, end):
+        if background(expect, timeline):
+            continue
+        must = any(timeline in chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
+        findings.append(
+            Finding(
+                code="SK302" if must else "SK303",
+                severity=Severity.ERROR if must else Severity.WARNING,
+                message=f"{label(timeline)} fires before anything was injected",
+                observed=f"firing {told_since(timeline, start, start)}",
+                expected="no alert in the quiet window",
+                why="an alert that is on anyway says nothing about the fault",
+                fix="choose an alert that the healthy app does not raise, or list it under expect.background",
+            )
+        )
+    return findings
+
+
+def faded(history: AlertHistory, expect: Expect, start: float) -> float | None:
+    """When that was over which the start of the app set off, as services fail while those come up that they need.
+
+    It is what was pending or firing at ``start`` already, but for alerts that are declared as chronic. ``start`` where
+    there was nothing, None while some of it fires or is pending.
+    """
+    ends = [
+        interval.end
+        for timeline in history.timelines
+        if not background(expect, timeline)
+        for interval in _set_off(timeline, start)
+    ]
+    known = [end for end in ends if end is not None]
+    return None if len(known) < len(ends) else max((start, *known))
+
+
+def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
+    """Stretches that had begun by ``start`` and went on; a firing one began when it became pending."""
+    begun = {p.end: p.start for p in timeline.pending}
+    yield from (p for p in timeline.pending if p.start <= start and (p.end is None or p.end > start))
+    for stretch in timeline.firing:
+        if begun.get(stretch.start, stretch.start) <= start and (stretch.end is None or stretch.end > start):
+            yield stretch
+
+
+def control(
+    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = (), sham: bool = False
+) -> list[Finding]:
+    """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
+    it (``sham``): nothing may fire at any time.
+
+    Where something was done from ``start`` on, only that is chronic which fired before.
+    """
+    made = ", ".join(harmless)
+    done = "no fault was injected"
+    if made or sham:
+        done = f"nothing but {made} was injected" if made else "workloads were only restarted, as the fault does"
+    return [
+        Finding(
+            code="SK307",
+            severity=Severity.ERROR,
+            message=f"{label(timeline)} fires although {done}",
+            observed=f"firing {told_since(timeline, start, start)} in the control run",
+            expected="a control run without alerts",
+            why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
+            fix="use a milder or another distractor, or let it be a Cause"
+            if made
+            else _without_fault(expect, timeline, sham),
+        )
+        for timeline in firing(history, start, end)
+        if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
+    ]
+
+
+def never_on(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """What is said to be chronically on, and never fires in a run without the fault."""
+    seen = firing(history, start, end)
+    return [
+        Finding(
+            code="SK330",
+            severity=Severity.WARNING,
+            message=f"{wanted_label(known)} is said to be on anyway, and never fires",
+            observed="not firing at any time of the run without the fault",
+            expected="an alert that the healthy app raises",
+            why="whatever it will tell one day is declared away",
+            fix="drop it from expect.background; what the fault raises belongs under expect.alerts",
+        )
+        for known in expect.background
+        if not any(matches(known, timeline) for timeline in seen)
+    ]
+
+
+def _without_fault(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
+    """What helps against an alert that the healthy app raises: what is promised cannot be background."""
+    if sham or any(chosen(e, [timeline]) for e in of_class(expect, "MustFire")):
+        return "use a rule with a longer `for`, or another alert"
+    on = f", on: {timeline.entity}" if timeline.entity else ""
+    known = f"{{name: {timeline.name}{on}, reason: …}}"
+    return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
+
+
+def nothing(history: AlertHistory, expect: Expect, start: float, end: float) -> list[Finding]:
+    """Where there is no incident, no alert fires but those that are chronic, and those that may fire and pass again.
+
+    ``start`` is the injection, ``end`` that of the hold. Chronic is only what fired before the injection as well.
+    """
+    findings = []
+    for timeline in firing(history, start, end):
+        if chronic(history, expect, timeline, start):
+            continue
+        allowed = background(expect, timeline) or any(chosen(e, [timeline]) for e in of_class(expect, "MayFire"))
+        if not allowed:
+            findings.append(_unwanted(timeline, f"{label(timeline)} fires although there is no incident", start))
+        elif timeline.firing_at(end):
+            findings.append(
+                _unwanted(timeline, f"{label(timeline)} fires and does not pass, which is an incident", start)
+            )
+    return findings
+
+
+def _unwanted(timeline: AlertTimeline, message: str, start: float) -> Finding:
+    return Finding(
+        code="SK307",
+        severity=Severity.ERROR,
+        message=message,
+        observed=f"firing {told_since(timeline, start, start)}",
+        expected="no alert, or one that may fire and passes by itself",
+        why="whoever is paged by an alert has an incident",
+        fix="choose the outcome Incident or Benign, or another distractor",
+    )

@@ -1,4 +1,4 @@
-"""SK139: what an app's definition says of its components is about components that it has."""
+"""SK139: what an app's definition says is about components that it has, and about objects that its manifests yield."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.case import Place
 from scenario_kit.lint.entry import AppCase
+from scenario_kit.lint.mentions import missing
 from scenario_kit.lint.respell import named
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Object
@@ -20,12 +21,13 @@ from scenario_kit.render.mistake import did_you_mean
     ),
     bad="calls: [{caller: web, callee: stroe}]",
     good="calls: [{caller: web, callee: store}]",
-    fix="name one of the version's `components`",
+    fix="name one of the version's `components`, or what its manifests have",
     repair="writes the intended component, where only one is close",
     about=("App",),
 )
 def members(case: AppCase) -> Iterator[Problem]:
-    """An app names a component that it does not have."""
+    """An app names a component, an object, a variable or an alert pack that it does not have."""
+    yield from missing(case)
     for version, body in case.document["versions"].items():
         known = [component["name"] for component in body["components"]]
         for place, name in ((("entry",), case.document["entry"]), *_named(("versions", version), body)):

@@ -124,6 +124,32 @@ def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Pl
     assert "webb" not in result.text
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("alertPacks",), ["defalt"], "little has no alert pack 'defalt'"),
+        (("components", 0, "workload"), "Deployment/webb", "little has no object 'Deployment/webb'"),
+        (("components", 0, "service"), "webs", "little has no Service 'webs'"),
+        (
+            ("calls",),
+            [{"caller": "web", "callee": "web", "env": ["ADDR"]}],
+            "little has no variable in Deployment/web that is called 'ADDR'",
+        ),
+        (
+            ("load",),
+            {"users": {"env": "USERS"}},
+            None,
+        ),
+    ],
+    ids=["pack", "workload", "Service", "variable", "without a load generator"],
+)
+def test_what_an_app_says_of_its_manifests_is_in_them(own: Path, place: Place, value: object, said: str | None) -> None:
+    whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)
+    found = lint_text(edited(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
+
+    assert [(m.finding.code, m.finding.message) for m in found] == ([("SK139", said)] if said else [])
+
+
 @pytest.mark.parametrize("code", sorted(given.PACKS))
 def test_a_violation_of_a_pack_is_found_and_nothing_else(code: str, own: Path) -> None:
     found = lint_text(edited(given.PACK, given.PACKS[code]), own / "catalog/alerts/few.yaml", CATALOG)

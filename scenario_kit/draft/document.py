@@ -13,7 +13,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
-from scenario_kit.draft.probes import cautions
+from scenario_kit.draft.probes import cautions, outlived
 from scenario_kit.draft.texts import brief, description, question, title
 from scenario_kit.draft.tried import promised, row_of, warned
 from scenario_kit.errors import AuthoringError, UsageError
@@ -79,7 +79,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     usual = made.parameters == _usual_parameters(fault_type, app, objects, answers)
     row = row_of(catalog.matrix(app), fault_type.name, made.fault.target) if usual else None
     alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)
-    spec = _spec(answers, app, options, fault_type, made, alerts, component)
+    spec = _spec(answers, app, options, fault_type, made, alerts, component, objects)
     document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
     text = written(document).replace("\n  expect:\n", _TRIED if row is not None and row.alerts else _PREDICTED, 1)
     beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else warned(row)
@@ -151,11 +151,14 @@ def _spec(
     made: Offer,
     alerts: tuple[AlertExpectation, ...],
     component: Component | None,
+    objects: Sequence[Object],
 ) -> Object:
     fault = made.fault
     use: Object = {"name": fault.name, "type": fault.type, "target": fault.target}
     if made.parameters:
         use["parameters"] = made.parameters
+    if outlived(fault_type, fault, objects):
+        use["rollout"] = {"dropOld": True}
     # What raises no alert disturbs nobody: a solver should conclude that, too.
     outcome = answers.outcome or ("Incident" if alerts else "Benign")
     if outcome == "NoIncident":

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from scenario_kit.model import Fault, Object
+from scenario_kit.model import Fault, FaultType, Object
 from scenario_kit.model.chaos import experiment
 from scenario_kit.model.duration import seconds
-from scenario_kit.model.reference import WORKLOADS
+from scenario_kit.model.reference import WORKLOADS, bare
 from scenario_kit.render.objects import pod_labels, spelled
 
 #: What becomes of a container or its pod when such a probe has failed often enough.
@@ -44,6 +44,19 @@ def cautions(fault: Fault, objects: Sequence[Object]) -> tuple[str, ...]:
     delays = [delay for manifest in manifests for delay in _delays(manifest)]
     workloads = [o for o in objects if o["kind"] in WORKLOADS]
     return tuple(told for delay in delays for workload in workloads if (told := _told(delay, workload)))
+
+
+def outlived(fault_type: FaultType, fault: Fault, objects: Sequence[Object]) -> bool:
+    """Whether old pods would keep serving: one with a wrong configuration may never be ready, and the rollout waits."""
+    if fault_type.family != "Configuration" or fault.rollout.drop_old:
+        return False
+    written = {bare(change.target) for change in fault.changes if change.patch and change.target}
+    return any(
+        "readinessProbe" in container
+        for o in objects
+        if o["kind"] in ("Deployment", "StatefulSet") and (o["kind"], o["metadata"]["name"]) in written
+        for container in o["spec"]["template"]["spec"]["containers"]
+    )
 
 
 def _delays(manifest: Object) -> Iterator[_Delay]:

@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import NoEffect
+from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
-from scenario_kit.model.reference import groupless
+from scenario_kit.model.reference import WORKLOADS, bare, groupless
 from scenario_kit.model.rule import slowest
 from scenario_kit.observe import signs
 from scenario_kit.trial.breaking import STEP, break_
@@ -118,7 +118,8 @@ class _Stage:
         if failed:
             _blame_injector(context, fault)
             beside = _hindered(context, fault)
-            return [without_effect(fault, f"{r.describe}: {r.observed}{beside}", r.expected) for r in failed]
+            fix = _outlived(context, fault)
+            return [without_effect(fault, f"{r.describe}: {r.observed}{beside}", r.expected, fix) for r in failed]
         proven = len(answers) == len(checks)
         if answers != progress.checks or proven:
             at = now if proven else None
@@ -202,7 +203,20 @@ def _hindered(context: Context, fault: Fault) -> str:
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
-def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
+def _outlived(context: Context, fault: Fault) -> str:
+    """What to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
+    written = {bare(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
+    waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not settled(o))
+    stuck = sorted("/".join(each) for each in waiting if each in written)
+    if not stuck or fault.rollout.drop_old:
+        return ""
+    return (
+        f"add `rollout: {{dropOld: true}}` to fault '{fault.name}': new pods of {' and '.join(stuck)} do not become "
+        "ready, so the rollout leaves the old ones in service"
+    )
+
+
+def without_effect(fault: Fault, observed: str, expected: str, fix: str = "") -> Finding:
     """A fault that does not bite."""
     return Finding(
         code="SK304",
@@ -211,7 +225,7 @@ def without_effect(fault: Fault, observed: str, expected: str) -> Finding:
         observed=observed,
         expected=expected,
         why="a fault without an effect cannot be the cause of anything",
-        fix="choose parameters that differ more from what the app already has, or a target with traffic",
+        fix=fix or "choose parameters that differ more from what the app already has, or a target with traffic",
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.draft.probes import cautions
+from scenario_kit.draft.probes import cautions, outlived
 from scenario_kit.model import Change, Fault
+from scenario_kit.model.scenario import Rollout
 from scenario_kit.render.golden import objects_for
 from scenario_kit.render.offers import offer
 
@@ -93,3 +95,23 @@ def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
     (container,) = objects[at]["spec"]["template"]["spec"]["containers"]
     container["livenessProbe"] = {"httpGet": {"port": container["ports"][0]["containerPort"]}}
     assert len(cautions(made, objects)) == 1
+
+
+@pytest.mark.parametrize(
+    ("type", "probes", "drops"),
+    [
+        ("env-value-wrong", {"readinessProbe": HTTP}, True),
+        ("env-value-wrong", {"livenessProbe": HTTP}, False),
+        ("cpu-limit-too-low", {"readinessProbe": HTTP}, False),
+    ],
+    ids=["never ready", "nobody waits", "late, but ready"],
+)
+def test_old_pods_outlive_a_wrong_configuration_where_the_rollout_waits(type: str, probes: Any, drops: bool) -> None:
+    fault_type = Catalog().fault(type)
+    patch = {"target": "Deployment/web", "type": "Merge", "patch": {}}
+    made = Fault(
+        name="main", type=type, version=1, target="Deployment/web", changes=(Change.from_json({"patch": patch}),),
+        effect=(), entities=(),
+    )  # fmt: skip
+    assert outlived(fault_type, made, [workload(**probes)]) == drops
+    assert not outlived(fault_type, msgspec.structs.replace(made, rollout=Rollout(drop_old=True)), [workload(**probes)])

@@ -23,7 +23,7 @@ from scenario_kit.model import (
     TrialSpec,
     Windows,
 )  # fmt: skip
-from scenario_kit.model.scenario import Expect, GroundTruth, OnAlert, Start
+from scenario_kit.model.scenario import Expect, GroundTruth, OnAlert, Rollout, Start
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.inject import inject
@@ -231,6 +231,32 @@ def test_what_is_true_before_the_fault_proves_nothing():
     assert [(f.code, "holds before" in f.message) for f in findings] == [("SK304", True)]
     assert stage.state() == {"a": "good"}
     assert stage.at("a") is None
+
+
+@pytest.mark.parametrize(
+    ("updated", "drops", "told"),
+    [(1, False, True), (2, False, False), (1, True, False)],
+    ids=["new pods are not ready", "the rollout is over", "there are no old pods"],
+)
+def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drops, told):
+    ref = "Deployment/web"
+    patch = {"patch": {"target": ref, "type": "Merge", "patch": {"spec": {"paused": True}}}}
+    effect = Check.from_json({"object": {"ref": ref, "path": "spec.paused", "equals": "never"}, "withinSeconds": 60})
+    changed = msgspec.structs.replace(
+        fault("a"), target=ref, changes=(Change.from_json(patch),), effect=(effect,), rollout=Rollout(drop_old=drops)
+    )
+    stage = Stage(fault("b"), changed)
+    status = {"observedGeneration": 9, "replicas": 2, "updatedReplicas": updated, "availableReplicas": 2}
+    metadata = {"name": "web", "namespace": "shop"}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec, "status": status}
+    stage.cluster = FakeCluster([config("a"), config("b"), web])
+    stage.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
+    stage.evaluator.cluster = stage.cluster
+    (finding,) = stage.run()[0]
+    assert finding.code == "SK304"
+    assert ("add `rollout: {dropOld: true}` to fault 'a': new pods of Deployment/web" in finding.fix) == told
 
 
 def test_what_an_earlier_fault_made_true_is_not_held_against_a_later_one():

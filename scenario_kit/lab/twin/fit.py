@@ -58,6 +58,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
         *_unread(parameters),
         *_alone(parameters),
         *_unmatched(parameters, app.images),
+        *_untold(parameters, app),
     )
     if found or rendered is None:
         return found
@@ -227,6 +228,17 @@ def _unmatched(parameters: Parameters, images: Iterable[str]) -> Iterator[Mistak
     for name, model in parameters.components.items():
         if known and not any(like(image, model.image) for image in known):
             yield _at(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
+
+
+def _untold(parameters: Parameters, app: App) -> Iterator[Mistake]:
+    """Edges between components of the app that its definition knows nothing of: no fault would be aimed along them."""
+    names = {component.name for component in app.components}
+    calls = {(call.caller, call.callee) for call in app.calls}
+    collector = parameters.collector.component if parameters.collector is not None else ""
+    for i, edge in enumerate(parameters.edges):
+        if {edge.caller, edge.callee} <= names and edge.callee != collector and (edge.caller, edge.callee) not in calls:
+            call = f"{{caller: {edge.caller}, callee: {edge.callee}}}"
+            yield _at(("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go")
 
 
 def _at(place: Place, said: str) -> Mistake:

@@ -15,6 +15,7 @@ from scenario_kit.cli.twins import of_app, of_files, position_of
 from scenario_kit.lab.twin.fit import Mistake, mistakes
 from scenario_kit.lab.twin.page import twin_page
 from scenario_kit.load.document import parse
+from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN
 
 CATALOG = Catalog()
@@ -138,6 +139,12 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
         )
         for name in ("gate", "box", "sink")
     )
+
+
+def test_a_call_that_the_definition_does_not_have_is_told() -> None:
+    (found,) = mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
+    said = "`calls` of app.yaml has no {caller: api, callee: box}, along which faults, drafts and predictions go"
+    assert found == Mistake(f"edges[2]: {said}", ("edges", 2))
 
 
 def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:

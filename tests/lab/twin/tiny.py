@@ -1,8 +1,9 @@
 """An application that exists nowhere: users -> gate (HTTP) -> api (gRPC) -> box (a store); pure data."""
 
+from itertools import pairwise
 from typing import Any
 
-from scenario_kit.model import App, Component
+from scenario_kit.model import App, CallEdge, Component
 from tests.lab.twin.little import Little
 
 TWIN: dict[str, Any] = {
@@ -69,6 +70,7 @@ def app(**twin: Any) -> App:
         namespace="tiny",
         entry="gate",
         components=components,
+        calls=tuple(CallEdge(caller=a, callee=b) for a, b in pairwise(names[:4])),
         images=images,
         twin={**TWIN, **twin},
     )

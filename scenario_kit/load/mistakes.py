@@ -88,6 +88,8 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
                 key, fix = positions.key(*place, name), did_you_mean(name, known)
                 if name == "true" and "on" in known:
                     fix = "write `on`: programs that read YAML 1.1 take it for true, and write that"
+                elif got[name] is None and " " in str(name):
+                    fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
                 told = _finding("SK102", f"`{shown(name)}` is not a field of {here}", key, fix=fix)
                 yield Mistake(told, renamed(place, name, known, got))
     elif rule == "required":

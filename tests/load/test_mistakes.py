@@ -37,6 +37,8 @@ def findings(text: str, folder: Path) -> list[tuple[str, int, str, str]]:
     ("text", "code", "line", "message", "fix"),
     [
         (HEAD + APP + "  expectd: {}\n", "SK102", 7, "`expectd` is not a field of `spec`", "`expect`"),
+        (HEAD + APP + "  expect: {background: [{name: A, reason: it is slow, as ever and always}]}\n", "SK102", 7,
+         "`as ever and always` is not a field of", "put the text in front of it in quotes"),
         (HEAD + APP + "  expect: {alerts: [{name: A, true: Deployment/a}]}\n", "SK102", 7, "`true` is not a field of",
          "write `on`"),
         (HEAD, "SK103", 5, "`spec` lacks the required field `app`", "add `app`"),

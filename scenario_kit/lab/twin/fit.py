@@ -59,6 +59,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
         *_alone(parameters),
         *_unmatched(parameters, app.images),
         *_untold(parameters, app),
+        *_unmeasured(parameters, app.entry),
     )
     if found or rendered is None:
         return found
@@ -239,6 +240,23 @@ def _untold(parameters: Parameters, app: App) -> Iterator[Mistake]:
         if {edge.caller, edge.callee} <= names and edge.callee != collector and (edge.caller, edge.callee) not in calls:
             call = f"{{caller: {edge.caller}, callee: {edge.callee}}}"
             yield _at(("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go")
+
+
+def _unmeasured(parameters: Parameters, entry: str) -> Iterator[Mistake]:
+    """An entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
+    model = parameters.components.get(entry)
+    if model is None:
+        return
+    served = any(body.span and body.kind == "SERVER" for body in model.operations.values())
+    for lacking, what in (
+        (parameters.collector is None, "the twin has no `collector`"),
+        (model.telemetry is None, "it has no `telemetry`"),
+        (not served, "none of its operations has a `span` of kind SERVER"),
+    ):
+        if lacking:
+            said = f"{what}: the requests of the app's entry are not counted, by which a trial is judged"
+            yield _at(("components", entry), said)
+            return
 
 
 def _at(place: Place, said: str) -> Mistake:

@@ -147,6 +147,25 @@ def test_a_call_that_the_definition_does_not_have_is_told() -> None:
     assert found == Mistake(f"edges[2]: {said}", ("edges", 2))
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda twin: twin.pop("collector"), "the twin has no `collector`"),
+        (lambda twin: twin["components"]["gate"].pop("telemetry"), "it has no `telemetry`"),
+        (
+            lambda twin: twin["components"]["gate"]["operations"]["read"].pop("span"),
+            "none of its operations has a `span` of kind SERVER",
+        ),
+    ],
+)
+def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
+    twin = copy.deepcopy(TWIN)
+    change(twin)
+    (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=twin))
+    told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
+    assert found == Mistake(told, ("components", "gate"))
+
+
 def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:
     assert mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
 

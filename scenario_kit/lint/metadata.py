@@ -16,7 +16,7 @@ from scenario_kit.model import Severity
 #: Licences that a catalogue can take over: permissive ones, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")
 #: Words that a text needs to say what happens.
-_LEAST = {"title": 3, "description": 3, "brief": 4}
+_LEAST = {"title": 2, "description": 3, "brief": 3}
 _PLACEHOLDERS = re.compile(
     r"\b(TODO|FIXME|TBD|XXX|lorem ipsum|to be (specified|written|done)|changeme)\b|^(…|\.\.\.)$", re.I
 )
@@ -137,9 +137,8 @@ def suppressions(case: Case) -> Iterator[Problem]:
         if entry.code not in RULES:
             message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
             yield Problem((*place, "code"), message, fix=fix, edits=drop)
-        elif entry.code.startswith(UNSUPPRESSABLE) or not RULES[entry.code].static:
-            told = "" if RULES[entry.code].static else ": trials find it, and what they find counts"
-            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed{told}", edits=drop)
+        elif entry.code.startswith(UNSUPPRESSABLE):
+            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed", edits=drop)
         elif entry.until < month:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
 

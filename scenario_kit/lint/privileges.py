@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import AppCase, FaultCase
 from scenario_kit.lint.rule import Problem, rule
@@ -176,7 +177,7 @@ def _meddling(case: Case) -> Iterator[Problem]:
     for procedure in case.procedures():
         for i, change in enumerate(procedure.changes):
             target, where = _outside(change, case.app) if case.app else ("", "")
-            if where and not target.startswith("ClusterRole"):  # SK203
+            if where and not target.startswith("ClusterRole") and not meant(case, target):  # SK203, SK121
                 message = f"{procedure.kind} '{procedure.name}' changes {target}, which {where}; no fault does"
                 place, fix = (*procedure.place, "changes", i, change.operation), "change objects of the app alone"
                 yield Problem(place, message, target, "an object of the app", fix)

@@ -144,3 +144,14 @@ def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
     root = truth["propagation"][0]["from"] if truth.get("propagation") else ""
     truth["propagation"] = [{"from": needs(root, "there is no propagation"), "to": other}]
     yield Defect(f"{name} must fire anywhere, the propagation leads to {other}", document)
+
+
+@kind("SK330", stage="Trial", first=("control",))
+def chronic_alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+    """An alert is said to be on anyway, which the healthy app never raises."""
+    document, spec = subject.copy()
+    assert subject.case.alerts is not None
+    known = {a["name"] for a in spec.get("expect", {}).get("alerts", [])}
+    name = needs(sorted(n for n in subject.case.alerts if n not in known), "every alert is expected already")[0]
+    spec.setdefault("expect", {})["background"] = [{"name": name, "reason": "it is always on"}]
+    yield Defect(f"{name} is in the background", document)

@@ -149,3 +149,14 @@ def _workload(subject: Subject) -> str:
         return target
     found = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
     return str(needs(found, "no workload stands behind its target")[0])
+
+
+@kind("SK129", stage="Trial", first=("repeat",))
+def fault_whose_end_is_proven_from_the_start(subject: Subject) -> Iterator[Defect]:
+    """What is to prove that the fault is gone is true all along."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.persistence in ("Object", "Workload", "Pod"), "it is over at once")
+    there = {"object": {"ref": "{{ target }}", "path": "metadata.name", "exists": True}}
+    document, files = with_own(subject, lambda f: f.update(undone=[there]))
+    yield Defect("undone once the target exists", document, files)

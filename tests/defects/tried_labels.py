@@ -84,8 +84,8 @@ def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     triggers = [use for use in spec.get("faults", []) if use.get("role") == "Trigger"]
     names = {use["name"] for use in needs(triggers, "nothing sets it off")}
-    for use in triggers:
-        use["role"] = "Distractor"
+    for use in spec["faults"]:
+        use["role"] = "Distractor" if use["name"] in names else "Cause"
     truth = spec["groundTruth"]
     truth["propagation"] = [e for e in truth["propagation"] if e["from"] not in {f"Fault/{n}" for n in names}]
     cause = truth["rootCauses"][0]["fault"]
@@ -93,6 +93,26 @@ def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
         if alert.get("after") in names:
             alert["after"] = cause
     yield Defect(f"{', '.join(sorted(names))} is a Distractor", document)
+
+
+@kind("SK401", stage="Trial", first=("label",))
+def independent_causes_called_conjunctive(subject: Subject) -> Iterator[Defect]:
+    """Of two causes each keeps the incident going, and either repair is said to end it."""
+    document, spec = subject.copy()
+    truth = subject.spec.ground_truth
+    needs(len({c.fault for c in truth.root_causes}) > 1 and truth.causes_join == "Independent", "it has one cause")
+    spec["groundTruth"]["causesJoin"] = "Conjunctive"
+    yield Defect("causesJoin: Conjunctive", document)
+
+
+@kind("SK403", stage="Trial", first=("leave-out",))
+def conjunctive_causes_called_independent(subject: Subject) -> Iterator[Defect]:
+    """A fault needs both of its causes, and says that each keeps the incident going."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.causes_join == "Conjunctive" and len(fault.causes) > 1, "its fault has one cause")
+    document, files = with_own(subject, lambda f: f.update(causesJoin="Independent"))
+    yield Defect("causesJoin: Independent", document, files)
 
 
 @kind("SK410", stage="Trial", first=("leave-out",))
@@ -189,7 +209,7 @@ def alternative_that_is_repaired_with_the_cause(subject: Subject) -> Iterator[De
     yield _alternative(subject, labelled=True)
 
 
-@kind("SK401", stage="Trial", first=("label",))
+@kind("SK401", "SK404", stage="Trial", first=("label",))
 def alternative_without_a_label(subject: Subject) -> Iterator[Defect]:
     """Something harmless is said to be needed as well as the real cause, so that naming it would be right."""
     yield _alternative(subject, labelled=False)

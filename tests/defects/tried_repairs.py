@@ -215,3 +215,16 @@ def fault_that_a_restart_repairs(subject: Subject) -> Iterator[Defect]:
 def _replicas(subject: Subject, name: str) -> int:
     spec: Document = subject.objects.get(name, {}).get("spec", {})
     return int(spec.get("replicas", 1)) if name in subject.objects else 0
+
+
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_empties_a_file(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and empties a file that the app reads when it starts."""
+    document, spec = _inheriting(subject)
+    held = {o: subject.objects[o].get("data") or {} for o in subject.objects if o.startswith("ConfigMap/")}
+    flags = subject.case.app.flags.config_map if subject.case.app and subject.case.app.flags else ""
+    files = [o for o, data in held.items() if data and o not in subject.concerned and o != f"ConfigMap/{flags}"]
+    file = needs(files, "the app reads no file")[0]
+    key = next(iter(held[file]))
+    spec["solutions"][0]["changes"].append({"patch": {"target": file, "type": "Merge", "patch": {"data": {key: None}}}})
+    yield Defect(f"the solution also takes {key} out of {file}", document)

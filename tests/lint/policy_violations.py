@@ -155,7 +155,7 @@ def asked(expr: str) -> list[Edit]:
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
-    "SK117": asked("sum(up{pod='frontend'}"),
+    "SK117": asked("sum(up"),
     "SK118": asked("sum(up{pod=~'frontend.*'})"),
     "SK119": asked("sum(up{service_name='carts-and-more'})"),
     "SK309": asked("sum(rate(x{service_name=~'{{ target.name }}*'}[1m]))"),

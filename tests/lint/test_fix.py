@@ -58,6 +58,7 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK409", Drop((*CAUSE, "entity"))),
     ("SK601", Put((*SPEC, "license"), "apache 2.0")),
     ("SK606", Put((*SPEC, "suppress"), [OLD])),
+    ("SK608", Put((*SPEC, "suspend"), True)),
 ]  # fmt: skip
 
 

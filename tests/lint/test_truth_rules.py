@@ -43,6 +43,7 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
         spec["groundTruth"]["propagation"] = [{"from": "Fault/catalog-port", "to": "Deployment/checkout"}]
         spec["expect"]["alerts"] = [{"name": "HighRequestErrorRate", "on": "Deployment/checkout"}]
         spec["solutions"] = []
+        spec["decoys"] = [{"name": "restart", "changes": [{"restart": {"target": "Deployment/checkout"}}]}]
         own = path.parent / "faults" / fault["name"] / "fault.yaml"
         own.parent.mkdir(parents=True)
         own.write_text(yaml.safe_dump(fault, sort_keys=False))

@@ -114,12 +114,13 @@ class Step(Value, frozen=True, kw_only=True):
     ``times`` is a number or the name of a draw of the route. ``on_error: Ignore`` goes on; a slow or hanging callee
     still blocks. ``on_error: Crash`` ends the caller's process with ``code``. ``log`` is what the caller prints when
     the call fails: ``{cause}``, ``{host}``, ``{port}`` are known; ``words`` is what ``{cause}`` then stands for in the
-    operation's own ``failure``. ``route`` is what ``{route}`` stands for from here on. ``parallel``: so many ``times``
-    the same call, side by side and not one after another; ``at_once``: a fixed number of them, computed as one batch.
-    ``fork``: all ``steps`` begin at the same time, as with a thread for each, and the slowest is waited for. A caller
-    that leaves after ``patience_seconds`` gets an error, and its span is never ended. A loop has a ``span`` for each
-    round. A ``blind`` span shows no error. ``each_of``: the call is made for each thing that a call of that
-    ``component/operation`` brought before, so not at all where a flag empties its answers.
+    operation's own ``failure``, or all of it where they begin with a code of gRPC. ``route`` is what ``{route}`` stands
+    for from here on. ``parallel``: so many ``times`` the same call, side by side and not one after another;
+    ``at_once``: a fixed number of them, computed as one batch. ``fork``: all ``steps`` begin at the same time, as with
+    a thread for each, and the slowest is waited for. A caller that leaves after ``patience_seconds`` gets an error, and
+    its span is never ended. A loop has a ``span`` for each round. A ``blind`` span shows no error. ``each_of``: the
+    call is made for each thing that a call of that ``component/operation`` brought before, so not at all where a flag
+    empties its answers.
 
     With ``keys`` the callee is a cache that can hold so many different ones: each call asks for ``keys_per_call`` of
     them (none where the draw ``keys_if`` is 0), and ``steps`` run if one is missing. They fill it unless they fail; a

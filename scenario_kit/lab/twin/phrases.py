@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from scenario_kit.lab.twin.utterances import STORES
@@ -120,6 +121,9 @@ DIALECTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: What begins with a code of gRPC.
+_CODED = re.compile(r"\d+ [A-Z_]+: ")
+
 #: Outcomes in which no connection came about.
 _UNREACHED = frozenset({"refused", "noname", "unanswered", "misanswered", "dropped"})
 
@@ -138,6 +142,11 @@ _WRAPPED: Mapping[str, str] = {
     "python": 'StatusCode.UNAVAILABLE details = "{words}"',
     "dotnet": 'Status(StatusCode="Unavailable", Detail="{words}")',
 }
+
+
+def told(failure: str, reason: str) -> str:
+    """What callers read of an operation that failed: its own words around the reason, or one with a code of its own."""
+    return reason if _CODED.match(reason) else failure.replace("{cause}", reason)
 
 
 def answered(dialect: str, protocol: str, words: str) -> str:

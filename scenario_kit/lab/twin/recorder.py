@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.parameters import Edge
-from scenario_kit.lab.twin.phrases import UNCONNECTED, answered, cause
+from scenario_kit.lab.twin.phrases import UNCONNECTED, answered, cause, told
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.tape import Tape
@@ -112,7 +112,7 @@ class Recorder:
         if answer := next((x.answer or x.volume.answers.get(node.operation.name, "") for x in there), ""):
             return answer
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
-        return node.operation.model.failure.replace("{cause}", said)
+        return told(node.operation.model.failure, said)
 
     def complain(self, calls: Calls, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times.

@@ -99,6 +99,7 @@ def test_the_caller_tells_the_status_that_arrived() -> None:
     window = shop.run(120.0)
     told = [line.text for line in shop.logs if line.container == "frontend" and "shipping error" in line.text]
     assert told
+    assert all("14 UNAVAILABLE: shipping error" in text for text in told), "all else is INTERNAL (PlaceOrder)"
     assert all("expected 200, got 503" in text for text in told)
     assert window.share("shipping", kind="SERVER") == 0.0
     assert window.share("checkout", kind="SERVER") == 1.0

@@ -19,7 +19,7 @@ import typer
 
 from scenario_kit import __version__
 from scenario_kit.cli.output import show_error
-from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError
+from scenario_kit.errors import InfrastructureError, KitError, ScenarioKitError, UsageError
 
 #: Modules of this package that have ``register(app)``, each with the commands that it adds.
 COMMANDS: Final = {
@@ -39,6 +39,8 @@ COMMANDS: Final = {
 
 #: Errors of a machine that has too little of something.
 _SCARCE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+#: Errors of a path that somebody named, or of a folder that is theirs.
+_REFUSED = (errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 USAGE = 3
 INTERRUPTED = 130
 
@@ -47,7 +49,7 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
     """The command line with all its commands; where the first argument is one of them, with what its module adds."""
     app = typer.Typer(
         name="scenario-kit",
-        help="Write an incident as one YAML file, make it happen, prove that it does.",
+        help="Write an incident as one YAML file, make it happen, and prove that it does. First: scenario-kit demo",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,
@@ -104,6 +106,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 InfrastructureError(f"{error.strerror}{where}", fix="make room, then give the same command again")
             )
             return InfrastructureError.exit_code
+        if isinstance(error, OSError) and error.errno in _REFUSED and error.filename:
+            show_error(
+                UsageError(f"{error.filename}: {error.strerror}", fix="check its type and permissions, or name another")
+            )
+            return USAGE
         saved = _save_traceback(error)
         show_error(
             KitError(

@@ -45,13 +45,12 @@ class Row(NamedTuple):
 
 def alerts(
     name: Lab = "default",
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep watching until Ctrl-C.")] = False,
     format: Format = "text",
 ) -> None:
-    """Show the alerts that are pending or firing: in every trial by its own clock, elsewhere by the wall clock.
+    """Show pending and firing alerts: in each trial by its own clock, elsewhere by the wall clock.
 
-    In brackets: minutes from the injection of the first fault. Where the output is no terminal, --watch prints a line
-    for every change.
+    In brackets: minutes since the injection of the first fault. Without a terminal, --watch prints a line per change.
 
     Example: scenario-kit lab alerts --watch
     """

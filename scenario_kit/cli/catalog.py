@@ -21,8 +21,8 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def catalog(
-        family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all if left out.")] = "",
-        action: Annotated[str, typer.Argument(metavar="[show]", help="`show` to see one entry.")] = "",
+        family: Annotated[str, typer.Argument(help=f"One of: {', '.join(FAMILIES)}; all by default.")] = "",
+        action: Annotated[str, typer.Argument(metavar="[show]", help="`show`, to see one entry.")] = "",
         name: Annotated[str, typer.Argument(help="Name of the entry.")] = "",
         format: Format = "text",
     ) -> None:

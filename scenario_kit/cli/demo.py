@@ -36,10 +36,10 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Run it")
     def demo(
-        scenario: Annotated[str, typer.Argument(help="A scenario of the catalogue, or a file.")] = DEFAULT,
+        scenario: Annotated[str, typer.Argument(help="A scenario in the catalogue, or a file.")] = DEFAULT,
         name: Lab = "default",
     ) -> int:
-        """Break an app, look at it as a solver would, fix it, and see it resolved.
+        """Play one incident end to end: break an app, look at it as a solver would, fix it, see it resolved.
 
         Example: scenario-kit demo
         """

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Run it")
     def doctor(format: Format = "text") -> None:
-        """Tell what is missing on this machine, and the one command that fixes it. Changes nothing.
+        """Show what is missing on this machine, and the one command that fixes it. Changes nothing.
 
         Example: scenario-kit doctor --format json
         """

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 Nodes = Annotated[
     int | None,
-    typer.Option("--nodes", min=3, max=100, help="Nodes of a new lab, 110 pods each; 3 where nothing is said."),
+    typer.Option("--nodes", min=3, max=100, help="Nodes of a new lab, with room for 110 pods each; 3 by default."),
 ]
-Pack = Annotated[list[str], typer.Option("--alert-pack", help="Alert rules that Prometheus shows; may be repeated.")]
+Pack = Annotated[
+    list[str], typer.Option("--alert-pack", help="Alert pack that Prometheus shows in a new lab; may be repeated.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -39,9 +41,9 @@ def register(app: typer.Typer) -> None:
 
 
 def install(format: Format = "text") -> None:
-    """Get the binaries of the lab: releases where reachable, else built from Go modules (about 15 minutes, once).
+    """Get the lab's binaries: official releases, or else built from Go modules (once, about 15 minutes).
 
-    Interrupt it at will: the next call goes on from there.
+    You may interrupt it at any time: the next call continues from there.
 
     Example: scenario-kit lab install
     """
@@ -62,7 +64,7 @@ def up(
     node_count: Nodes = None,
     format: Format = "text",
 ) -> None:
-    """Start the lab and the operator, or what is missing of them; prints how to point kubectl at it.
+    """Start the lab and its operator, or whatever parts are not running; print how to point kubectl at it.
 
     Example: eval "$(scenario-kit lab up)"
     """
@@ -79,7 +81,7 @@ def up(
 
 
 def down(name: Lab = "default") -> None:
-    """End every process of the lab and remove its files.
+    """Stop every process of the lab and remove its files.
 
     Example: scenario-kit lab down --name second
     """
@@ -91,11 +93,13 @@ def down(name: Lab = "default") -> None:
 
 def reset(
     name: Lab = "default",
-    force: Annotated[bool, typer.Option("--force", help="Also while a campaign runs, which then ends.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even while a campaign is running, which loses its trials.")
+    ] = False,
 ) -> None:
-    """Empty the lab: every scenario, trial, app, world and sample is gone, the cluster is as after `lab up`.
+    """Empty the lab: remove every scenario, trial, app and sample; the cluster is as after `lab up`.
 
-    The control plane goes on running, so it takes seconds. Nothing is undone first: what the lab holds is lost.
+    The control plane keeps running, so this takes seconds. Nothing is undone first: everything in the lab is lost.
 
     Example: scenario-kit lab reset
     """
@@ -107,7 +111,7 @@ def reset(
 
 
 def status(name: Lab = "default", format: Format = "text") -> None:
-    """Tell how every part of the lab is; ends with 2 when one does not work.
+    """Show the state of each part of the lab, and what the lab offers. Exits with 2 if a part does not work.
 
     Example: scenario-kit lab status --format json
     """
@@ -131,7 +135,7 @@ def kubeconfig(
     name: Lab = "default",
     as_: Role = "admin",
 ) -> None:
-    """Print the path of a kubeconfig.
+    """Print the path of the kubeconfig of an administrator or a solver.
 
     Example: export KUBECONFIG=$(scenario-kit lab kubeconfig --as solver)
     """
@@ -144,11 +148,13 @@ def kubeconfig(
 
 def advance(
     seconds: Annotated[int, typer.Argument(min=1, help="How far, in seconds of virtual time.")],
-    world: Annotated[str, typer.Option("--trial", help="Whose clock; needed when there are several.")] = "",
+    world: Annotated[
+        str, typer.Option("--trial", help="The trial whose clock moves; needed if there are several.")
+    ] = "",
     name: Lab = "default",
     format: Format = "text",
 ) -> None:
-    """Let virtual time pass in a trial's world; worlds by the wall clock move by themselves.
+    """Let virtual time pass in a trial. Trials on the wall clock move by themselves.
 
     Example: scenario-kit lab advance 300
     """
@@ -181,11 +187,11 @@ def open_(
         int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 picks a free one.")
     ] = 0,
     as_: Role = "admin",
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser, where there is a desktop.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser, if there is a desktop.")] = True,
 ) -> None:
     """Serve a page that shows the lab's apps: components coloured by health, alerts, events, logs. Ctrl-C ends it.
 
-    It listens on this machine only, and shows itself to whoever has the whole address, which holds a token.
+    It listens on this machine only, and is shown only to those who have the whole address, which contains a token.
 
     Example: scenario-kit lab open --as solver
     """

@@ -23,14 +23,22 @@ def register(app: typer.Typer) -> None:
     def lint(
         paths: Annotated[list[Path], typer.Argument(help="Scenarios, faults, apps, alert packs, or their folders.")],
         format: Annotated[
-            str, one_of("--format", "text", "json", "github", "sarif", help="For people, programs, CI, code scanning.")
+            str,
+            one_of(
+                "--format",
+                "text",
+                "json",
+                "github",
+                "sarif",
+                help="For people, programs, GitHub annotations, code scanning.",
+            ),
         ] = "text",
-        fix: Annotated[bool, typer.Option("--fix", help="Correct the files where there is one way only.")] = False,
+        fix: Annotated[bool, typer.Option("--fix", help="Correct whatever has only one possible correction.")] = False,
         diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change; write nothing.")] = False,
     ) -> int:
-        """Check scenarios, and entries of a catalogue, without a cluster: fields, references, labels, policies, leaks.
+        """Check scenarios and catalogue entries without a cluster: fields, references, labels, policies, leaks.
 
-        Exit codes: 0 nothing that blocks, 1 errors (that are left after --fix), 3 no such path or nothing in it.
+        Exit codes: 0 no errors, 1 errors (with --fix: errors that remain), 3 no such path, or nothing to check there.
 
         Example: scenario-kit lint catalog/scenarios
         """

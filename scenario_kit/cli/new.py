@@ -24,20 +24,20 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def new(
-        name: Annotated[str, typer.Argument(help="Name of the scenario; derived if left out.")] = "",
+        name: Annotated[str, typer.Argument(help="Name of the scenario; derived by default.")] = "",
         app: Annotated[str, typer.Option(help="App, for example otel-demo.")] = "",
-        version: Annotated[str, typer.Option(help="Version of the app; its first one if left out.")] = "",
+        version: Annotated[str, typer.Option(help="Version of the app; by default the first one listed.")] = "",
         target: Annotated[str, typer.Option(help="A component or object of the app, for example cart.")] = "",
         fault: Annotated[str, typer.Option(help="Fault type, for example network-delay.")] = "",
-        parameter: Annotated[list[str], typer.Option(help="NAME=VALUE, as often as needed.")] = [],  # noqa: B006
+        parameter: Annotated[list[str], typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
         outcome: Annotated[
-            str, typer.Option(help="Incident, Benign or NoIncident; derived from the fault if left out.")
+            str, typer.Option(help="Incident, Benign or NoIncident; by default derived from the fault.")
         ] = "",
-        author: Annotated[str, typer.Option(help="Who writes it; git's user.name if left out.")] = "",
-        output: Annotated[Path | None, typer.Option(help="Folder that gets the scenario's folder.")] = None,
+        author: Annotated[str, typer.Option(help="Author; git's user.name by default.")] = "",
+        output: Annotated[Path | None, typer.Option(help="Folder in which the scenario's folder is created.")] = None,
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the file instead of writing it.")] = False,
     ) -> int:
-        """Write a complete scenario: app, what breaks, how. Without answers it asks, and offers only what fits.
+        """Write a complete scenario. Asks for the app, what breaks and how, and offers only valid combinations.
 
         Example: scenario-kit new --app otel-demo --target cart --fault deployment-scaled-to-zero
         """

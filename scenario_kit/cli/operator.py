@@ -21,11 +21,13 @@ def register(app: typer.Typer) -> None:
     def run(
         name: Lab = "default",
         clock: Annotated[str, one_of("--clock", "Wall", "Virtual", help="Clock of live scenarios in a lab.")] = "Wall",
-        context: Annotated[str, typer.Option(help="A kubeconfig context instead of a lab; it must be current.")] = "",
-        allow_context: Annotated[str, typer.Option(help="Allow this context although it is no kind cluster.")] = "",
-        prometheus_url: Annotated[str, typer.Option(help="Prometheus of that cluster.")] = "",
+        context: Annotated[
+            str, typer.Option(help="A kubeconfig context instead of a lab; it must be the current one.")
+        ] = "",
+        allow_context: Annotated[str, typer.Option(help="Allow this context although it is not a kind cluster.")] = "",
+        prometheus_url: Annotated[str, typer.Option(help="Address of that cluster's Prometheus.")] = "",
     ) -> int:
-        """Run the operator in the foreground, against a lab or a cluster that is named.
+        """Run the operator in the foreground, against a lab or a named cluster.
 
         Example: scenario-kit operator run --context kind-demo --prometheus-url http://127.0.0.1:9090
         """
@@ -36,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
     @operator.command()
     def manifests() -> None:
-        """Print CRDs, RBAC and Deployment of the operator for a cluster.
+        """Print what to apply to run the operator in a cluster: CRDs, RBAC, Deployment.
 
         Example: scenario-kit operator manifests | kubectl apply -f -
         """

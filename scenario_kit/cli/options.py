@@ -20,8 +20,11 @@ def one_of(flag: str, *values: str, help: str) -> Any:
     return typer.Option(flag, help=help, metavar=f"<{'|'.join(values)}>", callback=check)
 
 
-Lab = Annotated[str, typer.Option("--name", help="Name of the lab. Several can run side by side.")]
+Lab = Annotated[str, typer.Option("--name", help="Name of the lab; several can run side by side.")]
 Format = Annotated[str, one_of("--format", "text", "json", help="Output for people, or for programs.")]
 Role = Annotated[
-    str, one_of("--as", "admin", "solver", help="Everything, or only what whoever investigates may see and change.")
+    str,
+    one_of(
+        "--as", "admin", "solver", help="admin sees everything; solver only what an investigation may see and change."
+    ),
 ]

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
     def render(
         path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
         show: Annotated[str, one_of("--show", *SECTIONS, help="What to show.")] = "summary",
-        namespace: Annotated[str, typer.Option(help="Namespace of the app; by default its conventional one.")] = "",
+        namespace: Annotated[str, typer.Option(help="Namespace of the app; its conventional one by default.")] = "",
         format: Format = "text",
     ) -> None:
         """Show what a scenario would apply: manifests, changes, alert rules, timeline.

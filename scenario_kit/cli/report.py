@@ -21,14 +21,14 @@ def register(app: typer.Typer) -> None:
     def report(
         run: Annotated[Path, typer.Argument(help="A run's folder, its report.json, or a folder of runs (the newest).")],
         format: Annotated[
-            str, one_of("--format", "md", "html", "json", "junit", "sarif", help="What to render it as.")
+            str, one_of("--format", "md", "html", "json", "junit", "sarif", help="Format of the rendering.")
         ] = "md",
         record: Annotated[bool, typer.Option("--record", help="Write evidence.json beside the scenario.")] = False,
     ) -> None:
-        """Render the evidence of a validation.
+        """Render the report of a validation.
 
-        With --record, a pass of the plan standard or thorough becomes the evidence that is committed beside the
-        scenario; it must still be the scenario that was run.
+        With --record, a pass of plan standard or thorough becomes the evidence to commit beside the scenario.
+        The scenario must not have changed since the run.
 
         Example: scenario-kit report runs/product-catalog-wrong-target-port --format md
         """

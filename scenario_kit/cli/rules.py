@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def rules(format: Format = "text") -> None:
-        """List every code that lint and runs can give.
+        """List every code that lint and trials can report.
 
         Example: scenario-kit rules
         """
@@ -34,14 +34,15 @@ def register(app: typer.Typer) -> None:
 
     @app.command(rich_help_panel="Write it")
     def explain(code: Annotated[str, typer.Argument(help="A code, for example SK405.")]) -> None:
-        """Explain one code: why it matters, a bad and a good example, the fix.
+        """Explain a code: why it matters, a bad and a good example, how to fix it.
 
         Example: scenario-kit explain SK405
         """
         from scenario_kit.lint import RULES, rule_page
-        from scenario_kit.load import did_you_mean
+        from scenario_kit.load import did_you_mean, suggest
 
         wanted = f"SK{code}" if code.isdecimal() else code.upper()
         if wanted not in RULES:
-            raise UsageError(f"there is no rule '{code}'", fix=f"{did_you_mean(wanted, RULES)} All: scenario-kit rules")
+            fix = did_you_mean(wanted, RULES) if suggest(wanted, RULES) else "scenario-kit rules lists all codes"
+            raise UsageError(f"there is no rule '{code}'", fix=fix)
         typer.echo(rule_page(RULES[wanted]))

@@ -26,7 +26,7 @@ def top(
     sort: Annotated[str, one_of("--sort-by", "name", "cpu", "memory", help="CPU and memory: largest first.")] = "name",
     format: Format = "text",
 ) -> None:
-    """Show CPU and memory that nodes and pods use, over the last tick of their world.
+    """Show the CPU and memory that nodes and pods use, over the last tick of 15 s.
 
     Example: scenario-kit lab top -n otel-demo --sort-by cpu
     """

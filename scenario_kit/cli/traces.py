@@ -32,15 +32,17 @@ class Row(NamedTuple):
 
 
 def traces(
-    world: Annotated[str, typer.Argument(help="Trial or namespace; needed when there are several.")] = "",
+    world: Annotated[str, typer.Argument(help="Trial or namespace; needed if there are several.")] = "",
     name: Lab = "default",
     service: Annotated[str, typer.Option("--service", help="Only traces in which this service has a span.")] = "",
     errors: Annotated[bool, typer.Option("--errors", help="Only traces in which something failed.")] = False,
     since: Annotated[int, typer.Option("--since", min=1, help="Seconds to look back, by the world's clock.")] = 300,
-    otlp: Annotated[str, typer.Option("--otlp", help="Write them to this file as OTLP, a JSON line each.")] = "",
+    otlp: Annotated[
+        str, typer.Option("--otlp", help="Write them to this file as OTLP, one JSON object per line.")
+    ] = "",
     format: Format = "text",
 ) -> None:
-    """Show traces of an app's requests, newest first: failing and slow ones first of all, and some ordinary ones.
+    """Show traces of an app's requests, newest first: mainly failing and slow ones, and some ordinary ones.
 
     Example: scenario-kit lab traces --errors --service checkout
     """

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from scenario_kit.model import Finding, Runbook, Scenario
 
 RUNS = Path("runs")
-Seed = Annotated[int, typer.Option(help="Seed of what is drawn: load, chance, noise; not where pods are placed.")]
+Seed = Annotated[
+    int, typer.Option(help="Seed of everything random (load, chance, noise) except the placement of pods.")
+]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder for reports.")]
 
 
@@ -31,12 +33,14 @@ def register(app: typer.Typer) -> None:
         path: Annotated[Path, typer.Argument(help="A scenario file, or its folder.")],
         seed: Seed = 1,
         name: Lab = "default",
-        keep: Annotated[bool, typer.Option("--keep", help="Leave the trial object for inspection.")] = False,
-        accept: Annotated[bool, typer.Option("--accept", help="Write the alerts and edges that it showed.")] = False,
+        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial object for inspection.")] = False,
+        accept: Annotated[
+            bool, typer.Option("--accept", help="Write the alerts and edges that were observed into the file.")
+        ] = False,
         format: Format = "text",
         runs: Runs = RUNS,
     ) -> int:
-        """Run one paired repeat: quiet, broken, held, decoys, solved, clean.
+        """Run a scenario once: quiet, broken, held, decoys, solved, clean.
 
         Example: scenario-kit try catalog/scenarios/product-catalog-wrong-target-port
         """
@@ -46,15 +50,16 @@ def register(app: typer.Typer) -> None:
     def verify(
         paths: Annotated[list[Path], typer.Argument(help="Scenario files, or folders that hold some.")],
         plan: Annotated[
-            str, typer.Option(help="How much evidence: try, quick, standard, thorough, or the file of a plan.")
+            str, typer.Option(help="How much evidence: try, quick, standard, thorough, or a plan file.")
         ] = "quick",
-        cluster: Annotated[str, typer.Option(help="Where: lab.")] = "lab",
+        cluster: Annotated[str, typer.Option(help="Where to run; this version supports: lab.")] = "lab",
         seed: Seed = 1,
         name: Lab = "default",
         parallel: Annotated[
-            int | None, typer.Option(min=1, max=8, help="Trials at the same time; 2 if the plan does not say.")
+            int | None,
+            typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
         ] = None,
-        keep: Annotated[bool, typer.Option("--keep", help="Leave the trial objects for inspection.")] = False,
+        keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
         format: Format = "text",
         runs: Runs = RUNS,
     ) -> int:

@@ -26,18 +26,20 @@ def register(app: typer.Typer) -> None:
 
     @app.command("validate-pr", rich_help_panel="Prove it")
     def validate_pr(
-        base: Annotated[str, typer.Option(help="What the change is compared with.")] = "origin/main",
+        base: Annotated[str, typer.Option(help="Branch or commit to compare with.")] = "origin/main",
         out: Annotated[Path, typer.Option(help="Folder for the summary and the reports.")] = Path("pr-report"),
         repository: Annotated[Path, typer.Option(help="The checkout.", file_okay=False)] = Path(),
         sign_off: Annotated[bool, typer.Option(help="Whether every commit must be signed off.")] = True,
-        static_only: Annotated[bool, typer.Option("--static-only", help="Leave the trials out.")] = False,
-        seed: Annotated[int, typer.Option(help="Seed of everything that varies.")] = 1,
+        static_only: Annotated[
+            bool, typer.Option("--static-only", help="Apply the static rules only; run no trials.")
+        ] = False,
+        seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
         name: Lab = "default",
-        parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials at the same time.")] = 2,
+        parallel: Annotated[int, typer.Option(min=1, max=8, help="Trials to run at the same time.")] = 2,
     ) -> int:
-        """Judge a contribution: one scenario, nothing else, with as much evidence as its changes need.
+        """Judge a pull request: one scenario, nothing else, and as much evidence as its changes call for.
 
-        Exit codes: 0 pass (or no scenario is changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
+        Exit codes: 0 pass (or no scenario was changed), 1 fail, 2 not evaluated, 3 usage, 4 inconclusive.
 
         Example: scenario-kit validate-pr --base origin/main
         """
@@ -48,7 +50,7 @@ def register(app: typer.Typer) -> None:
         start, root = checkout.base(base), checkout.root()
         changes = checkout.changes(start)
         if checkout.uncommitted():
-            typer.echo("note: what is not committed is not judged by CI", err=True)
+            typer.echo("note: uncommitted changes are not judged", err=True)
         found = shape(changes)
         out.mkdir(parents=True, exist_ok=True)
         if not found.scenario and not found.findings:

@@ -59,6 +59,7 @@ def bad(tmp_path: Path) -> Path:
         (["rules"], 0, "out", "SK405"),
         (["explain", "sk405"], 0, "out", "SK405: The labelled object is not what the fault changes"),
         (["explain", "405"], 0, "out", "SK405: The labelled object"),
+        (["explain", "nothing"], 3, "err", "scenario-kit rules lists all codes"),
         (["explain", "SK4O5"], 3, "err", "there is no rule 'SK4O5'"),
         (["catalog"], 0, "out", "otel-demo"),
         (["catalog", "faults"], 0, "out", "network-delay"),
@@ -182,9 +183,23 @@ def test_a_bug_saves_its_traceback(
     assert "Traceback" in saved.read_text()
 
 
-@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 2), (errno.EROFS, 2), (errno.EISDIR, 3)])
+@pytest.mark.parametrize(
+    ("number", "code", "bug"),
+    [
+        (errno.ENOSPC, 2, False),
+        (errno.EROFS, 2, False),
+        (errno.EACCES, 3, False),
+        (errno.ENOTDIR, 3, False),
+        (errno.ECHILD, 3, True),
+    ],
+)
 def test_what_the_machine_lacks_is_no_bug_of_ours(
-    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    number: int,
+    code: int,
+    bug: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(command_line, "build", lambda _: _raising(OSError(number, os.strerror(number), "/full/file")))
     monkeypatch.setattr(command_line.tempfile, "tempdir", str(tmp_path))
@@ -192,7 +207,7 @@ def test_what_the_machine_lacks_is_no_bug_of_ours(
     assert run(["x"]) == code
     err = capsys.readouterr().err
     assert os.strerror(number) in err
-    assert ("bug" in err) is (code == 3)
+    assert ("bug" in err) is bug
 
 
 def _raising(error: BaseException) -> typer.Typer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Final
@@ -78,7 +79,8 @@ class Timeline:
         self._printed[planned.purpose] = len(done)
 
     def _table(self) -> RenderableType:
-        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+        # Expanded, so that only the last column gives way where the terminal is narrow.
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, expand=True)
         # A row keeps its height while what it says changes: a table that jumps cannot be read.
         for heading, justify in _COLUMNS.items():
             last = heading == "alerts"
@@ -116,11 +118,16 @@ def _alerts(alerts: Sequence[AlertNow]) -> Text:
     text = Text()
     if alerts:  # the number comes first: what does not fit is cut
         text.append(f"{len(alerts)}: ", style="dim")
-    for alert in alerts:
-        entity = alert.entity.partition("/")[2]
-        name = f"{alert.name}({entity})" if entity else alert.name
-        text.append(f"{name} ", style="bold red" if alert.state == "Firing" else "yellow")
+    for (name, state), times in Counter((_named(alert), alert.state) for alert in alerts).items():
+        told = f"{name}×{times}" if times > 1 else name
+        text.append(f"{told} ", style="bold red" if state == "Firing" else "yellow")
     return text
+
+
+def _named(alert: AlertNow) -> str:
+    """The alert with the object that it is about; alerts about several of its pods are named alike."""
+    entity = alert.entity.partition("/")[2]
+    return f"{alert.name}({entity})" if entity else alert.name
 
 
 def _offset(status: TrialStatus, at: float | None) -> str:

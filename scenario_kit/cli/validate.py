@@ -213,9 +213,10 @@ def _interrupted(scenario: str, lab: str) -> str:
 
     named = f" --name {lab}" if lab != "default" else ""
     return (
-        "interrupted: the trials that began go on in the lab; the same command continues, and "
-        f'`kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials -n {MANAGEMENT_NAMESPACE} '
-        f"-l {CAMPAIGN_LABEL}={scenario}` cancels them"
+        "interrupted; trials that have started go on in the lab\n"
+        "  to continue: give the same command again\n"
+        f'  to cancel:   kubectl --kubeconfig "$(scenario-kit lab kubeconfig{named})" delete trials '
+        f"-n {MANAGEMENT_NAMESPACE} -l {CAMPAIGN_LABEL}={scenario}"
     )
 
 

@@ -15,7 +15,7 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
-from scenario_kit.judge.alerts import Beside
+from scenario_kit.judge.silence import Beside
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners

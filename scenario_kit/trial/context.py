@@ -9,9 +9,9 @@ from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.alerts import Beside
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
+from scenario_kit.judge.silence import Beside
 from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
 from scenario_kit.model.observation import Passage
 from scenario_kit.model.reference import WORKLOADS

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
-from scenario_kit.judge import alerts, healthy, resolved
+from scenario_kit.judge import alerts, healthy, resolved, silence
 from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
@@ -126,7 +126,7 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     ]
     if findings and not any(t.onset(first) is not None for t in history.timelines):
         beside = _beside(context)
-        findings = [alerts.heard(f, beside, first) for f in findings]
+        findings = [silence.heard(f, beside, first) for f in findings]
     runbook, demanded = context.runbook, msgspec.structs.replace(expect, alerts=tuple(due))
     edges = runbook.ground_truth.propagation  # a draft may have none yet: SK116
     if runbook.outcome == "Incident" and edges and all(fault.scope == "Namespace" for fault in runbook.faults):
@@ -136,7 +136,7 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
 
 
-def _beside(context: Context) -> Mapping[str, alerts.Beside]:
+def _beside(context: Context) -> Mapping[str, silence.Beside]:
     """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
     try:
         return context.beside()
@@ -197,9 +197,9 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
         return [*findings, *healthy.nothing(history, expect, injected, end)], results
     if outcome == "Incident":
         findings += alerts.held(history, expect, end)
-        if quiet := alerts.silent(history, expect, injected):
+        if quiet := silence.unnoticed(history, expect, injected):
             beside = _beside(context)
-            findings += [alerts.heard(f, beside, injected) for f in quiet]
+            findings += [silence.heard(f, beside, injected) for f in quiet]
     return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge import alerts, healthy
+from scenario_kit.judge import alerts, healthy, silence
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.scenario import BackgroundAlert, Expect
 
@@ -52,7 +52,7 @@ def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
 
 
 def beside(*timelines):
-    return alerts.Beside(history(*timelines), ("default", "lags"))
+    return silence.Beside(history(*timelines), ("default", "lags"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def beside(*timelines):
 )
 def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, told):
     (silent,) = alerts.fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
-    found = alerts.heard(silent, beside, 1000.0)
+    found = silence.heard(silent, beside, 1000.0)
     assert told in found.observed
     assert (found == silent) != bool(told)
     assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(told)

@@ -5,8 +5,8 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import MetricsError
-from scenario_kit.judge.alerts import Beside
 from scenario_kit.judge.resolved import Served
+from scenario_kit.judge.silence import Beside
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,

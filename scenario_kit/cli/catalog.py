@@ -119,9 +119,22 @@ def _document(catalog: Catalog, family: str, name: str) -> dict[str, Any]:
     if family == "apps":
         return {version: catalog.app(name, version).to_json() for version in catalog.versions(name)}
     if family == "faults":
-        return catalog.fault(name).to_json()
+        return catalog.fault(name).to_json() | {"tried": _tried(catalog, name)}
     if family == "alerts":  # several packs may have rules of that name, and a pack several
         found = [rule for rule in _rules(catalog) if rule.name == name]
         return {pack: [r.to_json() for r in found if r.pack == pack] for pack in dict.fromkeys(r.pack for r in found)}
     path = next(p for p in catalog.scenarios() if p.parent.name == name)
     return load_scenario(path).scenario.to_json()
+
+
+def _tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
+    """What fired where the fault was tried with its defaults: seconds from the injection by app, target and alert."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in catalog.apps():
+        app = catalog.app(name, catalog.versions(name)[0])
+        for row in catalog.matrix(app):
+            if row.fault == fault and row.outcome in ("Ran", "NoEffect"):
+                fired = {str(alert): int(alert.seconds) for alert in row.alerts}
+                told = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
+                found.setdefault(f"{app.name} {app.version}", {})[row.target] = told
+    return found

@@ -64,6 +64,7 @@ def bad(tmp_path: Path) -> Path:
         (["catalog"], 0, "out", "otel-demo"),
         (["catalog", "faults"], 0, "out", "network-delay"),
         (["catalog", "faults", "show", "network-delay"], 0, "out", "latencyMilliseconds"),
+        (["catalog", "faults", "show", "network-delay"], 0, "out", "HighRequestLatency on Deployment/checkout: 195"),
         (["catalog", "faults", "show", "network-dely"], 3, "err", "did you mean `network-delay`"),
         (["catalog", "alerts"], 0, "out", "HighKafkaConsumerLag            itbench"),
         (["catalog", "alerts", "show", "NoRequestsReceived"], 0, "out", "itbench:\n- name: NoRequestsReceived"),

@@ -23,7 +23,8 @@ before, in force for 20 minutes, then removed. *Alerts* are those of the default
 seconds from the injection to the first. *Recovered* are those whose effect was gone, where no alert fired any more and
 users were served as before, after no more than the removal. All trials, a line each: {{tables}}.
 
-`scenario-kit new` takes from them what a draft promises, and a validation names the faults that raise the same alerts.
+`scenario-kit new` takes from them what a draft promises, a validation names the faults that raise the same alerts, and
+`scenario-kit catalog faults show NAME` ends with the trials of a fault.
 
 `ci/matrix --lab NAME --sample 40` tries more of them (`--help`); what has a record is not tried again.
 """

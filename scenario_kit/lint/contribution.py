@@ -124,7 +124,12 @@ def canary(case: Case) -> Iterator[Problem]:
 def scripts(case: Case | FaultCase) -> Iterator[Problem]:
     """Code lies beside the scenario."""
     if isinstance(case, FaultCase) or case.merged:
-        for path in _beside(case.path.parent):
+        beside = list(_beside(case.path.parent))
+        if len(beside) > _MOST:
+            message = f"more than {_MOST} files lie beside it, too many to look at each"
+            fix = "remove what neither the scenario nor its readers need"
+            yield Problem(("metadata",), message, f"{len(beside)} files", f"at most {_MOST} files", fix)
+        for path in beside[:_MOST]:
             if _is_code(path):
                 message = f"'{path.name}' is a program"
                 yield Problem(
@@ -145,9 +150,7 @@ def scripts(case: Case | FaultCase) -> Iterator[Problem]:
 def _beside(folder: Path) -> Iterator[Path]:
     """Files below a folder, without those that a fault type of its own has around it: that is judged by itself."""
     others = {path.parent for path in folder.glob("faults/*/fault.yaml")}
-    for count, path in enumerate(sorted(folder.rglob("*"))):
-        if count >= _MOST:
-            return
+    for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name not in _OWN and others.isdisjoint(path.parents):
             yield path
 

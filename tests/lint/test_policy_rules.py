@@ -235,6 +235,17 @@ def test_a_program_beside_a_scenario_is_found_where_it_is(name: str, tmp_path: P
     assert found[0].position.path.endswith(name)
 
 
+def test_a_program_cannot_hide_behind_many_files(tmp_path: Path) -> None:
+    path = write(base(), tmp_path)
+    for number in range(501):
+        (path.parent / f"{number}.txt").touch()
+    (path.parent / "z.py").write_text("print(1)\n")
+
+    (found,) = lint_file(path, CATALOG)
+
+    assert (found.code, found.observed) == ("SK219", "502 files")
+
+
 def test_a_program_beside_a_fault_is_found(tmp_path: Path) -> None:
     path = tmp_path / "faults" / "labels-lost" / "fault.yaml"
     path.parent.mkdir(parents=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -14,6 +16,8 @@ from scenario_kit.errors import AuthoringError, ScenarioKitError
 if TYPE_CHECKING:
     from scenario_kit.model import Finding
 
+#: Columns that text needs to be read comfortably.
+_READABLE: Final = 20
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
 
 
@@ -55,10 +59,24 @@ def show_json(document: Any) -> None:
 
 
 def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their content; the last one is cut where the terminal ends."""
+    """Columns as wide as their content; on a terminal, the last one is continued below itself where the line ends."""
     if not rows:
         return
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    for i, line in enumerate(table_lines(headers, rows, width)):
+        typer.echo(typer.style(line, bold=True) if i == 0 and terminal else line)
+
+
+def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """The lines of a table; none is longer than ``width``, unless that left the last column no room to be read in."""
     widths = [max(len(str(row[i])) for row in (headers, *rows)) for i in range(len(headers))]
-    for i, row in enumerate((headers, *rows)):
-        line = "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        typer.echo(typer.style(line, bold=True) if i == 0 and sys.stdout.isatty() else line)
+    before = sum(widths[:-1]) + 2 * len(widths[:-1])
+    room = width - before if width and width - before >= _READABLE else 0
+    lines = []
+    for row in (headers, *rows):
+        start = "".join(f"{cell!s:<{wide}}  " for cell, wide in zip(row[:-1], widths, strict=False))
+        last = str(row[-1])
+        first, *more = (textwrap.wrap(last, room) if room else [last]) or [""]
+        lines += [(start + first).rstrip(), *(" " * before + each for each in more)]
+    return lines

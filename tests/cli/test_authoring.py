@@ -241,3 +241,16 @@ def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.C
     )
 
     assert capsys.readouterr().out.splitlines() == ["SK304 warning", "  m", "  observed: a; expected: b", "  why: w"]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (None, ["code   title", "SK601  The licence is missing or unknown", "SK602"]),
+        (30, ["code   title", "SK601  The licence is missing", "       or unknown", "SK602"]),
+        (20, ["code   title", "SK601  The licence is missing or unknown", "SK602"]),
+    ],
+)
+def test_the_last_column_of_a_table_is_continued_below_itself(width: int | None, lines: list[str]) -> None:
+    rows = [("SK601", "The licence is missing or unknown"), ("SK602", "")]
+    assert output.table_lines(("code", "title"), rows, width) == lines

@@ -21,6 +21,22 @@ _READABLE: Final = 20
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
 
 
+def folded(text: str, indent: str = "", *, err: bool = False) -> str:
+    """The text, indented; on a terminal, broken between words. Commands and paths are never broken."""
+    stream = sys.stderr if err else sys.stdout
+    if not stream.isatty():
+        return indent + text
+    width = max(shutil.get_terminal_size().columns, _READABLE + len(indent))
+    wrapped = (
+        textwrap.wrap(
+            line, width, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False,
+            break_on_hyphens=False,
+        ) or [indent]
+        for line in text.split("\n")
+    )  # fmt: skip
+    return "\n".join(each for lines in wrapped for each in lines)
+
+
 def show_error(error: ScenarioKitError) -> None:
     """One clear message on stderr; an author's mistakes each with their place."""
     findings = error.findings if isinstance(error, AuthoringError) else ()
@@ -31,7 +47,7 @@ def show_error(error: ScenarioKitError) -> None:
             return  # all of it has been said, with its place
     typer.echo(typer.style("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
-        typer.echo(f"  fix: {error.fix}", err=True)
+        typer.echo(folded(f"fix: {error.fix}", "  ", err=True), err=True)
 
 
 def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
@@ -40,12 +56,13 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
         colour = _COLOURS[finding.severity]
         head = typer.style(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
         typer.echo(f"{head} {finding.position or ''}".rstrip(), err=err)
-        typer.echo(f"  {printable(finding.message)}", err=err)
+        typer.echo(folded(printable(finding.message), "  ", err=err), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            typer.echo(f"  observed: {printable(finding.observed)}; expected: {finding.expected}", err=err)
+            told = f"observed: {printable(finding.observed)}; expected: {finding.expected}"
+            typer.echo(folded(told, "  ", err=err), err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
-                typer.echo(f"  {name}: {printable(text)}", err=err)
+                typer.echo(folded(f"{name}: {printable(text)}", "  ", err=err), err=err)
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenario_kit.cli.options import Format, Lab
-from scenario_kit.cli.output import show_findings, show_json
+from scenario_kit.cli.output import folded, show_findings, show_json
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
@@ -252,10 +252,11 @@ def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None
     show_findings(validation.findings)
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
-    typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{validation.scenario}: {validation.headline}")
+    told = folded(f"{word} {validation.scenario}: {validation.headline}")
+    typer.echo(typer.style(word, fg=colour, bold=True) + told.removeprefix(word))
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     kept = f"report: {folder}/report.html" if folder else "no report"
-    typer.echo(f"  {repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}")
+    typer.echo(folded(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))
     if folder and validation.next:
         typer.echo(f"  next: {validation.next}")
 

@@ -254,3 +254,17 @@ def test_findings_show_what_was_seen_where_the_message_does_not(capsys: pytest.C
 def test_the_last_column_of_a_table_is_continued_below_itself(width: int | None, lines: list[str]) -> None:
     rows = [("SK601", "The licence is missing or unknown"), ("SK602", "")]
     assert output.table_lines(("code", "title"), rows, width) == lines
+
+
+def test_text_is_broken_between_words_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "fix: see runs/a-long-name/20261124T221154445970Z/report.html and\nmore"
+    assert output.folded(text, "  ") == "  " + text
+
+    monkeypatch.setattr(output.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    assert output.folded(text, "  ").splitlines() == [
+        "  fix: see",
+        "    runs/a-long-name/20261124T221154445970Z/report.html",
+        "    and",
+        "  more",
+    ]

@@ -10,7 +10,7 @@ from scenario_kit.render import fault
 from tests.lab.twin.little import Little, stamp
 
 # abortConnect=false: the client throws nothing, so cart cannot say why (ValkeyCartStore.EnsureRedisConnected).
-LOST = "Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis"
+LOST = "Wasn't able to connect to redis"
 BARRED = 'pq: role "otelu" is not permitted to log in'
 DENIED = "pq: permission denied for table products"
 FULL = "pq: sorry, too many clients already"

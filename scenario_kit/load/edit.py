@@ -153,7 +153,7 @@ def _end(text: str, node: Any) -> int:
 
 
 def _added(text: str, parent: Any, last: str | int, value: Any) -> str:
-    entry = _flow(value) if isinstance(parent, yaml.SequenceNode) else f"{_flow(last)}: {_flow(value)}"
+    entry = _flow(value) if isinstance(parent, yaml.SequenceNode) else f"{_key(str(last))}: {_flow(value)}"
     if not isinstance(parent, yaml.MappingNode | yaml.SequenceNode):
         raise Unfit("only lists and mappings can take more")
     if isinstance(parent, yaml.SequenceNode) and last != len(parent.value):
@@ -172,6 +172,8 @@ def _added(text: str, parent: Any, last: str | int, value: Any) -> str:
         start = text.rfind("-", 0, first.start_mark.index)
         column = start - (text.rfind("\n", 0, start) + 1)
         entry = f"- {entry}"
+    else:
+        entry = _lines(str(last), value, column)
     end = _last_end(text, parent)
     line = text.find("\n", end)  # behind a comment on the same line
     end = len(text) if line < 0 else line
@@ -208,6 +210,24 @@ def _dropped(text: str, parent: Any, key: Any, node: Any) -> str:
 def _key(name: str) -> str:
     """A field's name: `on` is no truth value here, and is written as people write it."""
     return name if _PLAIN.match(name) and scalar(name) == name else _flow(name)
+
+
+def _lines(name: str, value: Any, column: int) -> str:
+    """A field of a block: lists of objects, and what holds some, over several lines, each entry on one."""
+    if not _long(value):
+        return f"{_key(name)}: {_flow(value)}"
+    if isinstance(value, dict):
+        parts = [" " * (column + 2) + _lines(k, v, column + 2) for k, v in value.items()]
+    else:
+        parts = [f"{' ' * column}- {_flow(part)}" for part in value]
+    return "\n".join([f"{_key(name)}:", *parts])
+
+
+def _long(value: Any) -> bool:
+    """Whether a value is a list of objects, or holds one."""
+    if isinstance(value, dict):
+        return any(map(_long, value.values()))
+    return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
 
 
 def _flow(value: Any) -> str:

@@ -42,6 +42,9 @@ d:
         (Put(("d",), 5), ["d:"], ["d: 5"]),
         (Drop(("c",)), ["c: last  # ü"], []),
         (Put(("e",), "Deployment/cart"), [], ["e: Deployment/cart"]),
+        (Put(("e",), [{"on": 1}, {"k": "y"}]), [], ["e:", "- {on: 1}", '- {k: "y"}']),
+        (Put(("b", 0, "w"), {"a": [{"k": [2]}], "c": 3}), [], ["  w:", "    a:", "    - {k: [2]}", "    c: 3"]),
+        (Put(("a", "k"), [{"m": 3}]), [], ["a: {x: 1, y: [1, 2],  z: q, k: [{m: 3}]}   # flow"]),
     ],
 )
 def test_an_edit_touches_nothing_else(edit: Edit, removed: list[str], added: list[str]) -> None:

@@ -65,7 +65,7 @@ class Twin:
         self._flags = Flags(self._parameters.flags)
         self._sessions = Sessions(app.clients)
         self._startup = Startup(self._parameters, app.images, self._census, self._sessions)
-        self._probes = Probes(self._parameters.physics, self._census, self._streams)
+        self._probes = Probes(self._parameters, self._census, self._streams)
         self._java = Java(app, self._parameters)
         self._disks = Disks(self._parameters, self._streams)
         self._resources = Resources(self._parameters.physics, self._streams)
@@ -205,6 +205,7 @@ class Twin:
             if rules := self._java.effects(process, self._view.ledger, start, self._logs):
                 effects[process.key] = (*effects.get(process.key, ()), *rules)
         self._effects = effects
+        self._probes.note(links)
         return links
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:

@@ -149,6 +149,12 @@ def _strangers(parameters: Parameters) -> Iterator[Mistake]:
         if name not in parameters.components:
             yield _at(place, f"there is no component '{name}'")
     for name, model in parameters.components.items():
+        for i, port in enumerate(model.ports):
+            for path, callees in port.asks.items():
+                for callee in callees:
+                    if (name, callee) not in edges:
+                        place = ("components", name, "ports", i, "asks", path)
+                        yield _at(place, f"there is no edge from '{name}' to '{callee}'")
         for i, need in enumerate(model.start.needs):
             if (name, need.callee) not in edges:
                 place = ("components", name, "start", "needs", i, "callee")

@@ -51,13 +51,18 @@ class Setting(Value, frozen=True, kw_only=True):
 
 
 class Port(Value, frozen=True, kw_only=True):
-    """A port that a process listens on: taken from a variable or its configuration file, else fixed."""
+    """A port that a process listens on: taken from a variable or its configuration file, else fixed.
+
+    ``asks`` are health pages that ask callees: by path, or a pattern of paths, the components without whose answer the
+    page reports a failure, and whose answer it waits for.
+    """
 
     env: str = ""
     key: str = ""
     number: int = 0
     protocol: Protocol = "tcp"
     paths: tuple[str, ...] = ("*",)
+    asks: Mapping[str, tuple[str, ...]] = {}
 
 
 class Edge(Value, frozen=True, kw_only=True):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec import structs
 
 from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Physics
-from scenario_kit.lab.twin.process import ProcessKey
+from scenario_kit.lab.twin.parameters import Parameters
+from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.streams import Streams, identity
 from scenario_kit.model.base import Object
@@ -23,12 +24,18 @@ _HANDSHAKE_SECONDS = 1.0
 
 
 class Probes:
-    """Answers from the last view."""
+    """Answers from the last view, and from what the calls of the last tick met."""
 
-    def __init__(self, physics: Physics, census: Census, streams: Streams) -> None:
-        self._physics = physics
+    def __init__(self, parameters: Parameters, census: Census, streams: Streams) -> None:
+        self._physics = parameters.physics
+        self._edges = parameters.edges
+        self._links: Mapping[LinkKey, Link] | None = None
         self._census = census
         self._streams = streams
+
+    def note(self, links: Mapping[LinkKey, Link]) -> None:
+        """What the processes meet now that call each other; before, every callee counts as well."""
+        self._links = links
 
     def answers(
         self,
@@ -53,7 +60,8 @@ class Probes:
         if path.startswith("grpc:"):
             ill = any(effect.unhealthy for effect in effects.get(process.key, ()))
             return listener.protocol in ("grpc", "tcp") and not ill
-        return listener.protocol in ("http", "tcp") and any(fnmatchcase(path, pattern) for pattern in listener.paths)
+        served = listener.protocol in ("http", "tcp") and any(fnmatchcase(path, each) for each in listener.paths)
+        return served and all(_answered(link, now) for link in self._behind(process, listener, path))
 
     def lag(self, network: Network, pod: Object, container: str, path: str | None) -> Lag:
         """How long a probe waits: for packets, and for its turn on the CPU. The kernel accepts connections by itself.
@@ -64,6 +72,10 @@ class Probes:
         queued = process.queued if process is not None else 0.0
         if path is not None and path.startswith("exec:"):
             return Lag(0.0, queued)
+        asked = 0.0
+        if process is not None and path is not None:
+            links = (link for port in process.listeners for link in self._behind(process, port, path))
+            asked = sum((self._waits(process, link) for link in links if link is not None), 0.0)
         wire = network.from_node(pod)
         if wire.cut:
             return Lag(math.inf, math.inf)
@@ -74,4 +86,25 @@ class Probes:
             patient = structs.replace(self._physics, retransmit_seconds=_HANDSHAKE_SECONDS)
             connects = float(delays(wire.back, draws[:, :1], patient)[0])
             answered = float(delays(wire.back, draws[:, 1:], self._physics)[0])
-        return Lag(connects, connects if path is None else connects + answered + queued)
+        return Lag(connects, connects if path is None else connects + answered + queued + asked)
+
+    def _behind(self, process: Process, listener: Listener, path: str) -> Iterator[Link | None]:
+        """What the calls meet that a health page makes; None for one that the process has not come to yet."""
+        wanted = {callee for pattern, those in listener.asks.items() if fnmatchcase(path, pattern) for callee in those}
+        for number, edge in enumerate(self._edges):
+            if self._links is not None and edge.caller == process.component and edge.callee in wanted:
+                yield self._links.get(LinkKey(process.key, number))
+
+    def _waits(self, process: Process, link: Link) -> float:
+        """Seconds that a question and its answer are held up on their way."""
+        wire = link.lanes[0].wire if link.lanes else None
+        shapes = [shape for shape in (wire.out, wire.back) if shape is not None] if wire is not None else []
+        if not shapes:
+            return 0.0
+        draws = self._streams.open(identity(f"health {process.component}"), process.ordinal).random((2, len(shapes)))
+        return sum(float(delays(s, draws[:, i : i + 1], self._physics)[0]) for i, s in enumerate(shapes))
+
+
+def _answered(link: Link | None, now: float) -> bool:
+    """Whether a callee that is up answers there."""
+    return link is not None and any(lane.outcome == "ok" and lane.ready_at <= now for lane in (*link.lanes, *link.old))

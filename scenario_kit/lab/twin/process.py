@@ -31,11 +31,12 @@ class ProcessKey(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """A port that a process listens on once it is up."""
+    """A port that a process listens on once it is up; ``asks`` are callees that answer behind some of its paths."""
 
     number: int
     protocol: str
     paths: tuple[str, ...] = ("*",)
+    asks: Mapping[str, tuple[str, ...]] = {}
 
 
 class Crash(NamedTuple):
@@ -232,7 +233,7 @@ def listeners(
         return ()
     if identity.model is not None:
         found = ((port, _number(port, env, config)) for port in identity.model.ports)
-        return tuple(Listener(number, port.protocol, port.paths) for port, number in found if number)
+        return tuple(Listener(number, port.protocol, port.paths, port.asks) for port, number in found if number)
     return tuple(
         Listener(int(p["containerPort"]), "tcp") for p in spec.get("ports") or () if p.get("protocol", "TCP") == "TCP"
     )

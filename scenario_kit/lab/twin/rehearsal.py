@@ -156,7 +156,7 @@ class _Stage:
 
     def unready(self) -> Iterator[Miss]:
         """Probes that a healthy process would not answer: its pod would never be ready, or be started over and over."""
-        probes = Probes(self._parameters.physics, self._census, Streams(0))
+        probes = Probes(self._parameters, self._census, Streams(0))
         for pod in self._view.everywhere("Pod"):
             for spec in containers(pod):
                 process = self._census.find(pod["metadata"]["uid"], spec["name"])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from scenario_kit.lab.twin.fit import mistakes
 from scenario_kit.model import ContainerEffect
 from scenario_kit.model.process import Lag
 from tests.lab.twin import tiny
@@ -76,3 +77,55 @@ def test_who_waits_for_the_cpu_answers_late_but_the_kernel_still_connects() -> N
     assert _lag(cluster, TCP) == Lag(0.0, 0.0)
     assert _lag(cluster, GRPC).answers > 1.0
     assert _lag(cluster, EXEC).answers > 1.0
+
+
+def _asking(*callees: str) -> Little:
+    """The application with a health page of ``gate`` that asks others, after a minute."""
+    gate = {**tiny.TWIN["components"]["gate"]}
+    gate["ports"] = [
+        {"number": 80, "protocol": "http", "paths": ["/live", "/ready"], "asks": {"/ready": list(callees)}}
+    ]
+    return tiny.started(60.0, components={**tiny.TWIN["components"], "gate": gate})
+
+
+def _answers(cluster: Little, path: str) -> bool:
+    (pod,) = cluster.pods("gate")
+    return cluster.twin.answers(pod, "gate", 80, path, cluster.now)
+
+
+def test_a_health_page_fails_while_a_callee_behind_it_does_not_answer() -> None:
+    cluster = _asking("api")
+    assert _answers(cluster, "/ready")
+    cluster.scale("api", 0)
+    cluster.run(15.0)
+    assert (_answers(cluster, "/ready"), _answers(cluster, "/live")) == (False, True)
+    cluster.scale("api", 1)
+    cluster.run(150.0)
+    assert _answers(cluster, "/ready")
+
+
+def test_a_health_page_waits_for_the_callee_behind_it() -> None:
+    cluster = _asking("api")
+    cluster.chaos("api", direction="OUTPUT", delay=2.0)
+    cluster.run(15.0)
+    assert _lag(cluster, "/ready", "gate") == Lag(0.0, 2.0)
+    assert _lag(cluster, "/live", "gate") == Lag(0.0, 0.0)
+    assert _answers(cluster, "/ready"), "late, and past its timeout the kubelet gives up"
+
+
+def test_a_process_that_has_just_started_has_asked_nobody() -> None:
+    cluster = _asking("api")
+    cluster.restart("gate")
+    assert not _answers(cluster, "/ready")
+    cluster.run(30.0)
+    assert _answers(cluster, "/ready")
+
+
+def test_a_health_page_asks_whom_its_program_calls() -> None:
+    gate = {
+        **tiny.TWIN["components"]["gate"],
+        "ports": [{"number": 80, "protocol": "http", "asks": {"/ready": ["box"]}}],
+    }
+    (found,) = mistakes(tiny.app(components={**tiny.TWIN["components"], "gate": gate}))
+    assert found.text == "components.gate.ports[0].asks./ready: there is no edge from 'gate' to 'box'"
+    assert found.place == ("components", "gate", "ports", 0, "asks", "/ready")

@@ -197,7 +197,9 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
         return [*findings, *healthy.nothing(history, expect, injected, end)], results
     if outcome == "Incident":
         findings += alerts.held(history, expect, end)
-        if quiet := silence.unnoticed(history, expect, injected):
+        # Whoever only wants to see what a fault does has not asked for alerts: that there are none is the answer.
+        asked = any(s.kind == "expectAlerts" for s in context.spec.steps)
+        if asked and (quiet := silence.unnoticed(history, expect, injected)):
             beside = _beside(context)
             findings += [silence.heard(f, beside, injected) for f in quiet]
     return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results

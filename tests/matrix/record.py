@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
+
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, rows
 from scenario_kit.model import AlertHistory
@@ -52,6 +54,16 @@ def append(path: Path, row: Row) -> None:
 def read(catalog: Catalog) -> list[Row]:
     """The records of all apps, the last one for each pair."""
     return [row for app in catalog.apps() for row in rows(file_of(catalog, app))]
+
+
+def tidy(catalog: Catalog) -> None:
+    """Leave of each pair the last record, so that a file does not grow with every trial."""
+    for app in catalog.apps():
+        path = file_of(catalog, app)
+        if kept := rows(path):
+            fresh = path.with_name(f".{path.name}.new")
+            fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+            fresh.replace(path)
 
 
 def left(known: Iterable[Pair], tried: Iterable[Row], since: str = "") -> list[Pair]:

@@ -34,7 +34,8 @@ from scenario_kit.trial.watch import expect_alerts, expect_quiet, expect_still_f
 WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
 INJECTED = 1000.0
 ERRORS = AlertExpectation(name="Errors", on="Deployment/web")
-PROGRAM = (Step(kind="deploy"), Step(kind="expectQuiet"), Step(kind="inject"), Step(kind="hold"))
+KINDS = ("deploy", "expectQuiet", "inject", "expectAlerts", "hold")
+PROGRAM = tuple(Step(kind=kind) for kind in KINDS)
 
 
 def config(name):
@@ -153,6 +154,12 @@ def test_what_may_fire_while_nobody_acts(outcome, role, alerts, firing, expected
     trial = Trial(fault("a", role), outcome=outcome, alerts=tuple(alerts), firing=firing)
     findings, _ = hold(trial.context, Step(kind="hold"), INJECTED)
     assert codes(findings) == expected
+
+
+def test_silence_is_an_answer_where_alerts_were_not_asked_for():
+    """The matrix injects and looks: a fault that raises nothing is a row of it, and nobody's mistake."""
+    trial = Trial(fault("a", "Cause"), steps=tuple(s for s in PROGRAM if s.kind != "expectAlerts"))
+    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
 
 
 def test_an_app_without_faults_is_held_like_one_without_an_incident():

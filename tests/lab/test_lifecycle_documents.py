@@ -73,10 +73,10 @@ def test_the_packs_of_the_catalogue_become_rule_files() -> None:
     assert (folder / "prometheus.yml").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_unknown_pack_is_a_usage_error_that_lists_the_known_ones() -> None:
-    state = layout.plan("default", ("nope",), addresses.LOOPBACK)
-    with pytest.raises(UsageError, match="no alert pack 'nope'") as caught:
-        monitoring.write(state)
+def test_an_unknown_pack_is_a_usage_error_that_names_the_one_that_is_meant() -> None:
+    monitoring.check(["default", "itbench"])
+    with pytest.raises(UsageError, match="no alert pack 'defualt'") as caught:
+        monitoring.check(["itbench", "defualt"])
     assert "default" in caught.value.fix
 
 
@@ -213,8 +213,8 @@ WORLDS = [{"trial": "a", "mode": "Virtual"}, {"trial": "b", "mode": "Wall"}]
         (WORLDS, "a", "a"),
         (WORLDS, "b", "runs by the wall clock"),
         (WORLDS, "c", "does not exist"),
-        ([], "", "there are 0 worlds"),
-        ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "there are 2 worlds"),
+        ([], "", "no trial runs in virtual time now"),
+        ([*WORLDS, {"trial": "d", "mode": "Virtual"}], "", "2 trials run in virtual time"),
     ],
 )
 def test_which_world_advances(worlds: list, wanted: str, expected: str) -> None:

@@ -68,8 +68,8 @@ def solved(*changes, again=None, others=()):
     served = Served(seconds=300, requests=600, errors=600)
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=served))
     context.wait(REPAIRED)
-    assert change(context, SOLVE, 4) == ([], [])
-    found = expect_cleared(context, program[-1], 5, REPAIRED)
+    assert change(context, SOLVE, len(PROGRAM)) == ([], [])
+    found = expect_cleared(context, program[-1], len(PROGRAM) + 1, REPAIRED)
     return found, {o["metadata"]["name"] for o in context.contents("Deployment") if restarted(o)}
 
 

@@ -185,7 +185,7 @@ def _spec(
         ]
     decoys = [
         {"name": d.name, "description": d.description, "changes": _changes(d.changes, app)} for d in fault.decoys
-    ] or _usual_decoys(app, component)
+    ] or _usual_decoys(app, component, fault, alerts)
     spec["decoys"] = decoys
     return {k: v for k, v in spec.items() if v not in ([], {}, "")}
 
@@ -219,19 +219,23 @@ def _changes(changes: Iterable[Change], app: App) -> list[Object]:
     return [as_written(change, app).to_json() for change in changes]
 
 
-def _usual_decoys(app: App, component: Component | None) -> list[Object]:
-    """What somebody tries first: restarting a component that only suffers."""
+def _usual_decoys(
+    app: App, component: Component | None, fault: Fault, alerts: Sequence[AlertExpectation]
+) -> list[Object]:
+    """What somebody tries first: restarting what only suffers, or else the broken component where that is no help."""
+    ranked = sorted(alerts, key=lambda alert: alert.alert_class != "MustFire")
+    loud = [c for alert in ranked for c in app.components if c.workload == alert.on]
     callers = [c for n in app.dependants(component.name) if (c := app.component(n))] if component else []
-    victim = next((c for c in callers if c.role in ("App", "Entry")), app.component(app.entry))
-    if victim is None or victim == component:
+    entry = [c for c in app.components if c.name == app.entry and component is None]
+    suffering = loud or [c for c in callers if c.role in ("App", "Entry")] or entry
+    victim = next((c for c in suffering if c != component), None)
+    description = "It is where the trouble shows, so somebody restarts it"
+    if victim is None and component is not None and fault.persistence == "Workload":
+        victim, description = component, "It is in trouble, so somebody restarts it; new pods are as badly off"
+    if victim is None:
         return []
-    return [
-        {
-            "name": f"restart-{victim.name}",
-            "description": "It is where the trouble shows, so somebody restarts it",
-            "changes": [{"restart": {"target": victim.workload}}],
-        }
-    ]
+    restart = {"restart": {"target": victim.workload}}
+    return [{"name": f"restart-{victim.name}", "description": description, "changes": [restart]}]
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

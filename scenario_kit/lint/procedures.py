@@ -145,11 +145,11 @@ def no_decoy(case: Case) -> Iterator[Problem]:
 
 
 def _concerned(case: Case) -> set[str]:
-    """The components of what is broken, alerts, or passes trouble on; none where the faults reach everything."""
+    """The components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
         return set()
-    texts = {use.target for use in spec.faults} | {e for use in spec.faults for e in case.entities(use.name, "Cause")}
+    texts = {use.target for use in spec.faults} | {e.ref for fault in case.faults.values() for e in fault.entities}
     texts |= {alert.on for alert in spec.expect.alerts if alert.on and alert.alert_class != "MustNotFire"}
     texts |= {end for edge in spec.ground_truth.propagation for end in (edge.from_, edge.to)}
     return {name for text in texts for name in components(app, text)}
@@ -157,6 +157,8 @@ def _concerned(case: Case) -> set[str]:
 
 def _beside(change: Change, case: Case, about: set[str]) -> bool:
     """Whether a change only notes something down, or is about a component that has nothing to do with it all."""
+    if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
+        return False  # who knows the fault says that people try this
     patch = change.patch.patch if change.patch else None
     if isinstance(patch, Mapping) and set(patch) <= {"metadata"}:
         return True

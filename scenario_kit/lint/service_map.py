@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.lint.case import FAULT_NODE, Case, same
 from scenario_kit.lint.rule import Problem, rule
@@ -11,6 +11,7 @@ from scenario_kit.lint.touched import touches
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
 from scenario_kit.model.scenario import Edge
+from scenario_kit.render.seen import mute
 from scenario_kit.render.traffic import traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
@@ -40,6 +41,8 @@ def calls(case: Case) -> Iterator[Problem]:
             yield from _from_cause(case, app, i, end)
         if source is None or end is None or source == end or _calls(app, end.name, source.name):
             continue
+        if source.name == _collector(app) and end.name not in mute(app):
+            continue  # whoever reports there falls silent with it
         place = ("spec", "groundTruth", "propagation", i)
         if _calls(app, source.name, end.name):
             if not _follows_traffic(case, source, end):
@@ -108,6 +111,12 @@ def _component(app: App, text: str) -> Component | None:
     bare = str(ref.groupless)
     own = (c for c in app.components if c.workload == bare or (ref.kind == "Service" and c.service == ref.name))
     return next(own, None)
+
+
+def _collector(app: App) -> str:
+    """The component through which all others tell of their requests; nothing where the app has none, or no twin."""
+    collector = app.twin.get("collector") if app.twin else None
+    return str(collector.get("component", "")) if isinstance(collector, Mapping) else ""
 
 
 def _calls(app: App, caller: str, callee: str) -> bool:

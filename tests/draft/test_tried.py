@@ -70,3 +70,13 @@ def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
     slower = {"latencyMilliseconds": 4321}
     other = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "network-delay", slower), catalog)
     assert "predicted from the fault" in other.text
+
+
+@pytest.mark.parametrize(
+    ("target", "restarted"),
+    [("Deployment/otel-collector", "Deployment/otel-collector"), ("Deployment/cart", "Deployment/checkout")],
+    ids=["nobody else shows anything", "what suffers most directly"],
+)
+def test_a_fault_without_decoys_gets_one_that_is_about_it(target, restarted):
+    made = draft(Answers("otel-demo", "2.2.0", target, "memory-stress"), Catalog())
+    assert f"restart: {{target: {restarted}}}" in made.text

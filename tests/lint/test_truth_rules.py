@@ -94,6 +94,12 @@ def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, 
     assert said in finding.message
 
 
+@pytest.mark.parametrize(("end", "expected"), [("Deployment/quote", []), ("Deployment/kafka", ["SK125"])])
+def test_who_reports_to_the_collector_falls_silent_with_it(end: str, expected: list[str], tmp_path: Path) -> None:
+    told = found(scenario(edge("Deployment/otel-collector", end), tmp_path))
+    assert [f.code for f in told if "otel-collector" in f.message and f.code == "SK125"] == expected
+
+
 @pytest.mark.parametrize(
     ("middle", "expected"),
     [

@@ -103,7 +103,7 @@ def _anywhere(fault: str, app: App, catalog: Catalog) -> Offer:
 
 def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: Catalog) -> Offer:
     """The chosen fault with the given values, or without them where only these are wrong, as others tell."""
-    from scenario_kit.draft import aimed, faults_for
+    from scenario_kit.draft import aimed
 
     found = aimed(fault, entity, app, catalog, values)
     offers = found.offers or (aimed(fault, entity, app, catalog).offers if values else ())
@@ -112,9 +112,9 @@ def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: C
     told = found.why
     if not told.startswith(fault):
         told = f"{fault} does not fit {entity}" + (f": {told}" if told else "")
-    there = _types(faults_for(entity, app, catalog), app, catalog)
     fix = f"{found.fix or 'choose another target'} ({fault} fits {_fitting(fault, app, catalog)})"
-    raise UsageError(told, fix=f"{fix}, or break {entity} by one of: {there}")
+    others = f"scenario-kit new --app {app.name} --target {entity}"
+    raise UsageError(told, fix=f"{fix}, or break {entity} in another way: `{others}` lists them")
 
 
 def _fitting(fault: str, app: App, catalog: Catalog) -> str:

@@ -75,13 +75,15 @@ class Catalog:
                 return root / "templates" / "apps" / app
         raise UnknownEntry("app with templates", app, self.apps())
 
-    def matrix(self, app: App) -> tuple[Row, ...]:
+    def matrix(self, app: App, fault: str = "") -> tuple[Row, ...]:
         """What each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
+
+        With ``fault`` only the rows of that type: the definitions of all others are not read.
 
         Raises:
             AuthoringError: a line of the app's matrix is no record.
         """
-        return self._keep(("matrix", app.name, app.version), lambda: self._tried(app))
+        return self._keep(("matrix", app.name, app.version, fault), lambda: self._tried(app, fault))
 
     def faults(self) -> tuple[str, ...]:
         """Names of the fault types."""
@@ -177,9 +179,9 @@ class Catalog:
             document["twin"] = of_version(self._document(twin), version)
         return value({**document, "version": version}, App, path, name)
 
-    def _tried(self, app: App) -> tuple[Row, ...]:
+    def _tried(self, app: App, fault: str) -> tuple[Row, ...]:
         found = rows(self.app_path(app.name).with_name(MATRIX))
-        known = {row.fault for row in found} & set(self.faults())
+        known = ({fault} if fault else {row.fault for row in found}) & set(self.faults())
         return current(found, app.version, {name: self.fault(name).version for name in known})
 
     def _rules(self, pack: str) -> tuple[AlertRule, ...]:

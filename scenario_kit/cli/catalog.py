@@ -132,8 +132,8 @@ def _tried(catalog: Catalog, fault: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in catalog.apps():
         app = catalog.app(name, catalog.versions(name)[0])
-        for row in catalog.matrix(app):
-            if row.fault == fault and row.outcome in ("Ran", "NoEffect"):
+        for row in catalog.matrix(app, fault):
+            if row.outcome in ("Ran", "NoEffect"):
                 fired = {str(alert): int(alert.seconds) for alert in row.alerts}
                 told = "no effect" if row.outcome == "NoEffect" else fired or "no alert"
                 found.setdefault(f"{app.name} {app.version}", {})[row.target] = told

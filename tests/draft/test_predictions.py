@@ -12,7 +12,7 @@ from scenario_kit.model.scenario import AlertExpectation
 class Untried(Catalog):
     """The catalogue as it is where nobody has tried a fault yet: nothing but the call graph tells what will fire."""
 
-    def matrix(self, app):
+    def matrix(self, app, fault=""):
         return ()
 
 

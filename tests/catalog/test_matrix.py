@@ -1,0 +1,43 @@
+"""The matrix of an app: the last record of a pair counts, and none of a fault type that is another one by now."""
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.matrix import current, rows
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model.matrix import Row
+
+
+def row(fault, change=1, version="1", date="2026-11-24"):
+    return Row(
+        app="shop", version=version, fault=fault, change=change, family="Chaos", target="Deployment/a", outcome="Ran",
+        date=date,
+    )  # fmt: skip
+
+
+def test_the_last_record_counts_and_half_a_line_is_none(tmp_path):
+    path = tmp_path / "matrix.jsonl"
+    assert rows(path) == []
+    kept = [row("a", date="2026-11-21"), row("b"), row("a")]
+    path.write_bytes(b"\n".join(msgspec.json.encode(r) for r in kept) + b'\n{"app":"shop","ver')
+    assert rows(path) == [row("a"), row("b")]
+
+
+def test_a_line_that_is_no_record_is_told_with_its_place(tmp_path):
+    path = tmp_path / "matrix.jsonl"
+    path.write_text('{"app":"shop"}\n')
+    with pytest.raises(AuthoringError, match=r"matrix\.jsonl:1: no record of a trial"):
+        rows(path)
+
+
+def test_faults_that_changed_and_other_versions_do_not_count():
+    found = [row("a"), row("b", change=1), row("c", version="2"), row("gone")]
+    assert current(found, "1", {"a": 1, "b": 2, "c": 1}) == (row("a"),)
+
+
+def test_rows_of_one_fault_are_those_among_all():
+    catalog = Catalog()
+    app = catalog.app("otel-demo", "2.2.0")
+    some = catalog.matrix(app, "pod-failure")
+    assert some == tuple(r for r in catalog.matrix(app) if r.fault == "pod-failure") != ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tests.defects.kind import Defect, DoesNotApply, Kind
 from tests.defects.outcome import UNTOUCHED, Caught, digest
@@ -40,3 +40,12 @@ def chosen(kind: Kind, good: Sequence[Subject], most: int) -> list[tuple[Subject
         fitting.remove(rarest)
         taken.append(rarest)
     return taken
+
+
+def in_turns(kinds: Sequence[Kind], good: Sequence[Subject], most: int) -> Iterator[tuple[Kind, Subject, Defect]]:
+    """The copies of at most so many scenarios of each kind: first one scenario of every kind, then a second one."""
+    of = [(kind, chosen(kind, good, most)) for kind in kinds]
+    for turn in range(most):
+        for kind, fitting in of:
+            for subject, defects in fitting[turn : turn + 1]:
+                yield from ((kind, subject, defect) for defect in defects)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,14 @@ class Bench:
         refused = sorted({f.code for f in _counting(static, frozenset())})
         if refused and not kind.codes & {f.code for f in static}:  # whoever lies would correct that first
             told = f"lint refuses it for another reason: {', '.join(refused)}"
-            return Caught(kind=kind.name, scenario=subject.name, answer="NotApplied", told=told, digest=digest(defect))
+            return Caught(
+                kind=kind.name,
+                scenario=subject.name,
+                answer="NotApplied",
+                told=told,
+                digest=digest(defect),
+                date=_today(),
+            )
         plan = "standard" if kind.stage == "Standard" else "quick"
         found, by, ended = self._found(kind, paths[0], static, plan, digest(defect))
         codes = tuple(sorted({f.code for f in found}))
@@ -56,8 +64,9 @@ class Bench:
         says = next((f.message for f in found if f.code in kind.codes), found[0].message if found else "")
         return Caught(
             kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, told=defect.told,
-            seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says,
-            beside=tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found if f.message != says),
+            seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says, date=_today(),
+            beside=() if result == "Right" else
+            tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found if f.message != says),
         )  # fmt: skip
 
     def untouched(self, subject: Subject) -> Caught:
@@ -73,7 +82,7 @@ class Bench:
         return Caught(
             kind=UNTOUCHED, scenario=subject.name, answer="Other" if found else "Infra" if infra else "Missed",
             codes=tuple(sorted({f.code for f in found})), seconds=round(time.monotonic() - started, 1),
-            says=found[0].message if found else "", digest="quick",
+            says=found[0].message if found else "", digest="quick", date=_today(),
         )  # fmt: skip
 
     def _found(
@@ -120,6 +129,10 @@ class Bench:
             health=lambda: [str(part) for part in LabState.load(self._lab.name).dead_parts()],
             progress=_silent,
         )
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
 def _silent(planned: PlannedTrial, name: str, status: TrialStatus) -> None:

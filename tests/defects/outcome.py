@@ -12,6 +12,7 @@ import msgspec
 
 from tests import records
 from tests.defects.kind import Defect, Kind
+from tests.defects.subject import Subject
 
 #: *Right*: a finding with one of the codes that the kind names. *Other*: only others. *Missed*: nothing at all.
 #: *Infra*: nothing could be judged.
@@ -31,6 +32,8 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     told: str = ""
     seconds: float = 0.0
     digest: str = ""
+    #: The day on which it was tried in a lab, such as ``2026-11-25``.
+    date: str = ""
     #: The first finding that counts, or else the first one, in words.
     says: str = ""
     #: What else was found, beside that.
@@ -47,6 +50,11 @@ def digest(defect: Defect) -> str:
     """What a record is kept for: another copy has another one."""
     text = json.dumps([defect.document, dict(defect.files), defect.folder], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def key(kind: Kind, subject: Subject, defect: Defect) -> tuple[str, str, str]:
+    """What tells the record of a copy from those of others."""
+    return kind.name, subject.name, digest(defect)
 
 
 def append(path: Path, record: Caught) -> None:

@@ -10,27 +10,41 @@ from tests.defects.kind import Kind
 from tests.defects.outcome import UNTOUCHED, Caught
 from tests.defects.table import false_alarms, remarks, table
 
+_SO_FAR = (
+    "There are {copies} such copies. {judged} were judged so far; {other} more were refused by lint for another "
+    "reason. `ci/defects --lab NAME --minutes N` goes on with the others."
+)
 _BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
 
 
-def write(path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind]) -> None:
-    """Put the tables of both records into the page; one of which there is no record stays as it is."""
+def write(
+    path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0
+) -> None:
+    """Put the tables of both records into the page; one of which there is no record stays as it is.
+
+    ``copies`` is how many copies there are that only trials can judge.
+    """
     text = path.read_text()
     if linted:
         text = placed(text, "lint", part(linted, [k for k in kinds if k.stage == "Static"]))
     if tried:
-        text = placed(text, "trials", part(tried, [k for k in kinds if k.stage != "Static"]))
+        text = placed(text, "trials", part(tried, [k for k in kinds if k.stage != "Static"], copies))
     path.write_text(text)
 
 
-def part(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
+def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> str:
     """A table with its date, what is not as it should be, and the false alarms."""
     alarms, untouched = false_alarms(records)
     scenarios = len({r.scenario for r in records if r.kind != UNTOUCHED and r.answer != "NotApplied"})
     seconds = sum(r.seconds for r in records)
     took = f", {seconds / 60:.0f} minutes of trials" if seconds else ""
+    days = sorted({r.date for r in records if r.date}) or [f"{datetime.now(UTC):%Y-%m-%d}"]
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    judged = sum(r.answer not in ("NotApplied", "Infra") for r in records if r.kind != UNTOUCHED)
+    other = sum(r.answer == "NotApplied" for r in records)
     lines = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {len(kinds)} kinds over {scenarios} scenarios{took}.",
+        f"{when}, {len(kinds)} kinds over {scenarios} scenarios{took}.",
+        *(["", _SO_FAR.format(copies=copies, judged=judged, other=other)] if copies else []),
         "",
         table(records, kinds),
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.defects.kind import Kind
 from tests.defects.outcome import UNTOUCHED, Caught
-from tests.defects.page import placed, write
+from tests.defects.page import part, placed, write
 
 STATIC = Kind("typo", "A typo", frozenset({"SK1"}), "Static", lambda _: iter(()))
 TRIED = Kind("lie", "A lie", frozenset({"SK4"}), "Trial", lambda _: iter(()))
@@ -33,13 +33,19 @@ def test_each_table_stands_between_its_marks_and_the_rest_stays(tmp_path: Path) 
     ]
     tried = [Caught(kind="lie", scenario="s", answer="Missed", told="a lie", seconds=90.0)]
     write(path, linted, tried, [STATIC, TRIED])
-    write(path, linted, tried, [STATIC, TRIED])
+    write(path, linted, tried, [STATIC, TRIED], copies=7)
     text = path.read_text()
     assert "old" not in text
     assert [text.count(word) for word in ("before", "between", "after", "| typo |", "| lie |")] == [1] * 5
     assert "False alarms: 0 in 1 untouched scenarios." in text
     assert "* Missed: lie on s (a lie): nothing" in text
     assert "2 minutes of trials" in text
+    assert "There are 7 such copies. 1 were judged so far; 0 more were refused by lint" in text
+
+
+def test_the_days_of_the_records_are_told() -> None:
+    records = [Caught(kind="lie", scenario="s", answer="Right", date=day) for day in ("2026-11-25", "2026-11-23")]
+    assert part(records, [TRIED]).startswith("2026-11-23 to 2026-11-25, 1 kinds over 1 scenarios.")
 
 
 def test_a_page_without_marks_is_not_written_over() -> None:

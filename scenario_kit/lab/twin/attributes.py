@@ -36,8 +36,12 @@ _GRPC_CODES: Final = (
     "DATA_LOSS",
     "UNAUTHENTICATED",
 )
-_GRPC_CODE: Final = re.compile(r'code = (\w+)|^\d+ ([A-Z_]+)|StatusCode\.(\w+)|StatusCode="(\w+)"')
-_GRPC_WORDS: Final = re.compile(r"^\d+ [A-Z_]+: ?|^rpc error: code = \w+ desc = |^StatusCode\.\w+ details = ")
+_GRPC_CODE: Final = re.compile(
+    r'code = (\w+)|^\d+ ([A-Z_]+)|StatusCode\.(\w+)|StatusCode="(\w+)"|StatusRuntimeException: ([A-Z_]+)'
+)
+_GRPC_WORDS: Final = re.compile(
+    r"^\d+ [A-Z_]+: ?|^rpc error: code = \w+ desc = |^StatusCode\.\w+ details = |^io\.grpc\.StatusRuntimeException: "
+)
 _STATUS: Final = re.compile(r"(?:^|status(?: code)?:? |got )(?P<status>[45]\d\d)\b")
 _FLAGS: Final = re.compile(r"^\d{3} (?P<flags>[A-Z]{2}) (?P<details>\S+)")
 _STORES: Final = {"redis": "redis", "memcached": "memcached", "sql": "postgresql", "mongodb": "mongodb"}

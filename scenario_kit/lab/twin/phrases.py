@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from scenario_kit.lab.twin.utterances import STORES
+from scenario_kit.lab.twin.vocabulary import SPOKEN
 
 _GO = {
     "aborted": "EOF",
@@ -33,15 +34,14 @@ _NODE = {
 }
 _PYTHON = {
     "aborted": "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
-    "refused": "failed to connect to all addresses; last error: ipv4:{ip}:{port}: connection refused",
-    "noname": "DNS resolution failed for {host}:{port}: Domain name not found",
-    "misanswered": "DNS resolution failed for {host}:{port}: DNS server returned general failure",
-    "unanswered": "DNS resolution failed for {host}:{port}: Timeout while contacting DNS servers",
-    "dropped": "connection to {host}:{port} timed out",
+    "refused": "[Errno 111] Connection refused",
+    "noname": "[Errno -2] Name or service not known",
+    "unanswered": "[Errno -3] Temporary failure in name resolution",
+    "dropped": "[Errno 110] Connection timed out",
     "plain": "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1016)",
     "denied": 'FATAL:  password authentication failed for user "{user}"',
-    "foreign": "Method not found!",
-    "late": "Deadline Exceeded",
+    "foreign": "unexpected answer from {host}:{port}",
+    "late": "timed out",
 }
 _DOTNET = {
     "aborted": "The response ended prematurely. (ResponseEnded)",
@@ -56,14 +56,14 @@ _DOTNET = {
 }
 _JAVA = {
     "aborted": "unexpected end of stream on http://{host}:{port}/...",
-    "refused": "Connection to node -1 ({host}/{ip}:{port}) could not be established. Node may not be available.",
-    "noname": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
-    "unanswered": "Couldn't resolve server {host}:{port} from bootstrap.servers as DNS resolution failed for {host}",
-    "dropped": "Disconnecting from node -1 due to socket connection setup timeout.",
+    "refused": "java.net.ConnectException: Connection refused",
+    "noname": "java.net.UnknownHostException: {host}",
+    "unanswered": "java.net.UnknownHostException: {host}: Temporary failure in name resolution",
+    "dropped": "java.net.SocketTimeoutException: Connect timed out",
     "plain": "Unsupported or unrecognized SSL message",
     "denied": 'FATAL: password authentication failed for user "{user}"',
-    "foreign": "Bootstrap broker {host}:{port} disconnected",
-    "late": "Timed out waiting for a response from {host}:{port}",
+    "foreign": "unexpected answer from {host}:{port}",
+    "late": "java.net.SocketTimeoutException: Read timed out",
 }
 _RUST = {
     "aborted": "connection closed before message completed for {host}:{port}",
@@ -156,10 +156,10 @@ def answered(dialect: str, protocol: str, words: str) -> str:
 
 def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
     """The cause of a failed call in the words of a language and protocol."""
-    known_words = DIALECTS.get(dialect, _GO)
-    if outcome == "misanswered" and outcome not in known_words:
+    spoken = {**DIALECTS.get(dialect, _GO), **SPOKEN.get((dialect, protocol), {})}
+    if outcome == "misanswered" and outcome not in spoken:
         outcome = "unanswered"  # a failure that may pass, as most libraries see it
-    template = STORES.get((protocol, outcome), {}).get(dialect) or known_words.get(
+    template = STORES.get((protocol, outcome), {}).get(dialect) or spoken.get(
         outcome, "unexpected answer from {host}:{port}"
     )
     words = template.format(**{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, **known})

@@ -8,11 +8,32 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from scenario_kit.model.base import Value
 
-_PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432, "redis": 6379}
-_DATABASES = ("postgres", "postgresql")
-_SECURE = ("https", "rediss", "grpcs")
-#: Modes of clients of PostgreSQL that do without TLS nowhere.
-_DEMANDING = ("require", "verify-ca", "verify-full", "verifyca", "verifyfull")
+#: Ports that clients take where an address names none, by scheme.
+_PORTS = {
+    "amqp": 5672,
+    "amqps": 5671,
+    "http": 80,
+    "https": 443,
+    "mariadb": 3306,
+    "mongodb": 27017,
+    "mysql": 3306,
+    "nats": 4222,
+    "postgres": 5432,
+    "postgresql": 5432,
+    "redis": 6379,
+    "rediss": 6379,
+    "sqlserver": 1433,
+    "ws": 80,
+    "wss": 443,
+}
+_DATABASES = ("postgres", "postgresql", "mysql", "mariadb", "sqlserver")
+_SECURE = ("https", "rediss", "grpcs", "amqps", "wss")
+#: Schemes of names that gRPC resolves: what follows the third slash is the address.
+_RESOLVERS = ("dns", "passthrough", "ipv4", "xds")
+#: Modes of clients of databases that do without TLS nowhere.
+_DEMANDING = ("require", "required", "verify-ca", "verify-full", "verifyca", "verifyfull")
+#: As Go's driver of MySQL wants it.
+_DSN = re.compile(r"^(?:(?P<user>[^:@/]*)(?::(?P<password>.*))?@)?\w*\((?P<place>[^)]*)\)/(?P<database>[^?]*)")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][A-Za-z _]*?)\s*=\s*(?P<value>[^;\s]*)")
 
 
@@ -58,39 +79,66 @@ class AddressSource(Value, frozen=True, kw_only=True):
 def parse(text: str, default_port: int = 0) -> Address:
     """Read an address. An empty host means that the text names nothing that can be dialled.
 
-    Understood: ``host``, ``host:port``, ``scheme://[user[:password]@]host[:port]/…``, and key-value strings such as
-    ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``. What follows the host of a database's URL is the
-    name of the database.
+    Understood: ``host``, ``host:port``, ``scheme://[user[:password]@]host[:port]/…`` (also as ``jdbc:`` and
+    ``dialect+driver://`` write it), targets of gRPC such as ``dns:///host:port``, the data source names of Go's driver
+    of MySQL, and key-value strings such as ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``. Of
+    several hosts the first one counts. What follows the host of a database's URL is the name of the database.
     """
-    text = text.strip()
+    text = text.strip().removeprefix("jdbc:")
+    if text.startswith("dns:") and not text.startswith("dns://"):
+        text = text.removeprefix("dns:")
     if "://" in text:
         return _url(text, default_port)
+    if dsn := _DSN.match(text):
+        host, port = _place(dsn["place"], _PORTS["mysql"])
+        return Address(host, port, dsn["user"] or "", dsn["password"] or "", dsn["database"])
     if "=" in text:
         return _pairs(text, default_port)
-    host, _, port = text.partition(":")
-    return Address(host, int(port) if port.isdigit() else default_port)
+    return Address(*_place(text, default_port))
+
+
+def _place(text: str, default_port: int) -> tuple[str, int]:
+    """Host and port of the first of ``host[:port],…``; a port that is no number is none."""
+    first = text.partition(",")[0].strip()
+    if first.startswith("["):
+        host, _, rest = first[1:].partition("]")
+        return host, int(rest[1:]) if rest[1:].isdecimal() else default_port
+    host, _, port = first.partition(":")
+    return host, int(port) if port.isdecimal() else default_port
 
 
 def _url(text: str, default_port: int) -> Address:
-    parts = urlsplit(text)
-    host = parts.hostname or ""
+    scheme, _, rest = text.partition("://")
+    scheme = scheme.partition("+")[0].lower()
+    if scheme in _RESOLVERS:
+        return Address(*_place(rest.partition("/")[2] or rest, default_port))
+    place, slash, path = rest.partition("/")
+    place, semicolon, settings = place.partition(";")  # as SQL Server has them
+    before, at, hosts = place.rpartition("@")
     try:
-        port = parts.port
-    except ValueError:  # a port that is no number: the program cannot dial it
+        parts = urlsplit(f"{scheme}://{before}{at}{hosts.partition(',')[0]}{slash}{path}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # a port that is no number, half an address: the program cannot dial it
         return Address("", 0)
-    fallback = _PORTS.get(parts.scheme, default_port)
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    database = unquote(parts.path.lstrip("/")) if parts.scheme in _DATABASES else ""
-    mode = parse_qs(parts.query).get("sslmode", [""])[-1]
-    tls = parts.scheme in _SECURE or (parts.scheme in _DATABASES and mode in _DEMANDING)
-    return Address(host, port or fallback, user, password, database, tls)
+    asked = {key.lower(): values[-1] for key, values in parse_qs(parts.query).items()}
+    if semicolon:
+        asked |= {m["key"].lower(): m["value"] for m in _PAIR.finditer(settings + slash + path)}
+    user = unquote(parts.username or "") or asked.get("user", "")
+    password = unquote(parts.password or "") or asked.get("password", "")
+    database = unquote(parts.path.lstrip("/")) or asked.get("databasename", "") if scheme in _DATABASES else ""
+    mode = (asked.get("sslmode") or asked.get("ssl-mode") or "").lower()
+    tls = scheme in _SECURE or (scheme in _DATABASES and mode in _DEMANDING)
+    return Address(host, port or _PORTS.get(scheme, default_port), user, password, database, tls)
 
 
 def _pairs(text: str, default_port: int) -> Address:
     found = {m["key"].strip().lower().replace(" ", ""): m["value"] for m in _PAIR.finditer(text)}
-    host = found.get("host") or found.get("server") or found.get("datasource") or ""
+    host = found.get("host") or found.get("server") or found.get("datasource") or found.get("addr") or ""
+    host, _, comma = host.removeprefix("tcp:").partition(",")
+    host, number = _place(host, int(comma) if comma.isdecimal() else default_port)
     port = found.get("port", "")
-    user = found.get("user") or found.get("username") or found.get("userid") or ""
+    user = found.get("user") or found.get("username") or found.get("userid") or found.get("uid") or ""
+    password = found.get("password") or found.get("pwd") or ""
     database = found.get("dbname") or found.get("database") or found.get("initialcatalog") or ""
     tls = found.get("sslmode", "").lower() in _DEMANDING
-    return Address(host, int(port) if port.isdigit() else default_port, user, found.get("password", ""), database, tls)
+    return Address(host, int(port) if port.isdecimal() else number, user, password, database, tls)

@@ -96,6 +96,12 @@ class Circumstance(NamedTuple):
         return ports[0].protocol if ports else ""
 
     @property
+    def product(self) -> str:
+        """What the callee is where the protocol alone does not tell; empty where it does, or nobody is called."""
+        node = self.frame.node
+        return self.edges[node.edge].product if isinstance(node, CallNode) else ""
+
+    @property
     def words(self) -> str:
         """What is wrong: of a callee what it tells its callers, of a caller what it met."""
         node = self.frame.node
@@ -147,7 +153,7 @@ def attributes(around: Circumstance) -> dict[str, Scalar]:
     elif around.protocol == "http":
         found.update(_http(around))
     elif around.protocol in _STORES:
-        found["db.system"] = _STORES[around.protocol]
+        found["db.system"] = around.product or _STORES[around.protocol]
         if isinstance(node, CallNode):
             found["db.operation"] = node.operation.name
             if table := node.operation.model.table:
@@ -208,7 +214,7 @@ def _status(around: Circumstance) -> int:
 
 
 def _kafka(around: Circumstance) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {"messaging.system": "kafka"}
+    found: dict[str, Scalar] = {"messaging.system": around.product or "kafka"}
     node = around.frame.node
     consumes = around.frame.process.model.consumes if around.frame.process.model else ()
     if isinstance(node, CallNode):

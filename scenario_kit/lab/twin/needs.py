@@ -110,4 +110,5 @@ def _words(process: Process, edge: Edge, lanes: tuple[Lane, ...], ip: str) -> st
     outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""
     host, port, user, database = address.host, address.port, address.user, address.wanted
-    return cause(dialect, outcome, edge.protocol, host=host, port=port, ip=ip, user=user, database=database)
+    product = edge.product or edge.protocol
+    return cause(dialect, outcome, product, host=host, port=port, ip=ip, user=user, database=database)

@@ -82,14 +82,16 @@ class Edge(Value, frozen=True, kw_only=True):
     without. ``remembers``: where the name server has no answer, it goes on with the address that it had. ``unchecked``:
     it reads what comes, whatever its status. ``one_by_one``: calls for which there is no connection attempt to make one
     one after another. ``first_only``: calls over another connection than the first one leave no spans. ``unconnected``
-    is what the caller then says in place of its client's words. ``program`` is the callee's, filled in when the
-    document is read.
+    is what the caller then says in place of its client's words. ``product`` is what the callee is where the protocol
+    has several, such as ``mysql`` or ``rabbitmq``: clients then speak of that one. ``program`` is the callee's, filled
+    in when the document is read.
     """
 
     caller: str
     callee: str
     protocol: Protocol
     address: AddressSource
+    product: str = ""
     timeout_seconds: float = 0.0
     timeout_env: str = ""
     timeout_else: float = 0.0

@@ -155,7 +155,7 @@ def answered(dialect: str, protocol: str, words: str) -> str:
 
 
 def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
-    """The cause of a failed call in the words of a language and protocol."""
+    """The cause of a failed call in the words of a language and protocol, or product such as ``mysql``."""
     spoken = {**DIALECTS.get(dialect, _GO), **SPOKEN.get((dialect, protocol), {})}
     if outcome == "misanswered" and outcome not in spoken:
         outcome = "unanswered"  # a failure that may pass, as most libraries see it

@@ -138,7 +138,7 @@ class Recorder:
             or cause(
                 dialect,
                 outcome,
-                edge.protocol,
+                edge.product or edge.protocol,
                 host=address.host,
                 port=port,
                 ip=ip,

@@ -1,4 +1,4 @@
-"""What well-known client libraries say of a failed connection, by language and protocol, then by outcome.
+"""What well-known client libraries say of a failed connection, by language and protocol or product, then by outcome.
 
 Where a pair or an outcome is not listed, the language's own words do (`phrases`). The words are those that the
 libraries print: pgjdbc, lettuce, the drivers of MongoDB, Kafka's clients, grpc, psycopg2, redis-py, requests and so on.
@@ -30,6 +30,19 @@ _IPV4: Final = "failed to connect to all addresses; last error: ipv4:{ip}:{port}
 _PYKAFKA: Final = "KafkaConnectionError: Connection at {host}:{port} failed: "
 _NODE_MONGO: Final = "MongoServerSelectionError: "
 _NETTY: Final = "io.grpc.StatusRuntimeException: UNAVAILABLE: "
+
+#: What a server of MySQL sends, whatever the client adds in front.
+_MYSQL_SAYS: Final[Mapping[str, str]] = {
+    "denied": "Error 1045 (28000): Access denied for user '{user}'@'%' (using password: YES)",
+    "nowhere": "Error 1049 (42000): Unknown database '{database}'",
+    "full": "Error 1040: Too many connections",
+}
+_CONNECTOR_J: Final = "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure"
+_PYMYSQL: Final = "pymysql.err.OperationalError: (2003, \"Can't connect to MySQL server on '{host}' (%s)\")"
+_RABBIT_DENIES: Final = (
+    "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile."
+)
+_PIKA: Final = "pika.exceptions.AMQPConnectionError: %s"
 
 SPOKEN: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("java", "grpc"): {
@@ -151,6 +164,50 @@ SPOKEN: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "denied": "NOAUTH Authentication required.",
         "late": "read tcp: i/o timeout",
     },
+    ("go", "mysql"): _MYSQL_SAYS,
+    ("java", "mysql"): {
+        "aborted": _CONNECTOR_J,
+        "refused": _CONNECTOR_J,
+        "noname": _CONNECTOR_J,
+        "unanswered": _CONNECTOR_J,
+        "dropped": _CONNECTOR_J,
+        "late": _CONNECTOR_J,
+        "denied": "java.sql.SQLException: Access denied for user '{user}'@'%' (using password: YES)",
+        "nowhere": "java.sql.SQLSyntaxErrorException: Unknown database '{database}'",
+        "full": "java.sql.SQLNonTransientConnectionException: Data source rejected establishment of connection, "
+        'message from server: "Too many connections"',
+    },
+    ("python", "mysql"): {
+        **{outcome: f"pymysql.err.OperationalError: {said}" for outcome, said in _MYSQL_SAYS.items()},
+        "refused": _PYMYSQL % "[Errno 111] Connection refused",
+        "noname": _PYMYSQL % "[Errno -2] Name or service not known",
+        "unanswered": _PYMYSQL % "[Errno -3] Temporary failure in name resolution",
+        "dropped": _PYMYSQL % "timed out",
+    },
+    ("node", "mysql"): {outcome: f"Error: {said}" for outcome, said in _MYSQL_SAYS.items()},
+    ("dotnet", "mysql"): {
+        **{outcome: f"MySqlConnector.MySqlException (0x80004005): {said}" for outcome, said in _MYSQL_SAYS.items()},
+        **dict.fromkeys(
+            ("refused", "noname", "unanswered", "dropped"),
+            "MySqlConnector.MySqlException (0x80004005): Unable to connect to any of the specified MySQL hosts.",
+        ),
+    },
+    ("go", "rabbitmq"): {"denied": 'Exception (403) Reason: "username or password not allowed"'},
+    ("java", "rabbitmq"): {"denied": "com.rabbitmq.client.AuthenticationFailureException: " + _RABBIT_DENIES},
+    ("python", "rabbitmq"): {
+        "refused": _PIKA % "AMQPConnectorSocketConnectError: ConnectionRefusedError(111, 'Connection refused')",
+        "noname": _PIKA % "AddressResolutionError: gaierror(-2, 'Name or service not known')",
+        "unanswered": _PIKA % "AddressResolutionError: gaierror(-3, 'Temporary failure in name resolution')",
+        "dropped": _PIKA % "AMQPConnectorSocketConnectError: TimeoutError()",
+        "denied": f"pika.exceptions.ProbableAuthenticationError: ConnectionClosedByBroker: (403) '{_RABBIT_DENIES}'",
+    },
+    ("node", "rabbitmq"): {
+        "denied": f'Error: Handshake terminated by server: 403 (ACCESS-REFUSED) with message "{_RABBIT_DENIES}"',
+    },
+    ("dotnet", "rabbitmq"): dict.fromkeys(
+        ("refused", "noname", "unanswered", "dropped", "denied"),
+        "RabbitMQ.Client.Exceptions.BrokerUnreachableException: None of the specified endpoints were reachable",
+    ),
     ("dotnet", "mongodb"): {
         "refused": "System.TimeoutException: A timeout occurred after 30000ms selecting a server using "
         'CompositeServerSelector. Client view of cluster state is {{ ClusterId : "1", State : "Disconnected", Servers: '

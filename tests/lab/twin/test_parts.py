@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scenario_kit.lab.twin import View
 from scenario_kit.lab.twin.address import Address, parse
@@ -40,13 +42,36 @@ from tests.lab.twin import tiny
         ("postgres://db/otel?sslmode=prefer", Address("db", 5432, database="otel")),
         ("Host=db;SSL Mode=VerifyFull", Address("db", 9, tls=True)),
         ("rediss://cart:6379", Address("cart", 6379, tls=True)),
-        ("mongodb://u:p@db/x", Address("db", 9, "u", "p")),
+        ("mongodb://u:p@db/x", Address("db", 27017, "u", "p")),
+        ("mongodb://u:p@db-0:1,db-1:2/x?replicaSet=rs0", Address("db-0", 1, "u", "p")),
+        ("kafka-0:9092,kafka-1:9092", Address("kafka-0", 9092)),
+        ("amqp://guest:guest@rabbit/orders", Address("rabbit", 5672, "guest", "guest")),
+        ("jdbc:postgresql://db/shop?user=u&password=p", Address("db", 5432, "u", "p", "shop")),
+        ("jdbc:mysql://db:3307/shop?sslMode=REQUIRED", Address("db", 3307, database="shop", tls=True)),
+        ("jdbc:sqlserver://db:1433;databaseName=shop;user=sa;password=p", Address("db", 1433, "sa", "p", "shop")),
+        ("mysql+pymysql://u:p@db/shop", Address("db", 3306, "u", "p", "shop")),
+        ("u:p@tcp(db:3307)/shop?parseTime=true", Address("db", 3307, "u", "p", "shop")),
+        ("u@tcp(db)/shop", Address("db", 3306, "u", "", "shop")),
+        ("Server=tcp:db,1433;Initial Catalog=shop;User Id=sa;Pwd=p", Address("db", 1433, "sa", "p", "shop")),
+        ("Server=db;Port=3306;Database=shop;Uid=u;Pwd=p", Address("db", 3306, "u", "p", "shop")),
+        ("Addr=db:6379;User=u", Address("db", 6379, "u")),
+        ("dns:///cart:8080", Address("cart", 8080)),
+        ("passthrough:///cart", Address("cart", 9)),
+        ("dns://10.96.0.10/cart:8080", Address("cart", 8080)),
+        ("[::1]:80", Address("::1", 80)),
+        ("http://[::1]:81/x", Address("::1", 81)),
         ("", Address("", 9)),
         ("valkey-cart", Address("valkey-cart", 9)),
     ],
 )
 def test_addresses(text: str, expected: Address) -> None:
     assert parse(text, 9) == expected
+
+
+@given(st.text(alphabet="ab:/@[]()?=;,.#%0+ \n\u0660\u00b2", max_size=24))
+def test_no_value_of_a_variable_is_too_odd(text: str) -> None:
+    for odd in (text, f"http://{text}", f"jdbc:mysql://{text}", f"Host={text};Port={text}"):
+        assert parse(odd, 9).port >= 0
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
+from scenario_kit.lab.twin.parameters import Protocol
 from scenario_kit.lab.twin.phrases import DIALECTS, cause
 from scenario_kit.lab.twin.vocabulary import SPOKEN
 
-NAMES = {"host": "orders-db", "port": 4711, "ip": "10.96.0.7", "user": "shop"}
+NAMES = {"host": "orders-db", "port": 4711, "ip": "10.96.0.7", "user": "shop", "database": "shop"}
 OUTCOMES = (
     "aborted",
     "refused",
@@ -38,6 +41,13 @@ OUTCOMES = (
         ("python", "late", "redis", "Timeout reading from orders-db:4711"),
         ("node", "refused", "kafka", "KafkaJSConnectionError: Connection error: connect ECONNREFUSED 10.96.0.7:4711"),
         ("node", "refused", "http", "connect ECONNREFUSED 10.96.0.7:4711"),
+        ("java", "refused", "mysql", "CommunicationsException: Communications link failure"),
+        ("go", "denied", "mysql", "Error 1045 (28000): Access denied for user 'shop'@'%' (using password: YES)"),
+        ("python", "refused", "mysql", "Can't connect to MySQL server on 'orders-db' ([Errno 111] Connection refused)"),
+        ("python", "denied", "mysql", "pymysql.err.OperationalError: Error 1045"),
+        ("node", "denied", "rabbitmq", "ACCESS_REFUSED - Login was refused"),
+        ("dotnet", "noname", "rabbitmq", "None of the specified endpoints were reachable"),
+        ("go", "refused", "mariadb", "dial tcp 10.96.0.7:4711: connect: connection refused"),
         ("ruby", "refused", "http", "dial tcp 10.96.0.7:4711: connect: connection refused"),
     ],
 )
@@ -46,7 +56,7 @@ def test_a_library_has_words_of_its_own(dialect: str, outcome: str, protocol: st
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-@pytest.mark.parametrize("protocol", ["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp"])
+@pytest.mark.parametrize("protocol", [*get_args(Protocol), "mysql", "rabbitmq"])
 def test_no_words_are_left_unfilled(protocol: str, outcome: str) -> None:
     for dialect in DIALECTS:
         words = cause(dialect, outcome, protocol, **NAMES)

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from scenario_kit.model import Severity
+from scenario_kit.model import Finding, Severity
 from scenario_kit.report.document import Report
+
+#: What XML 1.0 has no way to write: control characters, which an author's text or a log line may hold.
+_UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def render(report: Report) -> str:
-    """One suite per scenario, one case per trial and one for the static rules."""
+    """One suite per scenario, one case per trial, and one for what no single trial shows: rules and statistics."""
     validation = report.validation
     suite = TestSuite(validation.scenario)
-    static = TestCase("static rules", classname=validation.scenario)
+    rules = TestCase("rules and statistics", classname=validation.scenario, time=0)
     problems = [f for f in validation.findings if f.severity == Severity.ERROR and not f.trial]
-    if problems:
-        static.result = [Failure(f"{f.code}: {f.message}") for f in problems]
-    suite.add_testcase(static)
+    rules.result = [_failure(f) for f in problems]
+    suite.add_testcase(rules)
     for trial in validation.trials:
         case = TestCase(trial.purpose, classname=validation.scenario, time=trial.wall_seconds)
         errors = [f for f in trial.findings if f.severity == Severity.ERROR]
         if trial.outcome == "Broken":
-            case.result = [Failure(f"{f.code}: {f.message}; observed: {f.observed}") for f in errors]
+            case.result = [_failure(f) for f in errors]
         elif trial.outcome != "Held":
             case.result = [Skipped(trial.message or "not evaluated")]
         suite.add_testcase(case)
     xml = JUnitXml()
     xml.add_testsuite(suite)
     text: bytes = xml.tostring()  # type: ignore[no-untyped-call]
-    return text.decode()
+    return _UNSAYABLE.sub("\N{REPLACEMENT CHARACTER}", text.decode())
+
+
+def _failure(finding: Finding) -> Failure:
+    """A finding whose type is its code, and whose text says where, what was seen, what should be, and the fix."""
+    failure = Failure(f"{finding.code}: {finding.message}", finding.code)
+    parts = {
+        "at": str(finding.position or ""),
+        "step": finding.step,
+        "observed": finding.observed,
+        "expected": finding.expected,
+        "fix": finding.fix,
+    }
+    failure.text = "\n".join(f"{name}: {said}" for name, said in parts.items() if said)
+    return failure

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scenario_kit.campaign import TrialResult, Validation
-from scenario_kit.model import Finding, Severity, StepStatus, Verdict
+from scenario_kit.model import Finding, Position, Severity, StepStatus, Verdict
 from scenario_kit.report import junit, markdown, sarif
 from scenario_kit.report.document import Report
 
@@ -67,3 +67,25 @@ def test_what_trials_found_has_a_place_for_code_scanning():
 def test_a_broken_trial_is_a_failure_for_junit():
     suite = ET.fromstring(junit.render(report_of(2))).find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
+
+
+def test_a_failure_of_junit_says_what_a_reader_needs():
+    found = Finding(
+        code="SK411", severity=Severity.ERROR, message="it does not clear", position=Position(path="s.yaml", line=3),
+        step="expectCleared", observed="still firing", expected="clear after 300 s", fix="repair the cause",
+    )  # fmt: skip
+    rules, trial = ET.fromstring(junit.render(report_of(1, findings=(found,)))).findall(".//testcase")
+    assert rules.get("name") == "rules and statistics"
+    for case in (rules, trial):
+        failure = case.find("failure")
+        assert (failure.get("type"), failure.get("message")) == ("SK411", "SK411: it does not clear")
+        assert failure.text.splitlines() == [
+            "at: s.yaml:3:1", "step: expectCleared", "observed: still firing", "expected: clear after 300 s",
+            "fix: repair the cause",
+        ]  # fmt: skip
+
+
+def test_what_xml_cannot_write_is_replaced():
+    found = Finding(code="SK411", severity=Severity.ERROR, message="red \x1b[31m ]]> <b> &", observed="\x00\x0b")
+    (_, trial) = ET.fromstring(junit.render(report_of(1, findings=(found,)))).findall(".//testcase")
+    assert trial.find("failure").get("message") == "SK411: red \ufffd[31m ]]> <b> &"

@@ -190,9 +190,10 @@ def _container_problems(guard: Guarded, obj: Object) -> list[str]:
 def _resource_problems(where: str, before: dict[str, str], now: dict[str, str]) -> list[str]:
     problems = []
     for key, value in before.items():
-        if key not in now:
-            continue
-        if number(now[key]) > RESOURCE_FACTOR * number(value):
+        if key not in now:  # without a limit a container may take all there is; without a request it asks for nothing
+            lost = f"{where}: it has no {key.replace('limits ', 'limit of ')} any more, its baseline is {value}"
+            problems += [lost] if key.startswith("limits ") else []
+        elif number(now[key]) > RESOURCE_FACTOR * number(value):
             problems.append(f"{where}: {key} grew from {value} to {now[key]}, more than × {RESOURCE_FACTOR}")
     return problems
 

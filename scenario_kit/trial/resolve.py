@@ -68,7 +68,7 @@ def _spared(context: Context) -> list[Receipt]:
 
 
 def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
-    """The guards without the replicas and probes that a harmless change took off, as long as a replica is left."""
+    """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
     entries = [e for r in _spared(context) for e in r.entries if e.prior and e.after]
     changed = {(g.kind, g.name): g for e in entries for g in guards.baseline([e.after or {}], context.runbook.app)}
     return tuple(_without(g, changed.get((g.kind, g.name), g)) for g in known)
@@ -76,7 +76,11 @@ def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
 
 def _without(guard: Guarded, now: Guarded) -> Guarded:
     left = {name: [p for p in probes if p in now.probes.get(name, probes)] for name, probes in guard.probes.items()}
-    return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left)
+    kept = {
+        name: {key: value for key, value in known.items() if key in now.resources.get(name, known)}
+        for name, known in guard.resources.items()
+    }
+    return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left, resources=kept)
 
 
 def _complete(context: Context) -> Resolution:

@@ -89,6 +89,23 @@ def solution_with_collateral_damage(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the solution also scales {other} to zero", document)
 
 
+@kind("SK411", stage="Trial", first=("repeat",))
+def solution_that_takes_limits_off(subject: Subject) -> Iterator[Defect]:
+    """A solution repairs it, and lets a container elsewhere take all the memory of its node."""
+    document, spec = _inheriting(subject)
+    limited = [
+        (other, container["name"])
+        for other in subject.bystanders("Deployment")
+        for container in subject.objects[other]["spec"]["template"]["spec"]["containers"]
+        if container.get("resources", {}).get("limits", {}).get("memory")
+    ]
+    other, container = needs(limited, "no container elsewhere has a limit")[0]
+    taken = {"name": container, "resources": {"limits": None}}
+    patch = {"spec": {"template": {"spec": {"containers": [taken]}}}}
+    spec["solutions"][0]["changes"].append({"patch": {"target": other, "type": "Strategic", "patch": patch}})
+    yield Defect(f"the solution also takes the limits off {other}", document)
+
+
 @kind("SK419", stage="Trial", first=("repeat",))
 def solution_that_admits_no_more_pods(subject: Subject) -> Iterator[Defect]:
     """A solution repairs it, and leaves a quota that shows only at the next start."""

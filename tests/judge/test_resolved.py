@@ -126,7 +126,7 @@ def app():
 def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="cart"):
     container = {
         "name": name,
-        "resources": {"limits": {"memory": memory}},
+        "resources": {"limits": {"memory": memory} if memory else {}},
         "env": [{"name": "LOCUST_USERS", "value": users}],
     }
     if probe:
@@ -146,6 +146,7 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
         (workload(replicas=3, ready=3), None),
         (workload(memory="256Mi"), None),
         (workload(memory="300Mi"), "more than × 4"),
+        (workload(memory=None), "has no limit of memory any more, its baseline is 64Mi"),
         (workload(replicas=0, ready=0), "scaled to 0"),
         (workload(ready=0), "0 ready of 1"),
         (workload(probe=False), "lost its readinessProbe"),
@@ -157,6 +158,7 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
         "more replicas",
         "four times",
         "five times",
+        "without a limit",
         "zero",
         "not ready",
         "probe dropped",

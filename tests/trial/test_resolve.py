@@ -86,16 +86,17 @@ def test_what_is_guarded_is_told_once():
     assert after(removed=("b",), guards=(Guarded(kind="ConfigMap", name="b"),)) == ["ConfigMap/b is gone"]
 
 
-def workload(replicas=3, ready=3, probe=True):
+def workload(replicas=3, ready=3, probe=True, limits=True):
     container = {"name": "web"} | ({"readinessProbe": {"httpGet": {"port": 80}}} if probe else {})
+    container |= {"resources": {"limits": {"memory": "64Mi"}}} if limits else {}
     spec = {"replicas": replicas, "template": {"spec": {"containers": [container]}}}
     metadata = {"name": "web", "namespace": "shop"}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec,
             "status": {"readyReplicas": ready}}  # fmt: skip
 
 
-def shrinking(role, replicas, *, probe):
-    patch = {"spec": workload(replicas, probe=probe)["spec"]}
+def shrinking(role, replicas, *, probe, limits):
+    patch = {"spec": workload(replicas, probe=probe, limits=limits)["spec"]}
     return Fault(
         name="a", type="fewer", version=1, target="Deployment/web", role=role, effect=(), entities=(),
         changes=(Change.from_json({"patch": {"target": "Deployment/web", "type": "Merge", "patch": patch}}),),
@@ -103,20 +104,25 @@ def shrinking(role, replicas, *, probe):
 
 
 @pytest.mark.parametrize(
-    ("role", "replicas", "probe", "reasons"),
+    ("role", "replicas", "probe", "limits", "reasons"),
     [
-        ("Distractor", 2, True, []),
-        ("Distractor", 2, False, []),
-        ("Distractor", 0, True, ["Deployment/web is scaled to 0, its baseline is 1"]),
-        ("Cause", 2, True, ["Deployment/web is scaled to 2, its baseline is 3"]),
+        ("Distractor", 2, True, True, []),
+        ("Distractor", 2, False, True, []),
+        ("Distractor", 2, True, False, []),
+        ("Distractor", 0, True, True, ["Deployment/web is scaled to 0, its baseline is 1"]),
+        ("Cause", 2, True, True, ["Deployment/web is scaled to 2, its baseline is 3"]),
+        (
+            "Cause", 3, True, False,
+            ["Deployment/web container web: it has no limit of memory any more, its baseline is 64Mi"],
+        ),
     ],
-)
-def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, replicas, probe, reasons):
+)  # fmt: skip
+def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, replicas, probe, limits, reasons):
     trial = Trial()
     trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     trial.cluster.apply(workload())
     guarded = baseline([workload()], trial.context.runbook.app)
-    trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe))
+    trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe, limits=limits))
     inject(trial.context, Step(kind="inject"), 2, INJECTED)
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
     assert [r for r in resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons

@@ -54,12 +54,26 @@ def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(not any(c.chaos for c in fault.changes), "a chaos object needs the pods that the second fault takes away")
-    target = needs(_behind(subject, bare(fault.target)), "no Deployment stands behind its target")
-    needs(fault.type != "deployment-scaled-to-zero", "its target is scaled already")
-    spec["faults"].append(
-        {"name": "before", "type": "deployment-scaled-to-zero", "target": target, "role": "Trigger"}
-    )  # fmt: skip
-    yield Defect(f"{target} is scaled to zero by a Trigger", document)
+    target, type_ = needs(_as_well(subject, bare(fault.target)), "nothing else would take the same away")
+    spec["faults"].append({"name": "before", "type": type_, "target": target, "role": "Trigger"})
+    yield Defect(f"{type_} on {target} is a Trigger", document)
+
+
+def _as_well(subject: Subject, target: str) -> tuple[str, str] | None:
+    """A fault of the Service, where the first one is of its workload, or the reverse: both are as visible as alone.
+
+    Where nobody asks for the Service, its workload is all there is.
+    """
+    assert subject.case.app is not None
+    asked = {call.callee for call in subject.case.app.calls if call.via == "Service"}
+    for component in subject.components():
+        service = f"Service/{component.service}"
+        if target == component.workload and component.role != "Load":
+            mismatch = (service, "service-selector-mismatch")
+            return mismatch if component.name in asked else (target, "deployment-scaled-to-zero")
+        if target == service and component.workload.startswith("Deployment/"):
+            return component.workload, "deployment-scaled-to-zero"
+    return None
 
 
 @kind("SK418", stage="Trial", first=("untriggered",))
@@ -298,14 +312,6 @@ def inherited(subject: Subject, spec: Document) -> None:
     fault = subject.case.faults[subject.spec.faults[0].name]
     changes: list[Any] = [{"removeFault": {"fault": fault.name}}]
     spec["solutions"] = [{"name": "take-back", "fixes": [fault.name], "changes": changes}]
-
-
-def _behind(subject: Subject, target: str) -> str:
-    """The Deployment of a target that is one, or the Service of one."""
-    if target.startswith("Deployment/"):
-        return target
-    found = [c.workload for c in subject.components() if f"Service/{c.service}" == target]
-    return found[0] if found and found[0].startswith("Deployment/") else ""
 
 
 @kind("SK329", "SK327", stage="Trial", first=("repeat",))

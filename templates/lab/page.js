@@ -130,6 +130,20 @@
       for (const place of places) svg.append(node(by[place.name], place, box));
       return [svg];
     });
+    fit(world.graph.box[0]);
+  }
+
+  // Fonts differ in width, and a name must not leave its box: one that would is drawn closer together.
+  function fit(width) {
+    for (const text of document.querySelectorAll("#graph g[role=button] text:not([text-anchor])")) {
+      const left = Number(text.getAttribute("x")) - Number(text.parentNode.querySelector("rect").getAttribute("x"));
+      const right = text.classList.contains("name") && text.parentNode.querySelector("[text-anchor]") ? 34 : 6;
+      const room = width - left - right;
+      if (!text.hasAttribute("textLength") && text.getComputedTextLength() > room) {
+        text.setAttribute("textLength", room);
+        text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+      }
+    }
   }
 
   function node(component, { x, y }, [width, height]) {
@@ -141,7 +155,7 @@
       "aria-pressed": name === chosen.component ? "true" : "false" },
       make("rect", { class: `box ${tone}`, x, y, width, height, rx: 6 }), make("title", {}, all),
       make("circle", { class: `dot ${tone}`, cx: x + 12, cy: y + 15, r: 4 }),
-      make("text", { class: "name", x: x + 22, y: y + 19 }, cut(name, firing.length ? 16 : 19)),
+      make("text", { class: "name", x: x + 22, y: y + 19 }, cut(name, 24)),
       make("text", { class: tone === "good" ? "soft" : tone, x: x + 10, y: y + 37 }, cut(second, 23)),
       firing.length ? make("text", { class: "bad", x: x + width - 8, y: y + 19, "text-anchor": "end" }, `▲${firing.length}`) : null);
     group.addEventListener("click", () => pick(name));

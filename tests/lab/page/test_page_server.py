@@ -114,7 +114,7 @@ def test_the_page_is_one_document_that_loads_nothing_and_runs_only_its_own_scrip
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in text
     assert "innerHTML" not in text
-    assert policy.startswith("default-src 'none'; connect-src 'self'; script-src 'sha256-")
+    assert policy.startswith("default-src 'none'; img-src data:; connect-src 'self'; script-src 'sha256-")
     assert "unsafe" not in policy
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.load.promql import children, parsed
 from scenario_kit.model import AlertRule, EntityLabel, Object
 from scenario_kit.model.base import convert
 
@@ -33,14 +34,12 @@ def longest_range(expr: str) -> int:
     Raises:
         ValueError: not PromQL.
     """
-    import promql_parser  # here, because most commands read no rules
 
     def reach(node: Any) -> float:
         own = sum(_seconds(getattr(node, name, None)) for name in ("range", "offset"))
-        children = [getattr(node, name, None) for name in ("lhs", "rhs", "expr", "param", "vector_selector")]
-        return own + max((reach(c) for c in (*children, *getattr(node, "args", ())) if c is not None), default=0.0)
+        return own + max((reach(child) for child in children(node)), default=0.0)
 
-    return int(reach(promql_parser.parse(expr)))
+    return int(reach(parsed(expr)))
 
 
 def _seconds(duration: Any) -> float:

@@ -11,7 +11,7 @@ from scenario_kit.catalog.index import Catalog
 from scenario_kit.catalog.reading import read
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.base import Value, convert
-from scenario_kit.model.capability import Canary, Capability
+from scenario_kit.model.capability import Canary, Capability, Condition
 
 
 class _File(Value, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ def _canary(canary: Canary) -> str:
     if found := canary.find:
         count = "that many objects" if "{" in found.at_least else "an object"
         named = " or ".join(f"`{n}`" for n in found.names).replace("{argument}", "<name>")
-        told = "".join(f", `{c.path}` {_wanted(c.matches, c.at_least)}" for c in found.where)
+        told = "".join(f", `{c.path}` {_wanted(c)}" for c in found.where)
         return f"{count} of kind {found.kind}{', named ' + named if named else ''}{told}".replace("|", "\\|")
     if canary.served:
         return f"{', '.join(canary.served.kinds)} of {canary.served.group} are served"
@@ -80,7 +80,9 @@ def _canary(canary: Canary) -> str:
     return "the scenario's app" if canary.app else "none: `--offer` declares it"
 
 
-def _wanted(matches: str | None, at_least: int | None) -> str:
-    if matches is not None:
-        return f"matches `{matches}`"
-    return f"at least {at_least}" if at_least is not None else "not set"
+def _wanted(condition: Condition) -> str:
+    if condition.matches is not None:
+        return f"matches `{condition.matches}`"
+    if condition.not_equals is not None:
+        return f"is not `{condition.not_equals}`"
+    return f"at least {condition.at_least}" if condition.at_least is not None else "not set"

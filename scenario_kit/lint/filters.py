@@ -10,13 +10,14 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, reference_of
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.promql import Matcher, alternatives, matchers
-from scenario_kit.lint.queries import unasked, unreadable
+from scenario_kit.lint.queries import unasked, unmatched, unreadable
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.suggest import only
 from scenario_kit.model import App, Change, Object, Reference, Severity
+from scenario_kit.model.pattern import pattern
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render import after
 
@@ -113,6 +114,7 @@ def narrow_of_type(case: FaultCase) -> Iterator[Problem]:
 def unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
     """A regular expression or a query cannot be read."""
     yield from _once(problem for place, expr, _ in _rendered(case) for problem in unreadable(place, expr))
+    yield from _once(problem for place, text in _patterns(case) for problem in unmatched(place, text))
 
 
 def _of_checks(case: Case) -> Iterator[tuple[Place, str]]:
@@ -143,6 +145,19 @@ def _rendered(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
             for i, check in enumerate(getattr(rendering.fault, part)):
                 if check.query:
                     yield (part, i, "query", "expr"), check.query.expr, known
+
+
+def _patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
+    """Place and text of each regular expression in a check of each rendering."""
+    for rendering in case.renderings:
+        for part in ("effect", "undone") if rendering.fault else ():
+            for i, check in enumerate(getattr(rendering.fault, part)):
+                if check.object and check.object.matches is not None:
+                    yield (part, i, "object", "matches"), check.object.matches
+                if check.event:
+                    yield (part, i, "event", "messageMatches"), check.event.message_matches
+                if check.log:
+                    yield (part, i, "log", "pattern"), check.log.pattern
 
 
 def _made(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
@@ -262,15 +277,15 @@ def _valued(place: Place, expr: str, matcher: Matcher, value: str) -> tuple[Edit
     return (Put(place, expr[: matcher.start] + value + expr[matcher.end :]),)
 
 
-def _full(pattern: str, text: str) -> bool:
+def _full(expression: str, text: str) -> bool:
     try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error:
+        return pattern(expression).matches(text)
+    except ValueError:
         return False  # Prometheus says so, and SK117 of patterns that are not its
 
 
-def _matches_all(pattern: str) -> bool:
+def _matches_all(expression: str) -> bool:
     try:
-        return re.search(pattern, "") is not None and re.search(pattern, "\x00") is not None
-    except re.error:
+        return pattern(expression).found_in("") and pattern(expression).found_in("\x00")
+    except ValueError:
         return False  # SK117

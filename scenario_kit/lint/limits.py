@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Put
+from scenario_kit.load.promql import points
 
 #: Seconds that any one deadline or delay may have: three quarters of an hour.
 CAP: Final = 2700
+#: Points of time that a query may ask of: Prometheus is shared by all trials.
+POINTS: Final = 10_000
 _FIELDS: Final = ("withinSeconds", "afterSeconds")
 
 
@@ -25,8 +28,34 @@ _FIELDS: Final = ("withinSeconds", "afterSeconds")
     about=("Scenario", "Fault"),
 )
 def too_long(case: Case | FaultCase) -> Iterator[Problem]:
-    """A deadline or a delay is above the cap."""
+    """A deadline, a delay or the reach of a query is above the cap."""
     for place, raw in case.positions.raw.items():
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
             message = f"`{place[-1]}: {raw}` is longer than {CAP // 60} minutes"
             yield Problem(place, message, f"{raw} s", f"at most {CAP} s", edits=(Put(place, CAP),))
+    told = set()
+    for place, expr in _queries(case):
+        asked = _asked(expr)
+        if asked > POINTS and place not in told:
+            told.add(place)
+            message = f"the query asks of {asked} points of time"
+            fix = "look back less far, or with larger steps"
+            yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
+
+
+def _queries(case: Case | FaultCase) -> Iterator[tuple[Place, str]]:
+    if isinstance(case, Case):
+        yield from ((p, text) for p, text in case.positions.texts.items() if p[-2:] == ("query", "expr"))
+        return
+    for fault in (rendering.fault for rendering in case.renderings if rendering.fault is not None):
+        for part in ("effect", "undone"):
+            for i, check in enumerate(getattr(fault, part)):
+                if check.query:
+                    yield (part, i, "query", "expr"), check.query.expr
+
+
+def _asked(expr: str) -> int:
+    try:
+        return points(expr)
+    except ValueError:
+        return 0  # SK117

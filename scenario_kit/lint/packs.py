@@ -11,10 +11,11 @@ import yaml
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import PackCase
-from scenario_kit.lint.promql import comparisons, durations, nodes, numbers
+from scenario_kit.lint.promql import comparisons, durations, numbers
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
+from scenario_kit.load.promql import walk
 from scenario_kit.model import AlertRule, Severity
 
 #: Where the tests of a pack lie, beside it.
@@ -139,9 +140,9 @@ def zeros(case: PackCase) -> Iterator[Problem]:
 
 def _counts_errors(node: Any) -> bool:
     """Whether a part of an expression is how often something failed."""
-    for part in nodes(node):
+    for part in walk(node):
         if getattr(getattr(part, "func", None), "name", "") in _COUNTED:
-            for inner in nodes(part):
+            for inner in walk(part):
                 matched = getattr(getattr(inner, "matchers", None), "matchers", ())
                 values = [m.value for m in matched if str(m.op) in ("MatchOp.Equal", "MatchOp.Re")]
                 if any(_ERRORS.search(text) for text in (getattr(inner, "name", None) or "", *values)):

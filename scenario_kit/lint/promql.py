@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
+from scenario_kit.load import promql
+
 _MATCHER: Final = re.compile(r"""\b([a-zA-Z_]\w*)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
-_CHILDREN: Final = ("lhs", "rhs", "expr", "param", "vector_selector")
 
 
 class Matcher(NamedTuple):
@@ -41,18 +42,7 @@ def walk(expr: str) -> Iterator[Any]:
     Raises:
         ValueError: not PromQL.
     """
-    import promql_parser  # here, because most files hold none
-
-    yield from nodes(promql_parser.parse(expr))
-
-
-def nodes(node: Any) -> Iterator[Any]:
-    """A node and everything below it."""
-    yield node
-    children = [getattr(node, name, None) for name in _CHILDREN]
-    for child in (*children, *getattr(node, "args", ())):
-        if child is not None:
-            yield from nodes(child)
+    yield from promql.walk(promql.parsed(expr))
 
 
 def comparisons(expr: str) -> Iterator[Comparison]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.promql import matchers, walk
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.model.pattern import pattern
 
 _PATTERNS: Final = ("matches", "pattern", "messageMatches")
 
@@ -18,7 +18,7 @@ _PATTERNS: Final = ("matches", "pattern", "messageMatches")
     why="the check could never be answered",
     bad="matches: '*.failed'",
     good="matches: '.*failed'",
-    fix="correct the expression (regular expressions have Python's syntax)",
+    fix="correct the expression (regular expressions have the syntax of RE2, as PromQL's)",
 )
 def patterns(case: Case) -> Iterator[Problem]:
     """A regular expression or a query cannot be read."""
@@ -26,10 +26,16 @@ def patterns(case: Case) -> Iterator[Problem]:
         if place[-2:] == ("query", "expr"):
             yield from unreadable(place, text)
         if place[-1] in _PATTERNS and ("checks" in place or "check" in place):
-            try:
-                re.compile(text)
-            except re.error as error:
-                yield Problem(place, f"'{text}' is not a regular expression: {error}", text)
+            yield from unmatched(place, text)
+
+
+def unmatched(place: Place, text: str) -> Iterator[Problem]:
+    """SK117 for a pattern that RE2 does not take."""
+    try:
+        pattern(text)
+    except ValueError as error:
+        told = f"'{text}' is not a regular expression that can be used: {error}"
+        yield Problem(place, told, text, "the syntax of RE2: no lookaheads, no backreferences")
 
 
 def unreadable(place: Place, expr: str) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from scenario_kit.lint.strangers import strangers
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.mistakes import mistakes
+from scenario_kit.load.schemas import too_much
 from scenario_kit.model import Reference
 
 
@@ -131,6 +132,9 @@ def _misfits(
     case: Case, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
 ) -> Iterator[Problem]:
     if not values and not schema.get("required"):
+        return
+    if told := too_much(values, schema):
+        yield Problem(place, f"{told} ({owner})", fix="give it fewer values")
         return
     closed = {"type": "object", "additionalProperties": False, **schema}
     for finding, edits in mistakes(values, closed, case.positions, place):

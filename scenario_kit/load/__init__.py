@@ -14,7 +14,7 @@ from scenario_kit.load.edit import Put
 from scenario_kit.load.folders import below
 from scenario_kit.load.kept import kept
 from scenario_kit.load.mistakes import Mistake, mistakes
-from scenario_kit.load.patterns import problem
+from scenario_kit.load.schemas import schema_findings
 from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, nearby, suggest
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import authoring, source
@@ -135,7 +135,7 @@ def fault_in(document: Document) -> LoadedFault:
     """The fault in a document; raises as ``load_fault``, but for the file."""
     data = _checked("Fault", document)
     schema = data.get("parameters", {})
-    _raise(document, _schema_mistakes(schema, document.positions, ("parameters",)))
+    _raise(document, [Mistake(f) for f in schema_findings(schema, document.positions, ("parameters",))])
     return LoadedFault(FaultType.from_json(data), document.positions)
 
 
@@ -157,7 +157,8 @@ def app_in(document: Document) -> Object:
     broken: list[Mistake] = []
     for place in places:
         schema = _part(data, place)
-        broken += [*_schema_mistakes(schema, document.positions, place), *_needs(schema, document.positions, place)]
+        broken += [Mistake(finding) for finding in schema_findings(schema, document.positions, place)]
+        broken += _needs(schema, document.positions, place)
     _raise(document, broken)
     return data
 
@@ -195,33 +196,6 @@ def _part(data: Object, place: Path_) -> Any:
     return part
 
 
-def _schema_mistakes(schema: Any, positions: Positions, place: Path_) -> list[Mistake]:
-    """What is wrong with the schema of parameters or options, which stands at ``place``."""
-    if not schema:
-        return []
-    from jsonschema import Draft202012Validator  # slow to import; only who lints faults and apps needs it
-
-    fix = "see json-schema.org, draft 2020-12"
-    broken = [
-        Mistake(
-            _error(
-                "SK104",
-                f"`{place[-1]}` is not a JSON Schema: {e.message[:200]}",
-                positions.value(*place, *e.absolute_path),
-                fix,
-            )
-        )
-        for e in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
-    ]
-    for name, part in (schema.get("properties") or {}).items() if not broken else ():
-        if not isinstance(part, dict):
-            at = positions.value(*place, "properties", name)
-            broken.append(
-                Mistake(_error("SK104", f"`{name}` is not described by a schema", at, "write type and default"))
-            )
-    return [*broken, *_patterns(schema, positions, place)]
-
-
 def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
     """Values of ``x-requires`` that are no lists of capabilities."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -232,25 +206,6 @@ def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]
             at = positions.value(*place, "properties", name, "x-requires")
             message = f"`x-requires` of option '{name}' does not say capabilities by value"
             yield Mistake(_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
-
-
-def _patterns(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
-    """What would make the validator of parameters fail or take for ever: patterns, and references to other schemas."""
-    if isinstance(schema, list):
-        for i, part in enumerate(schema):
-            yield from _patterns(part, positions, (*place, i))
-    if not isinstance(schema, dict):
-        return
-    for name, part in schema.items():
-        at = positions.value(*place, name)
-        if name == "pattern" and isinstance(part, str) and (wrong := problem(part)):
-            yield Mistake(_error("SK104", f"the pattern cannot be used: {wrong}", at, "write one without it"))
-        elif name in ("$ref", "$dynamicRef") and isinstance(part, str):
-            yield Mistake(
-                _error("SK104", f"`{name}` is not available in parameters and options", at, "write the schema out")
-            )
-        else:
-            yield from _patterns(part, positions, (*place, name))
 
 
 def _error(code: str, message: str, at: Position, fix: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scenario_kit.load.correct import corrected, missing, renamed
 from scenario_kit.load.document import Path_, Positions, shown
 from scenario_kit.load.edit import Edit
+from scenario_kit.load.schemas import validator
 from scenario_kit.load.suggest import did_you_mean
 from scenario_kit.load.valid import fits
 from scenario_kit.model import Finding, Position, Severity
@@ -46,9 +47,7 @@ def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Pa
     """
     found: Iterator[Mistake] = iter(())
     if not fits(data, schema):
-        from jsonschema import Draft202012Validator  # slow to import, and most files have no mistakes
-
-        errors = _leaves(Draft202012Validator(schema).iter_errors(data))
+        errors = _leaves(validator()(schema).iter_errors(data))
         found = (m for error in errors for m in _told(error, positions, within))
     found = chain(found, (Mistake(f) for f in _duplicates(data, schema, within, positions)))
     unique = {(m.finding.code, m.finding.message, str(m.finding.position)): m for m in islice(found, MOST)}
@@ -122,6 +121,9 @@ def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:
         reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in wanted else f"text that matches {wanted}"
         expected = _PATTERNS.get(wanted, reference)
         return "SK106" if place[-1:] == ("name",) else "SK104", expected, f"write {expected}"
+    if rule == "not" and "pattern" in wanted:
+        expected = f"not match {wanted['pattern']}"
+        return "SK104", expected, f"it must {expected}"
     expected = _limit(rule, wanted)
     return "SK104", expected, f"it must {expected}"
 

@@ -6,10 +6,10 @@ which knows JSON Schema whole and can tell what is wrong.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final
+
+from scenario_kit.model.pattern import pattern
 
 _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "object": lambda v: isinstance(v, dict),
@@ -22,11 +22,6 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
 }
 
 
-@lru_cache(maxsize=256)
-def _pattern(text: str) -> Callable[[str], Any]:
-    return re.compile(text).search
-
-
 _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "minimum": lambda v, limit: not _number(v) or v >= limit,
     "maximum": lambda v, limit: not _number(v) or v <= limit,
@@ -35,7 +30,7 @@ _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "maxLength": lambda v, limit: not isinstance(v, str) or len(v) <= limit,
     "minItems": lambda v, limit: not isinstance(v, list) or len(v) >= limit,
     "maxItems": lambda v, limit: not isinstance(v, list) or len(v) <= limit,
-    "pattern": lambda v, wanted: not isinstance(v, str) or _pattern(wanted)(v) is not None,
+    "pattern": lambda v, wanted: not isinstance(v, str) or pattern(wanted).found_in(v),
     "enum": lambda v, wanted: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in wanted),
 }
 #: Keywords that say nothing about validity.

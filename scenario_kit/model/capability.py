@@ -12,6 +12,7 @@ class Condition(Value, frozen=True, kw_only=True):
 
     path: str
     matches: str | None = None
+    not_equals: str | None = None
     at_least: int | None = None
     absent: bool | None = None
 

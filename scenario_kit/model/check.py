@@ -18,6 +18,7 @@ class ObjectCheck(Value, frozen=True, kw_only=True):
     equals: Any = None
     not_equals: Any = None
     contains: Any = None
+    not_contains: Any = None
     at_least: int | None = None
     at_most: int | None = None
     matches: str | None = None
@@ -50,7 +51,7 @@ class EventCheck(Value, frozen=True, kw_only=True):
 
 
 class LogCheck(Value, frozen=True, kw_only=True):
-    """A line of the pods of a workload that matches the pattern (re.search)."""
+    """A line of the pods of a workload that matches the pattern in some part."""
 
     on: str
     pattern: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object
 from scenario_kit.model.capability import Canary, Condition, Find
+from scenario_kit.model.pattern import pattern
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.ports import Cluster
 
@@ -47,4 +47,6 @@ def _holds(condition: Condition, obj: Object) -> bool:
         return not any(values)
     if condition.at_least is not None:
         return any(isinstance(v, int) and v >= condition.at_least for v in values)
-    return any(re.search(condition.matches or "", str(v)) for v in values)
+    if condition.not_equals is not None:
+        return any(v != condition.not_equals for v in values)
+    return any(pattern(condition.matches or "").found_in(str(v)) for v in values)

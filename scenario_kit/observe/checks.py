@@ -12,6 +12,7 @@ from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, N
 from scenario_kit.model import Check, CheckResult, Reference
 from scenario_kit.model.check import EndpointsCheck, EventCheck, LogCheck, ObjectCheck, QueryCheck
 from scenario_kit.model.observation import Answer
+from scenario_kit.model.pattern import pattern
 from scenario_kit.observe.compare import expectation, object_holds
 from scenario_kit.observe.entities import owned_pods
 from scenario_kit.observe.jsonpath import find
@@ -26,6 +27,8 @@ _COMPARISONS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "AtMost": ("at most", operator.le),
     "Equal": ("equal to", operator.eq),
 }
+#: What controllers put behind the name of a workload: that of a pod, or of what owns it.
+_DRAWN: Final = re.compile(r"(-[a-z0-9]{1,10}){1,2}")
 _Outcome = tuple[Answer, str, str]  # answer, observed, expected
 _NONE: Final[Mapping[str, str]] = {}
 
@@ -63,7 +66,7 @@ def evaluate_check(
         answer, observed, expected = _answer(check, cluster, metrics, _Names(namespace, others), now, since)
     except InfrastructureError as error:
         answer, observed, expected = "Unknown", error.message, "an answer"
-    except (ValueError, re.error) as error:
+    except ValueError as error:
         raise AuthoringError(f"{describe(check)}: {error}", fix="correct the check in the fault or scenario") from error
     return CheckResult(
         answer=answer, at=now, observed=observed, expected=expected, describe=check.describe or describe(check)
@@ -146,7 +149,7 @@ def _event(check: EventCheck, cluster: Cluster, names: _Names) -> _Outcome:
     pods = {p["metadata"]["name"] for p in owned_pods(cluster, ref)}
     with_reason = [e for e in cluster.list("Event", ref.namespace) if e.get("reason") == check.reason]
     texts = [str(e.get("message", "")) for e in with_reason if _concerns(e["involvedObject"], ref, pods)]
-    hits = [text for text in texts if re.search(check.message_matches, text)]
+    hits = [text for text in texts if pattern(check.message_matches).found_in(text)]
     expected = f"an event {check.reason}" + (f" matching '{check.message_matches}'" if check.message_matches else "")
     return _yes(bool(hits)), (hits or texts or ["no such event"])[0][:300], expected
 
@@ -157,11 +160,11 @@ def _concerns(involved: dict[str, str], ref: Reference, pods: set[str]) -> bool:
     if (kind, name) == (ref.kind, ref.name) or (kind == "Pod" and name in pods):
         return True
     generated = kind in ("Pod", "ReplicaSet", "Job") and ref.kind not in ("Pod", "Service")
-    return generated and re.fullmatch(rf"{re.escape(ref.name)}(-[a-z0-9]{{1,10}}){{1,2}}", name) is not None
+    return generated and name.startswith(f"{ref.name}-") and _DRAWN.fullmatch(name[len(ref.name) :]) is not None
 
 
 def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Outcome:
-    pattern = re.compile(check.pattern)
+    wanted_line = pattern(check.pattern)
     lines = 0
     for pod in owned_pods(cluster, names.reference(check.on)):
         try:
@@ -170,7 +173,7 @@ def _log(check: LogCheck, cluster: Cluster, names: _Names, since: float) -> _Out
             continue  # replaced between listing and reading; its successor is or will be in the list
         lines += len(found)
         for line in found:
-            if pattern.search(line.text):
+            if wanted_line.found_in(line.text):
                 return "True", line.text[:300], f"a line matching '{check.pattern}'"
     return "False", f"none of {lines} lines", f"a line matching '{check.pattern}'"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from scenario_kit.model import quantity
 from scenario_kit.model.check import ObjectCheck
+from scenario_kit.model.pattern import pattern
 from scenario_kit.observe.jsonpath import find
 
 
@@ -39,6 +39,7 @@ def expectation(check: ObjectCheck) -> str:
         return f"{where} {'exists' if check.exists else 'does not exist'}"
     bounds = [
         ("is", check.equals), ("is not", check.not_equals), ("contains", check.contains),
+        ("does not contain", check.not_contains),
         ("is at least", check.at_least), ("is at most", check.at_most), ("matches", check.matches),
     ]  # fmt: skip
     wanted = [f"{words} {bound!r}" for words, bound in bounds if bound is not None]
@@ -51,9 +52,10 @@ def _comparison(check: ObjectCheck) -> Callable[[Any], bool]:
             (check.equals is None or _same(value, check.equals))
             and (check.not_equals is None or not _same(value, check.not_equals))
             and (check.contains is None or _contains(value, check.contains))
+            and (check.not_contains is None or not _contains(value, check.not_contains))
             and (check.at_least is None or _number(value) >= check.at_least)
             and (check.at_most is None or _number(value) <= check.at_most)
-            and (check.matches is None or re.search(check.matches, str(value)) is not None)
+            and (check.matches is None or pattern(check.matches).found_in(str(value)))
         )
 
     return holds

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import promql_parser
 
 from scenario_kit.errors import AuthoringError, KitError
+from scenario_kit.load.promql import parsed, walk
 from scenario_kit.observe.selectors import selectors
 
 #: Series about machines and cluster-wide objects; they carry no namespace of an app.
@@ -78,44 +79,23 @@ def _inline(expr: str, recorded: Mapping[str, str], open_: tuple[str, ...]) -> s
 
 def _parse(expr: str) -> Any:
     try:
-        return promql_parser.parse(expr)
+        return parsed(expr)
     except ValueError as error:
         raise AuthoringError(f"not PromQL: {expr}: {error}", fix="check it with: promtool promql format") from error
 
 
 def _selectors(expr: str) -> list[Any]:
-    found = [n for n in _nodes(_parse(expr)) if isinstance(n, promql_parser.VectorSelector)]
+    found = [n for n in walk(_parse(expr)) if isinstance(n, promql_parser.VectorSelector)]
     for node in found:
         if node.matchers.or_matchers:
             raise AuthoringError(f"{expr}: `or` between label matchers is not PromQL", fix="join two selectors by `or`")
     return found
 
 
-def _nodes(node: Any) -> Iterator[Any]:
-    """The node and all below it, in the order of the text."""
-    yield node
-    for child in _children(node):
-        yield from _nodes(child)
-
-
-def _children(node: Any) -> list[Any]:
-    p = promql_parser
-    if isinstance(node, p.BinaryExpr):
-        return [node.lhs, node.rhs]
-    if isinstance(node, p.AggregateExpr):
-        return [node.param, node.expr] if node.param is not None else [node.expr]
-    if isinstance(node, p.Call):
-        return list(node.args)
-    if isinstance(node, p.MatrixSelector):
-        return [node.vector_selector]
-    if isinstance(node, p.UnaryExpr | p.ParenExpr | p.SubqueryExpr):
-        return [node.expr]
-    return []
-
-
 def _metric(node: Any) -> str:
-    name = node.name or next((m.value for m in node.matchers.matchers if m.name == "__name__"), "")
-    return str(name)
+    """The name of the series; empty where a pattern says it, which may stand for any."""
+    named = (m.value for m in node.matchers.matchers if m.name == "__name__" and m.op == promql_parser.MatchOp.Equal)
+    return str(node.name or next(named, ""))
 
 
 def _namespaced(node: Any) -> bool:

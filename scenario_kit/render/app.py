@@ -28,6 +28,7 @@ from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.kept import kept_bytes
 from scenario_kit.load.nodes import BoundedLoader
+from scenario_kit.load.schemas import violations
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.reference import real_name
 from scenario_kit.render.folder import Folder
@@ -87,16 +88,13 @@ def _violations(app: App, options: Object) -> list[AuthoringError]:
     properties = app.options.get("properties", {})
     if not app.options or all(_plainly_valid(properties.get(k, {}), v) for k, v in options.items()):
         return []
-    from jsonschema import Draft202012Validator  # slow to import
-
     found = []
     for name in options:
         if name not in properties:
             found.append(mistake("SK102", f"{app.name} has no option '{name}'", fix=did_you_mean(name, properties)))
     known = {k: v for k, v in options.items() if k in properties}
-    for error in Draft202012Validator(app.options).iter_errors(known):
-        place = ".".join(str(p) for p in error.absolute_path)
-        found.append(mistake("SK104", f"option '{place}' of {app.name}: {error.message}"))
+    for place, message, _ in violations(known, app.options):
+        found.append(mistake("SK104", f"option '{'.'.join(map(str, place))}' of {app.name}: {message}"))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.valid import fits
+from scenario_kit.load.schemas import violations
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render import commands
@@ -25,6 +25,9 @@ from scenario_kit.render.recurrence import recurring
 from scenario_kit.render.scope import Scope
 from scenario_kit.render.seen import unseen
 from scenario_kit.render.target import Target, target_of
+
+#: Characters of a value that are shown where it does not fit.
+_SHOWN = 200
 
 
 def fault(
@@ -155,13 +158,10 @@ def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]
         for name in unknown
     ]
     rest = {k: v for k, v in parameters.items() if k not in unknown}
-    if schema and not fits(rest, schema):
-        from jsonschema import Draft202012Validator  # slow to import, and most parameters fit
-
-        for error in Draft202012Validator(schema).iter_errors(rest):
-            place = ".".join(str(p) for p in error.absolute_path)
-            subject = f"parameter '{place}' of fault '{use.name}'" if place else f"parameters of fault '{use.name}'"
-            found_.append(mistake("SK109", f"{subject}: {error.message}", observed=json.dumps(error.instance)))
+    for place, message, instance in violations(rest, schema) if schema else ():
+        where = ".".join(map(str, place))
+        subject = f"parameter '{where}' of fault '{use.name}'" if where else f"parameters of fault '{use.name}'"
+        found_.append(mistake("SK109", f"{subject}: {message}", observed=json.dumps(instance)[:_SHOWN]))
     return found_
 
 

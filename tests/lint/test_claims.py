@@ -57,6 +57,9 @@ def sustaining(*more: str) -> Callable[[Spec], Any]:
     [
         (checks("sum(rate(calls_total[1m])"), "SK117", ["not PromQL"]),
         (checks("sum(rate(calls_total[1m])) > 1"), "SK117", []),
+        (checks("(" * 200 + "up" + ")" * 200), "SK117", ["nests deeper"]),
+        (checks("max_over_time(up[1y:1s]) > 1"), "SK208", ["31536000 points"]),
+        (checks('sum(up{pod=~"(([a-z0-9-]+)+)+!"})'), "SK119", ["matches no object"]),
         (checks("vector(1)"), "SK119", ["no series"]),
         (checks("sum(calls_total) or vector(0)"), "SK119", []),
         (checks('sum(up{namespace="default"})'), "SK119", ["a namespace of its own"]),

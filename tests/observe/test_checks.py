@@ -97,6 +97,10 @@ def ask(cluster: FakeCluster, check: Object, since: float = 0.0) -> tuple[str, s
         ({"ref": "Service/cart", "path": ".spec.ports", "contains": {"name": "http"}}, "False"),
         ({"ref": "Service/cart", "path": ".spec.selector", "contains": "app"}, "True"),
         ({"ref": "Service/cart", "path": ".spec.ports[0].name", "contains": "rp"}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].name", "notContains": "rp"}, "False"),
+        ({"ref": "Service/cart", "path": ".spec.ports[0].name", "notContains": "tt"}, "True"),
+        ({"ref": "Service/cart", "path": ".spec.ports", "notContains": {"name": "http"}}, "True"),
+        ({"ref": "Service/gone", "path": ".spec.ports", "notContains": "a"}, "False"),
         ({"ref": "Service/cart", "path": ".spec.ports[0].name", "matches": "^g.*c$"}, "True"),
         ({"ref": "Service/cart", "path": ".spec.ports", "atLeast": 1}, "True"),
         ({"ref": "Deployment/cart", "path": ".spec.replicas", "atLeast": 2}, "True"),
@@ -186,6 +190,7 @@ def test_events(cluster: FakeCluster, body: Object, answer: str) -> None:
         ("Deployment/cart", "started", 150.0, "False"),
         ("Deployment/ad", "connection refused", 0.0, "False"),
         ("Deployment/gone", ".", 0.0, "False"),
+        ("Deployment/cart", "(([a-z :.0-9]+)+)+!", 0.0, "False"),  # ways without number for a matcher that tries them
     ],
 )
 def test_logs(cluster: FakeCluster, on: str, pattern: str, since: float, answer: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from scenario_kit.model.pattern import pattern
 from scenario_kit.model.process import InitState
 
 #: What the runtime mounts at /dev/shm of every pod, in bytes.
@@ -28,9 +29,9 @@ def outcome(words: Sequence[str], read: Callable[[str], str | None]) -> InitStat
     if found := _GREP.search(text):
         content = read(found["path"])
         try:
-            if content is not None and any(re.search(found["pattern"], line) for line in content.splitlines()):
+            if content is not None and any(map(pattern(found["pattern"]).found_in, content.splitlines())):
                 return InitState("Succeeded")
-        except re.error:
+        except ValueError:
             return None  # a pattern in another dialect
         alternative = found["rest"].partition("||")[2]
         code = _EXIT.search(alternative)

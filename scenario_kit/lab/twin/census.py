@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -13,6 +12,7 @@ from scenario_kit.lab.twin.parameters import ComponentModel, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey, containers, identify, listeners
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
+from scenario_kit.model.pattern import pattern
 
 
 class Census:
@@ -152,7 +152,7 @@ def _logins(view: View, model: ComponentModel | None, env: Mapping[str, str]) ->
                 result.append((user, password))
         if login.config_map:
             text = _text(view, login.config_map, login.key)
-            result += [(m["user"], m["password"]) for m in re.finditer(login.pattern, text)]
+            result += [(m["user"], m["password"]) for m in pattern(login.pattern).groups(text)]
     return tuple(result)
 
 
@@ -169,7 +169,7 @@ def _databases(view: View, model: ComponentModel | None, env: Mapping[str, str])
         yield from filter(None, (database.name, next((env[name] for name in database.env if env.get(name)), "")))
         if database.config_map:
             text = _text(view, database.config_map, database.key)
-            yield from (m["name"] for m in re.finditer(database.pattern, text))
+            yield from (m["name"] for m in pattern(database.pattern).groups(text))
 
 
 def _text(view: View, config_map: str, key: str) -> str:

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.names import DOMAIN
+from scenario_kit.model.pattern import Pattern, pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')
@@ -26,13 +27,13 @@ class Template(NamedTuple):
     """Answers made up for names that match: a code, or an address."""
 
     zones: tuple[str, ...]
-    match: tuple[re.Pattern[str], ...]
+    match: tuple[Pattern, ...]
     outcome: str
     address: str = ""
 
     def means(self, name: str) -> bool:
         """Whether a name, with a dot at its end, is answered this way."""
-        return any(_inside(name, zone) for zone in self.zones) and any(p.search(name) for p in self.match)
+        return any(_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
 
 
 class NameServer(NamedTuple):
@@ -59,7 +60,7 @@ def read(text: str) -> NameServer:
         blocks = _blocks(text)
         own = [body for head, body in blocks if any(_zone_of(word) in (".", _ZONE) for word in head)]
         return _server(own[-1]) if own else NameServer(serves=False)
-    except (ValueError, IndexError, re.error):
+    except (ValueError, IndexError):
         return NameServer()
 
 
@@ -84,7 +85,7 @@ def _server(body: list[_Directive]) -> NameServer:
 def _template(directive: _Directive) -> Template:
     _, _, kind, *zones = directive.words
     said = {line[0]: line[1:] for line in directive.inside if line}
-    match = tuple(re.compile(pattern) for pattern in said.get("match", (".*",)))
+    match = tuple(pattern(text) for text in said.get("match", (".*",)))  # CoreDNS takes RE2 as well
     code = said.get("rcode", ("NOERROR",))[0].upper()
     found = _ADDRESS.search(" ".join(said.get("answer", ())))
     address = found[1] if found and kind.upper() in ("A", "ANY") and code == "NOERROR" else ""

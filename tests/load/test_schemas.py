@@ -1,0 +1,96 @@
+"""Schemas of parameters: what they may say, and that judging by them ends."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from scenario_kit.load.document import Positions
+from scenario_kit.load.schemas import MOST, MOST_PARTS, schema_findings, too_much, violations
+
+HERE = Positions("fault.yaml")
+
+
+def field(**schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": schema}}
+
+
+def told(schema: Any) -> list[str]:
+    findings = schema_findings(schema, HERE, ("parameters",))
+    assert all(f.code == "SK104" for f in findings)
+    return [f.message for f in findings]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {}, field(type="string", pattern="^(a|b)+$"), field(enum=["$ref", {"pattern": "("}]), field(default={"$id": 1}),
+        {"properties": {"pattern": {"type": "string"}, "$ref": {"type": "string"}, "unevaluatedItems": {}}},
+        field(anyOf=[{"const": 1}, {"type": "string"}]), {"$comment": "as upstream has it"},
+    ],
+)  # fmt: skip
+def test_good(schema: Any) -> None:
+    assert told(schema) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (field(pattern="("), "the pattern cannot be used"), (field(pattern="(?=a)"), "the pattern cannot be used"),
+        (field(propertyNames={"pattern": "("}), "the pattern cannot be used"),
+        (field(patternProperties={"^(a+)+$": {}}), "`patternProperties` is not available"),
+        (field(**{"$ref": "file:///etc/passwd"}), "`$ref` is not available"),
+        (field(items={"$dynamicRef": "#"}), "`$dynamicRef` is not available"),
+        (field(**{"$schema": "http://json-schema.org/draft-07/schema#"}), "`$schema` is not available"),
+        (field(allOf=[{"unevaluatedProperties": False}]), "`unevaluatedProperties` is not available"),
+        (field(dependentSchemas={"a": {}}), "`dependentSchemas` is not available"),
+        ({"$id": "http://example.org"}, "`$id` is not available"),
+        (field(enum=[*range(MOST_PARTS)]), f"a schema may have {MOST_PARTS}"),
+        ({"required": [{"a": i} for i in range(15_000)]}, f"a schema may have {MOST_PARTS}"),
+        ({"type": "objekt"}, "is not a JSON Schema"), ([1], "is not a JSON Schema"),
+        ({"properties": {"x": True}}, "`x` is not described by a schema"),
+    ],
+)  # fmt: skip
+def test_refused(schema: Any, message: str) -> None:
+    assert any(message in one for one in told(schema))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (field(pattern="^a*a*a*a*a*a*a*a*b$"), "a" * 100_000),
+        (field(propertyNames={"pattern": "^(a+)+$"}), {"a" * 50 + "!": 1}),
+        (field(uniqueItems=True), [{"a": i} for i in range(20_000)]),
+        (field(uniqueItems=True), [{"a": i // 2} for i in range(300)]),
+        (field(items={"enum": [f"v{i}" for i in range(900)]}), ["w"] * 20_000),
+        (field(items={"anyOf": [{"const": i} for i in range(200)]}), ["w"] * 20_000),
+        (field(items={"anyOf": [{"const": i} for i in range(200)]}), ["w"] * 200),
+        (field(items={"enum": ["v" * 1_000] * 100}), ["w" * 10_000] * 500),
+    ],
+)  # fmt: skip
+def test_judging_ends(schema: Any, value: Any) -> None:
+    assert told(schema) == []
+    before = time.process_time()
+
+    found = violations({"x": value}, schema)
+
+    assert time.process_time() - before < 5
+    assert 0 < len(found) <= MOST
+    assert all(len(one.message) < 500 for one in found)
+
+
+def test_what_does_not_fit() -> None:
+    schema = {"required": ["y"], **field(type="string", pattern="^a+$")}
+
+    (first, second) = sorted(violations({"x": "b"}, schema))
+
+    assert (first.place, first.message) == ((), "'y' is a required property")
+    assert (second.place, second.message, second.instance) == (("x",), "'b' does not match '^a+$'", "b")
+    assert violations({"x": "a", "y": 1}, schema) == []
+
+
+def test_too_much() -> None:
+    assert too_much({"x": [1]}, field()) == ""
+    assert "values are too many" in too_much({"x": [1] * 2_000}, field())

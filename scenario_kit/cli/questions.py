@@ -190,11 +190,15 @@ def _pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
 
 
 def _allowed(values: dict[str, Any], offer: Offer) -> dict[str, Any]:
+    """The values, none of which the fault rules out there. The choices of a list are whole lists, or its entries."""
     for name, value in values.items():
         allowed = offer.choices.get(name)
-        if allowed and value not in allowed:
+        if not allowed or value in allowed:
+            continue
+        wrong = next((v for v in value if v not in allowed), None) if isinstance(value, list) else value
+        if wrong is not None:
             listed = ", ".join(str(a) for a in allowed)
-            raise UsageError(f"{name} cannot be '{value}' on {offer.target}", fix=f"one of: {listed}")
+            raise UsageError(f"{name} cannot be '{wrong}' on {offer.target}", fix=f"one of: {listed}")
     return values
 
 

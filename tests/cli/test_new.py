@@ -86,6 +86,24 @@ def test_what_is_there_only_when_a_fault_asks_for_it_can_be_chosen(folder, capsy
     assert "target: HorizontalPodAutoscaler/ad" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("target", "fault", "pair", "said"),
+    [
+        ("Service/cart", "service-selector-captures-foreign-pods", "foreign=[Deployment/ad, Deployment/quote]", ""),
+        ("Service/cart", "service-selector-captures-foreign-pods", "foreign=[Deployment/ad, Deployment/kafka]",
+         "foreign cannot be 'Deployment/kafka'"),
+        ("Service/frontend-proxy", "service-selector-captures-foreign-pods", "foreign=[Deployment/ad]",
+         "only the load generator reaches its pods through this Service"),
+    ],
+)  # fmt: skip
+def test_entries_of_a_list_are_chosen_one_by_one(folder, capsys, target, fault, pair, said):
+    arguments = ["new", "--app", "otel-demo", "--target", target, "--fault", fault, "--parameter", pair, "--dry-run"]
+    assert run(arguments) == (3 if said else 0)
+    streams = capsys.readouterr()
+    assert said in streams.err
+    assert said or "foreign: [Deployment/ad, Deployment/quote]" in streams.out
+
+
 def test_nobody_takes_the_place_of_who_takes_none(folder, capsys):
     arguments = ["new", "--app", "hotel-reservation", "--fault", "priority-preemption", "--target", "geo", "--dry-run"]
     assert run([*arguments, "--parameter", "resource=memory"]) == 1

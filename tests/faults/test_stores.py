@@ -107,3 +107,27 @@ def test_stores_without_such_a_client_are_refused(name, target, app, version, te
 def test_commands_that_no_simulated_store_knows_are_refused(parameters):
     with pytest.raises(AuthoringError, match="does not list this command of client 'psql'"):
         rendered("postgres-privilege-revoked", DATABASE, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("target", "app", "version", "args"),
+    [
+        (CACHE, "otel-demo", "2.2.0", ("--requirepass", "h7wzkq2x")),
+        (CACHE, "otel-demo", "3.0.0", ("--requirepass", "h7wzkq2x")),
+        ("Deployment/mongodb-rate", "hotel-reservation", "6ecb097", ("--auth",)),
+    ],
+)
+def test_a_store_is_told_to_ask_for_logins(target, app, version, args):
+    fault = rendered("store-login-required", target, app=app, version=version)
+    (change,), (fix,) = fault.changes, fault.causes[0].fix
+    (container,) = change.patch.patch["spec"]["template"]["spec"]["containers"]
+    assert tuple(container["args"]) == args
+    assert fix.patch.patch["spec"]["template"]["spec"]["containers"][0]["args"] is None, "it had none"
+    assert fault.rollout.drop_old, "the old pod would go on to take everybody"
+    assert fault.decoys[0].changes[0].restart.target == target
+
+
+@pytest.mark.parametrize("target", [DATABASE, "Deployment/cart"])
+def test_stores_without_a_known_argument_are_refused(target):
+    with pytest.raises(AuthoringError, match="its image is none of MongoDB, Valkey and Redis"):
+        rendered("store-login-required", target)

@@ -138,12 +138,14 @@ class Login(Value, frozen=True, kw_only=True):
     """A user and password that a store accepts: from its environment, or out of a ConfigMap by a regular expression.
 
     ``user`` is the user's name where no variable holds it. The expression has the groups ``user`` and ``password``. A
-    store without logins accepts everybody.
+    store without logins accepts everybody. ``flag`` is a word of its command line that makes it ask for logins; the
+    word after it, if that is no option, is the password of whoever has no name.
     """
 
     user: str = ""
     user_env: str = ""
     password_env: str = ""
+    flag: str = ""
     config_map: str = ""
     key: str = ""
     pattern: str = ""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Final
 
-from scenario_kit.lab.twin.environment import environment
+from scenario_kit.lab.twin.environment import environment, expand
 from scenario_kit.lab.twin.files import configuration, mounted
 from scenario_kit.lab.twin.parameters import ComponentModel, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey, containers, identify, listeners
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 from scenario_kit.model.pattern import pattern
+
+#: A login that no client can have: a store with it alone asks everybody for one, and accepts none.
+NOBODY: Final = ("\0", "")
 
 
 class Census:
@@ -63,7 +67,7 @@ class Census:
             started_at=now,
             ready_at=now,
             start_cpu=identity.model.start_cpu_seconds * self._parameters.physics.cpu_scale if identity.model else 0.0,
-            logins=_logins(view, identity.model, env),
+            logins=_logins(view, identity.model, spec, env),
             databases=frozenset(_databases(view, identity.model, env)),
             files=self.files(view, pod),
             listeners=listeners(identity, spec, env, config),
@@ -143,9 +147,15 @@ def _age(process: Process) -> tuple[str, str, str]:
     return (str(metadata.get("creationTimestamp") or ""), process.name, process.key.container)
 
 
-def _logins(view: View, model: ComponentModel | None, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _logins(
+    view: View, model: ComponentModel | None, spec: Object, env: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
     result: list[tuple[str, str]] = []
+    words = [expand(str(word), dict(env)) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
     for login in model.logins if model else ():
+        if login.flag in words:
+            following = [w for w in words[words.index(login.flag) + 1 :][:1] if not w.startswith("-")]
+            result.append(("", following[0]) if following else NOBODY)
         if login.password_env:
             user, password = env.get(login.user_env, login.user or None), env.get(login.password_env)
             if user is not None and password is not None:

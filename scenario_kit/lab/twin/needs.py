@@ -72,7 +72,8 @@ class Needs:
         start = waiting.process.model.start if waiting.process.model else None
         while start is not None and waiting.number < len(start.needs):
             need = start.needs[waiting.number]
-            ready, words = self._ready(waiting.process, need, network)
+            lanes, words = self._lanes(waiting.process, need, network)
+            ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
             met = max(ready, waiting.since, waiting.unmet)
             deadline = waiting.since + (need.wait_seconds if need.wait_seconds >= 0.0 else float("inf"))
             if met <= deadline and met != float("inf"):
@@ -80,6 +81,9 @@ class Needs:
             elif need.later and now >= deadline:
                 waiting.process.lacks[need.callee] = need
                 waiting.number, waiting.since, waiting.unmet = waiting.number + 1, deadline, deadline
+            elif need.wait_seconds > 0.0 and not need.later and _turned_away(lanes, now):
+                words = self._put(waiting.process, need, words)
+                return Came(waiting.unmet + start.after_seconds, False, need.code, words)
             elif now >= deadline or met != float("inf"):
                 words = self._put(waiting.process, need, words)
                 at = waiting.since + (need.wait_seconds or start.after_seconds)
@@ -94,15 +98,19 @@ class Needs:
         text = need.text.replace("{cause}", words)
         return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
-    def _ready(self, process: Process, need: Need, network: Network) -> tuple[float, str]:
-        """Since when the callee could be reached, infinite for not at all, and the words for a failure."""
+    def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[Lane, ...], str]:
+        """The ways to the callee, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read(edge.address, process)
         if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
-            return 0.0, ""
+            return (Lane("ok"),), ""
         lanes, ip = dial(edge, address, process, network)
-        ready = min((lane.ready_at for lane in lanes if lane.outcome == "ok"), default=float("inf"))
-        return ready, _words(process, edge, lanes, ip)
+        return lanes, _words(process, edge, lanes, ip)
+
+
+def _turned_away(lanes: tuple[Lane, ...], now: float) -> bool:
+    """Whether whoever answers refuses the login: that is no reason to wait for it to come up."""
+    return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
 
 
 def _words(process: Process, edge: Edge, lanes: tuple[Lane, ...], ip: str) -> str:

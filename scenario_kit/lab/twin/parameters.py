@@ -199,8 +199,9 @@ class Operation(Value, frozen=True, kw_only=True):
 class Need(Value, frozen=True, kw_only=True):
     """A callee that a process must reach to come up, with the address that it read itself.
 
-    It waits for ``wait_seconds``, negative for ever, then prints ``text`` and ends with ``code``. ``later``: not before
-    it first calls the callee; until then it runs without. ``name_only``: that the name resolves is enough.
+    It waits for ``wait_seconds``, negative for ever, then prints ``text`` and ends with ``code``; it does so at once
+    where its login is refused and it would not wait for ever. ``later``: not before it first calls the callee; until
+    then it runs without. ``name_only``: that the name resolves is enough.
     """
 
     callee: str

@@ -248,6 +248,29 @@ def test_stores_that_are_read_at_the_start_only(cluster: Callable[..., Little], 
     assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
 
 
+def test_a_store_that_asks_for_logins(cluster: Callable[..., Little]) -> None:
+    hotel = cluster()
+    container = hotel.get("Deployment", "mongodb-geo")["spec"]["template"]["spec"]["containers"][0]
+    container["args"] = ["--auth"]
+    hotel.restart("mongodb-geo")
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0, "it is read at the start only"
+    hotel.restart("geo")
+    began = hotel.now
+    live(hotel, 30.0)
+    told = [line for line in hotel.logs if line.pod.startswith("geo") and "Unauthorized" in line.text]
+    assert told, "a refused login is no reason to wait for the store"
+    assert "FTL cmd/geo/db.go:52 > (Unauthorized) command insert requires authentication" in told[0].text
+    assert told[0].t - began < 5.0
+    after = live(hotel, 120.0)
+    assert after.silent("geo")
+    assert after.share("frontend", kind="SERVER") > 0.0
+    del container["args"]
+    hotel.restart("mongodb-geo")
+    hotel.restart("geo")
+    live(hotel, 120.0)
+    assert live(hotel, 120.0).share("frontend", kind="SERVER") == 0.0
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words", "share"),
     [

@@ -73,6 +73,28 @@ def test_a_store_that_made_another_database(cluster: Callable[..., Little]) -> N
 
 
 @pytest.mark.parametrize(
+    ("args", "address", "opens"),
+    [
+        (["--requirepass", "$(WORD)"], "valkey-cart:6379", False),
+        (["--requirepass", "$(WORD)"], "redis://:other@valkey-cart:6379", False),
+        (["--requirepass", "$(WORD)"], "redis://:word@valkey-cart:6379", True),
+        (["--maxclients", "500"], "valkey-cart:6379", True),
+    ],
+)
+def test_a_store_that_is_started_with_a_password(cluster: Callable[..., Little], args, address, opens) -> None:
+    little = cluster(warm=60.0)
+    container = little.get("Deployment", "valkey-cart")["spec"]["template"]["spec"]["containers"][0]
+    container["args"], container["env"] = args, [{"name": "WORD", "value": "word"}]
+    little.restart("valkey-cart")
+    little.run(30)
+    seen = len(little.logs)
+    little.env("cart", "VALKEY_ADDR", address)
+    little.run(120)
+    assert (LOST in "\n".join(line.text for line in little.logs[seen:])) != opens
+    assert little.run(60).silent("cart") != opens
+
+
+@pytest.mark.parametrize(
     ("name", "target", "who", "silent", "words"),
     [
         ("valkey-password-changed", "valkey-cart", "cart", True, LOST),

@@ -29,7 +29,7 @@ def connected(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
         return
     roots = _roots(case)
-    yield from _cycles(edges)
+    yield from _cycles(edges, roots)
     if not roots:
         return
     triggers = {Reference(FAULT_NODE, use.name) for use in case.scenario.spec.faults if use.role == "Trigger"}
@@ -83,10 +83,12 @@ def _reach(roots: set[Reference], edges: list[tuple[Reference, Reference]]) -> s
     return reached
 
 
-def _cycles(edges: list[tuple[Reference, Reference]]) -> Iterator[Problem]:
+def _cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> Iterator[Problem]:
+    """Edges that close a cycle; not those from one root cause to another, which have to go in any case."""
     for i, (start, end) in enumerate(edges):
-        if start in _reach({end}, edges[: i + 1]):
-            yield Problem((*_PLACE, i), f"the edge from {_shown(start)} to {_shown(end)} closes a cycle")
+        if start in _reach({end}, edges[: i + 1]) and not {start, end} <= roots:
+            message = f"the edge from {_shown(start)} to {_shown(end)} closes a cycle"
+            yield Problem((*_PLACE, i), message, fix="drop this edge, or another one of the cycle")
 
 
 def _loose_ends(case: Case, edges: list[tuple[Reference, Reference]], reached: set[Reference]) -> Iterator[Problem]:

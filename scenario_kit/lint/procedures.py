@@ -8,11 +8,12 @@ import msgspec
 
 from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.drawn import outdated
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components
 from scenario_kit.load.edit import Drop, Edit, Put
-from scenario_kit.model import Change, Severity
+from scenario_kit.model import Change, Fault, Severity
 from scenario_kit.model.scenario import LABELLED, Solution
 from scenario_kit.render import NoChange
 from scenario_kit.render.namespaces import as_written
@@ -41,7 +42,7 @@ def no_effect(case: Case) -> Iterator[Problem]:
     bad="restart: {target: Deployment/crt}",
     good="restart: {target: Deployment/cart}",
     fix="name an object that `scenario-kit render PATH` lists, and paths that exist in it",
-    repair="writes the intended target, where only one object of its kind is close",
+    repair="writes the intended target, where only one of its kind is close, or the name that the fault has drawn",
 )
 def impossible(case: Case) -> Iterator[Problem]:
     """A change cannot be made."""
@@ -50,7 +51,9 @@ def impossible(case: Case) -> Iterator[Problem]:
             yield Problem(place, error.message, fix=error.fix)
     for place, error in case.unrepaired:
         if not isinstance(error, NoChange):
-            yield Problem(place, error.message, fix=error.fix, edits=_retargeted(case, place))
+            renamed = outdated(case, place, _change(case, place))
+            edits = renamed.edits or _retargeted(case, place)
+            yield Problem(place, error.message, fix=renamed.fix or error.fix, edits=edits)
     for procedure in case.procedures():
         for j, change in enumerate(procedure.changes):
             if change.target and case.objects is not None and (own := meant(case, change.target)):
@@ -61,10 +64,14 @@ def impossible(case: Case) -> Iterator[Problem]:
 
 def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
     """For a change of a solution or decoy whose target does not exist."""
-    change = next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
+    change = _change(case, place)
     if not change.target or case.exists(change.target):
         return ()
     return referred((*place, change.operation, "target"), change.target, case.names())
+
+
+def _change(case: Case, place: Place) -> Change:
+    return next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
 
 
 @rule(
@@ -73,12 +80,14 @@ def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
     bad="scale: {target: Deployment/cart, replicas: 1}   # it already has 1 while the fault is in force",
     good="patch: {target: Service/cart, …}",
     fix="drop the change, or change what the fault changed",
+    repair="writes the name that the fault has drawn in this file, where it is another",
 )
 def idle(case: Case) -> Iterator[Problem]:
     """A change of a solution or decoy changes nothing."""
     for place, error in case.unrepaired:
         if isinstance(error, NoChange):
-            yield Problem(place, error.message, "the app as the fault left it", "a change of it")
+            fix, edits = outdated(case, place, _change(case, place))
+            yield Problem(place, error.message, "the app as the fault left it", "a change of it", fix, edits=edits)
 
 
 @rule(
@@ -117,7 +126,15 @@ def uncovered(case: Case) -> Iterator[Problem]:
         if rendered.mitigation == "None" or (inherited and (case.generated(use.name) or not case.merged)):
             continue  # what has a generated name, no author can name in a change
         message = f"no solution of the file fixes '{use.name}'"
-        yield Problem(("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`")
+        yield Problem(("spec", "solutions"), message, fix=f"add a solution with `fixes: [{use.name}]`{_own(rendered)}")
+
+
+def _own(fault: Fault) -> str:
+    """What the fault itself would do, for who has to write it down."""
+    for each in fault.solutions[:1]:
+        done = ", ".join(f"{change.operation} {change.target}" for change in each.changes)
+        return f"; the fault's own is '{each.name}' ({done})"
+    return ""
 
 
 @rule(

@@ -23,6 +23,8 @@ from scenario_kit.render.target import Target
 
 #: Letters and digits that spell no words.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+#: How a name ends that was drawn, as a regular expression.
+DRAWN: Final = rf"[{_ALPHABET}]{{5}}"
 #: Names of chaos objects may not be longer (Chaos Mesh derives others from them).
 _LONGEST_NAME: Final = 20
 

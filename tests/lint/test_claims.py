@@ -160,3 +160,34 @@ def test_every_cause_of_a_fault_is_labelled(labels: list[str], told: int, tmp_pa
 
     path = scenario(label, tmp_path, two_causes("Deployment/ad"))
     assert len(said(path, "SK404")) == told
+
+
+def test_a_missing_solution_is_described_by_what_its_fault_does(tmp_path):
+    def quota(spec: Spec) -> None:
+        spec["faults"].append({"name": "cap", "type": "resource-quota-exceeded", "target": "Deployment/quote"})
+        spec["groundTruth"]["rootCauses"].append({"fault": "cap"})
+
+    (told,) = [f.fix for f in found(scenario(quota, tmp_path)) if f.code == "SK416"]
+    assert told.startswith(
+        "add a solution with `fixes: [cap]`; the fault's own is 'remove-quota' (delete ResourceQuota/"
+    )
+    assert told.endswith(", restart Deployment/quote)")
+
+
+def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(tmp_path):
+    def both_ways(spec: Spec) -> None:
+        second_fault(spec)
+        one, other = (f"Fault/{use['name']}" for use in spec["faults"])
+        spec["groundTruth"]["propagation"] += [{"from": one, "to": other}, {"from": other, "to": one}]
+
+    told = [f.fix for f in found(scenario(both_ways, tmp_path)) if f.code == "SK116"]
+    assert told == ["drop the edge: both are root causes"] * 2
+
+
+def test_a_cycle_is_to_be_cut(tmp_path):
+    def back(spec: Spec) -> None:
+        edges = [("frontend", "recommendation"), ("recommendation", "frontend")]
+        spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]
+
+    told = [f.fix for f in found(scenario(back, tmp_path)) if f.code == "SK116" and "cycle" in f.message]
+    assert "drop this edge, or another one of the cycle" in told

@@ -1,0 +1,58 @@
+"""Names that a fault draws depend on the names of scenario and fault: a file that was renamed has those of another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.load.edit import Edit, Put
+from scenario_kit.model import Change
+from scenario_kit.render.scope import DRAWN
+
+_DRAWN: Final = re.compile(rf"(?<![-\w])([a-z][-a-z0-9]*)-({DRAWN})(?![-\w])")
+
+
+class Outdated(NamedTuple):
+    """What a text says, what it should say instead, and the edits that correct it."""
+
+    fix: str = ""
+    edits: tuple[Edit, ...] = ()
+
+
+def outdated(case: Case, place: Place, change: Change) -> Outdated:
+    """Drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
+    there: dict[str, set[str]] = {}
+    for fault in case.faults.values():
+        for each in fault.changes:
+            for _, text in _texts((), each.to_json()):
+                for prefix, tail in _DRAWN.findall(text):
+                    there.setdefault(prefix, set()).add(tail)
+    told: dict[str, str] = {}
+    edits = []
+    for path, text in _texts((), change.to_json()):
+        new = text
+        for prefix, tail in _DRAWN.findall(text):
+            known = there.get(prefix, set())
+            if len(known) == 1 and tail not in known:
+                old, now = f"{prefix}-{tail}", f"{prefix}-{next(iter(known))}"
+                told[old], new = now, new.replace(old, now)
+        if new != text:
+            edits.append(Put((*place, *path), new))
+    if not told:
+        return Outdated()
+    names = ", ".join(f"`{now}` for `{old}`" for old, now in told.items())
+    return Outdated(f"write {names}: drawn names depend on those of the scenario and the fault", tuple(edits))
+
+
+def _texts(path: Place, value: Any) -> Iterator[tuple[Place, str]]:
+    """All texts inside of a value, each with where it is."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _texts((*path, key), each)
+    elif isinstance(value, list | tuple):
+        for i, each in enumerate(value):
+            yield from _texts((*path, i), each)

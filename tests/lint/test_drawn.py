@@ -1,0 +1,51 @@
+"""A scenario that was renamed: its solutions have names in them that were drawn for the former one."""
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.lint import lint_text
+from scenario_kit.lint.fix import fixed
+from scenario_kit.load import Mistake
+
+CATALOG = Catalog()
+
+
+def renamed(fault: str, target: str) -> str:
+    text = draft(Answers("otel-demo", "2.2.0", f"Deployment/{target}", fault, name="former"), CATALOG).text
+    assert study(text, "former") == []
+    return text.replace("name: former", "name: later", 1)
+
+
+def study(text: str, folder: str = "later") -> list[Mistake]:
+    found = lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", CATALOG)
+    return [mistake for mistake in found if mistake.finding.severity == "Error"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "target", "code", "prefix"),
+    [
+        ("init-container-hang", "email", "SK133", "setup"),
+        ("priority-preemption", "kafka", "SK121", "batch"),
+    ],
+)
+def test_a_drawn_name_of_another_scenario_is_told_and_corrected(fault, target, code, prefix):
+    text = renamed(fault, target)
+    told = study(text)
+    assert {mistake.finding.code for mistake in told} == {code}
+    assert all(f"write `{prefix}-" in mistake.finding.fix for mistake in told)
+    result = fixed(text, study)
+    assert {finding.code for finding in result.corrected} == {code}
+    assert result.left == ()
+    assert study(result.text) == []
+
+
+def test_what_is_no_drawn_name_is_left_to_the_author():
+    text = draft(Answers("otel-demo", "2.2.0", "Deployment/email", "init-container-hang", name="former"), CATALOG).text
+    old = next(line for line in text.splitlines() if "$patch" in line)
+    wrong = text.replace(old, old.replace(old.split("name: ")[1].split(",")[0], "setup"))
+    (told,) = study(wrong, "former")
+    assert told.finding.fix == "drop the change, or change what the fault changed"
+    assert fixed(wrong, lambda text: study(text, "former")).corrected == ()

@@ -118,7 +118,8 @@ def page(lab: str) -> Page:
     )
     html = environment.get_template("page.html.j2").render(lab=lab, style=style, script=script)
     policy = (
-        f"default-src 'none'; img-src data:; connect-src 'self'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "default-src 'none'; img-src data:; connect-src 'self'; "
+        f"script-src {_digest(script)}; style-src {_digest(style)}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return Page(html.encode(), policy)

@@ -79,7 +79,8 @@ class Statistics(Value, frozen=True, kw_only=True):
 
     ``at_least`` is the exact one-sided 95 % lower bound of the chance that a repeat holds, ``claims`` what a pass of
     this plan rules out, ``effective`` how many independent repeats these are worth on one cluster, ``placements`` on
-    how many different placements of the pods they ran.
+    how many different placements of the pods they ran. ``similarity`` is that of the repeats in their alerts, without
+    those that are declared as MayFire or chronic.
     """
 
     n: int

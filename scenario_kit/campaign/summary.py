@@ -41,12 +41,24 @@ def summarise(
         at_least=lower_bound(len(valid), broken),
         claims=refuted(looks),
         effective=effective([len(valid)]),
-        similarity=agreement.jaccard([frozenset(times) for times in onsets]) if len(seen) > 1 else None,
+        similarity=_similarity(seen, onsets, expect),
         placements=len({tuple(r.placement.items()) for r in valid if r.placement}),
         alerts=tuple(_alerts(seen, onsets, expect)),
         order=tuple(_order(seen, edges)),
         passages=tuple(_passages(seen)),
     )
+
+
+def _similarity(seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]], expect: Expect) -> float | None:
+    """How far the repeats raise the same alerts; those that may fire are not compared, as they may be missing."""
+    optional = {
+        label(timeline)
+        for result in seen
+        if result.history is not None
+        for timeline in result.history.timelines
+        if declared(expect, timeline) and not any(chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
+    }
+    return agreement.jaccard([frozenset(times) - optional for times in onsets]) if len(seen) > 1 else None
 
 
 def remarks(statistics: Statistics) -> list[Finding]:

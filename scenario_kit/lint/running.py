@@ -304,10 +304,12 @@ for _code, _title, _why, _bad, _good, _fix in (
     (
         "SK407",
         "The order of the onsets contradicts the propagation",
-        "what comes later cannot be the cause; but onsets are measured no more finely than the scrape interval",
+        "what comes later cannot be the cause; but onsets are measured no more finely than the scrape interval, and a "
+        "ratio crosses its threshold later where fewer requests fail",
         "{from: Deployment/a, to: Deployment/b}, and b alerts first in four of five repeats",
         "{from: Deployment/b, to: Deployment/a}",
-        "reverse the edge, or draw it from what really comes first",
+        "reverse the edge, or draw it from what really comes first; leave it where a smaller share of the first one's "
+        "requests fails, so that the same ratio crosses its threshold later",
     ),
     (
         "SK330",

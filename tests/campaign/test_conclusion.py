@@ -34,8 +34,8 @@ def a_repeat(number, *timelines, outcome="Held", findings=()):
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web", within_seconds=200),))
 
 
-def numbers(*repeats, edges=()):
-    return summarise(FIVE_THEN_FIVE, repeats, EXPECT, edges)
+def numbers(*repeats, edges=(), expect=EXPECT):
+    return summarise(FIVE_THEN_FIVE, repeats, expect, edges)
 
 
 def test_onsets_of_what_must_fire():
@@ -77,6 +77,20 @@ def test_repeats_that_show_other_alerts_each_time():
     repeats = [a_repeat(i, alert(name, "", 50)) for i, name in enumerate("ABC")]
     assert numbers(*repeats).similarity == 0
     assert "SK509" in {r.code for r in remarks(numbers(*repeats))}
+
+
+def test_what_may_fire_may_be_missing_from_a_repeat():
+    repeats = [
+        a_repeat(i, alert("Errors", "Deployment/web", 50), *([alert("Late", "Deployment/web", 90)] if i else []))
+        for i in range(4)
+    ]
+    assert numbers(*repeats).similarity == 0.75
+    known = msgspec.structs.replace(
+        EXPECT, alerts=(*EXPECT.alerts, AlertExpectation(name="Late", alert_class="MayFire"),
+                        AlertExpectation(name="Errors", alert_class="MayFire")),
+    )  # fmt: skip
+    assert numbers(*repeats, expect=known).similarity == 1
+    assert numbers(*repeats, a_repeat(4), expect=known).similarity == 0.6
 
 
 @pytest.mark.parametrize(("first", "second", "codes"), [(60, 120, set()), (200, 60, {"SK407"})])

@@ -22,10 +22,10 @@ _HELPERS: Final = {
     "org.chaos_mesh.byteman.helper.GCHelper": "gc",
     "org.chaos_mesh.byteman.helper.StressHelper": "stress",
 }
-_SLEEP: Final = re.compile(r"(?:(?:java\.lang\.)?Thread\.sleep|delay)\(\s*(\d+)[lL]?\s*\)")
+_SLEEP: Final = re.compile(r"(?:(?:java\.lang\.)?Thread\.sleep|delay)\(\s*(\d{1,18})[lL]?\s*\)")
 _THROW: Final = re.compile(r'(?:throw|THROW)\s+new\s+([\w.$]+)\s*\(\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\)')
 _RETURN: Final = re.compile(r"(?:return|RETURN)\b\s*(.*)", re.DOTALL)
-_CPU: Final = re.compile(r'injectCPUStress\(\s*"[^"]*"\s*,\s*(\d+)\s*\)')
+_CPU: Final = re.compile(r'injectCPUStress\(\s*"[^"]*"\s*,\s*(\d{1,9})\s*\)')
 _MEMORY: Final = re.compile(r'injectMemStress\(\s*"[^"]*"\s*,\s*"(\w+)"\s*\)')
 _STATEMENT: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^;"])+')
 #: What may be thrown anywhere, by package; a method must declare the rest of Java's own, or the rule is switched off.

@@ -13,8 +13,8 @@ from typing import Any, Final
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 
 #: Durations as the injector reads them: whole numbers with units, no fractions.
-_DURATION: Final = re.compile(r"(?:\d+\s*(?:ns|us|ms|s|m|h)\s*)+")
-_PART: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h)")
+_DURATION: Final = re.compile(r"(?:\d{1,18}\s*(?:ns|us|ms|s|m|h)\s*)+")
+_PART: Final = re.compile(r"(\d{1,18})\s*(ns|us|ms|s|m|h)")
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _FAILED: Final = "toda startup takes too long or an error occurs: "
 _MISREAD: Final = "toda update RPC failed: [-32602] Invalid params: "

@@ -5,22 +5,30 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from typing import Final
 
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 
+#: Bytes of one text that Linux gives to a program (MAX_ARG_STRLEN); here, characters.
+_LONGEST: Final = 128 * 1024
 _REFERENCE = re.compile(r"\$(\$|\((?P<name>[A-Za-z_.][-\w.]*)\))")
 
 
 def expand(text: str, known: dict[str, str]) -> str:
-    """Replace ``$(NAME)`` by known values; unknown ones stay as they are and ``$$`` is an escaped dollar."""
+    """Replace ``$(NAME)`` by known values; unknown ones stay as they are and ``$$`` is an escaped dollar.
 
-    def one(match: re.Match[str]) -> str:
-        if match[1] == "$":
-            return "$"
-        return known.get(match["name"], match[0])
-
-    return _REFERENCE.sub(one, text)
+    What grows beyond what a program can be given ends there: a few references to each other grow without bound.
+    """
+    parts, length, end = list[str](), 0, 0
+    for match in _REFERENCE.finditer(text):
+        value = "$" if match[1] == "$" else known.get(match["name"], match[0])
+        parts += (text[end : match.start()], value)
+        length += match.start() - end + len(value)
+        end = match.end()
+        if length > _LONGEST:
+            break
+    return "".join([*parts, text[end:]])[:_LONGEST]
 
 
 def decode(secret: Object) -> dict[str, str]:

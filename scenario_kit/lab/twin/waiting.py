@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.census import seconds
 from scenario_kit.lab.twin.environment import environment, expand
@@ -12,15 +12,17 @@ from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import InitState
 
+#: Characters of a script that are read; the time grows with their square.
+_READ: Final = 4096
 _NC = re.compile(
-    r"\b(?:nc|ncat)\s+(?:-[a-zA-Z]+\d*(?:\s+\d+(?=\s+[A-Za-z]))?\s+)*(?P<host>[A-Za-z][\w.-]*)(?:\s+|:)(?P<port>\d+)"
+    r"\b(?:nc|ncat)\s+(?:-[a-zA-Z]+\d*(?:\s+\d+(?=\s+[A-Za-z]))?\s+)*(?P<host>[A-Za-z][\w.-]*)(?:\s+|:)(?P<port>\d{1,5})\b"
 )
-_URL = re.compile(r"\b(?:curl|wget)\b[^;|&]*?https?://(?P<host>[A-Za-z][\w.-]*)(?::(?P<port>\d+))?")
+_URL = re.compile(r"\b(?:curl|wget)\b[^;|&]*?https?://(?P<host>[A-Za-z][\w.-]*)(?::(?P<port>\d{1,5}))?")
 _NAME = re.compile(r"\b(?:nslookup|getent\s+hosts)\s+(?P<host>[A-Za-z][\w.-]*)")
 _ECHO = re.compile(r"\becho\s+(?P<text>[^;&|]+)")
 _FOREVER = re.compile(r"\bsleep\s+(?:inf|infinity)\b|\btail\s+-f\s+/dev/null\b")
-_SLEEP = re.compile(r"\bsleep\s+(?P<seconds>\d+)\b")
-_EXIT = re.compile(r"(?:^|[;&\s])exit\s+(?P<code>[1-9]\d*)\b")
+_SLEEP = re.compile(r"\bsleep\s+(?P<seconds>\d{1,18})\b")
+_EXIT = re.compile(r"(?:^|[;&\s])exit\s+(?P<code>[1-9]\d{0,8})\b")
 _LOOP = re.compile(r"\b(?:until|while)\b")
 _SHELL = re.compile(r"\$\{(?P<braced>\w+)\}|\$(?P<plain>[A-Za-z_]\w*)")
 
@@ -93,7 +95,7 @@ def script(view: View, pod: Object, spec: Object) -> Script:
 
 def waits(found: Script) -> tuple[Wait, ...]:
     """What a script waits for, in no particular order: all of it has to come."""
-    text = found.text
+    text = found.text[:_READ]
     echo = m["text"].strip().strip("'\"") if (m := _ECHO.search(text)) else ""
     result = [Wait(m["host"], int(m["port"]), echo=echo) for m in _NC.finditer(text)]
     result += [Wait(m["host"], int(m["port"] or 80), echo=echo) for m in _URL.finditer(text)]

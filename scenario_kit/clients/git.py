@@ -7,6 +7,7 @@ come NUL-separated, so that no name of a file can be taken for another.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,7 @@ from scenario_kit.errors import UsageError
 
 _QUIET: Final = (
     "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat",
-    "-c", "protocol.allow=never", "--no-replace-objects", "--literal-pathspecs",
+    "-c", "protocol.allow=never", "-c", "log.showSignature=false", "--no-replace-objects", "--literal-pathspecs",
 )  # fmt: skip
 _SECONDS: Final = 60
 
@@ -77,9 +78,18 @@ class Repository:
 
     def uncommitted(self) -> bool:
         """Whether files that Git knows differ from the last commit."""
-        return bool(self._git("status", "--porcelain", "-z", "--untracked-files=no"))
+        return bool(self._git(*self._unfiltered(), "status", "--porcelain", "-z", "--untracked-files=no"))
 
-    def _git(self, *arguments: str, because: str = "git failed", fix: str = "") -> bytes:
+    def _unfiltered(self) -> list[str]:
+        """Options without the programs that this machine knows as filters: attributes of the branch could call them."""
+        listed = self._git(
+            "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$", ok=(1,)
+        )
+        names = {name.rpartition(".")[0] for name in listed.decode(errors="replace").split("\0") if name}
+        off = ("clean=", "smudge=", "process=", "required=false")
+        return [part for name in sorted(names) for each in off for part in ("-c", f"{name}.{each}")]
+
+    def _git(self, *arguments: str, because: str = "git failed", fix: str = "", ok: Sequence[int] = ()) -> bytes:
         try:
             done = subprocess.run(
                 ["git", *_QUIET, *arguments], cwd=self._folder, capture_output=True, timeout=_SECONDS, check=False,
@@ -93,7 +103,7 @@ class Repository:
             raise UsageError(
                 f"git {arguments[0]} took more than {_SECONDS} s", fix="look at the repository"
             ) from problem
-        if done.returncode:
+        if done.returncode and done.returncode not in ok:
             told = done.stderr.decode(errors="replace").strip().splitlines()
             raise UsageError(f"{because}: {told[-1] if told else arguments[0]}", fix=fix)
         return done.stdout

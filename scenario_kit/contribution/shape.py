@@ -47,7 +47,7 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
     """
     names = list(dict.fromkeys(n for c in changes if (n := _scenario(c.path, scenarios))))
     if not names:
-        return Shape()
+        return Shape(findings=tuple(_links(c for c in changes if c.path.startswith(scenarios))))
     if len(names) > 1:
         told = f"this pull request changes {len(names)} scenarios: {_listed(names)}"
         return Shape(findings=(_finding("SK001", told, "one", "open one pull request per scenario"),))

@@ -44,6 +44,13 @@ def test_links_out_of_the_folder_are_refused():
         assert [f.code for f in shape(changes(ONE + "scenario.yaml", mode=mode)).findings] == ["SK002"]
 
 
+@pytest.mark.parametrize("mode", ["120000", "160000"])
+def test_a_scenario_that_is_a_link_is_refused(mode):
+    (finding,) = shape(changes("catalog/scenarios/web-errors", status="A", mode=mode)).findings
+    assert finding.code == "SK002"
+    assert shape(changes("docs/latest", status="A", mode=mode)).findings == (), "nothing that is judged here"
+
+
 @pytest.mark.parametrize(("status", "told"), [("A", "added"), ("M", "changed"), ("D", "removed")])
 def test_nobody_writes_evidence_by_hand(status, told):
     (found,) = shape(changes(ONE + "evidence.json", status=status)).findings

@@ -34,7 +34,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def git(root, *arguments):
-    subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
 def commit(root, message="Change", sign=True):
@@ -158,6 +158,31 @@ def test_nothing_of_the_repository_is_run(checkout, tmp_path):
     proof.unlink(missing_ok=True)
     code, _ = validate(checkout)
     assert code == 1, ".gitattributes lies outside of the folder"
+    assert not proof.exists()
+
+
+def test_filters_and_checks_of_signatures_are_off(checkout, tmp_path):
+    proof, program = tmp_path / "ran", tmp_path / "evil"
+    program.write_text(f"#!/bin/sh\ntouch {proof}\ncat\n")
+    program.chmod(0o755)
+    git(checkout, "config", "gpg.program", str(program))
+    git(checkout, "config", "log.showSignature", "true")
+    (scenario(checkout).parent / ".gitattributes").write_text("* filter=evil\n")
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    commit(checkout)
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nSay more"
+    raw = git(checkout, "cat-file", "commit", "HEAD").replace("\n\n", "\n" + signature + "\n", 1)
+    (tmp_path / "commit").write_text(raw)
+    signed = git(checkout, "hash-object", "-t", "commit", "-w", str(tmp_path / "commit"))
+    git(checkout, "reset", "-q", "--soft", signed.strip())
+    for key in ("clean", "process", "smudge"):
+        git(checkout, "config", f"filter.evil.{key}", str(program))
+    git(checkout, "config", "filter.evil.required", "true")
+    scenario(checkout).write_text(scenario(checkout).read_text() + "# not committed\n")
+
+    code, summary = validate(checkout, "--static-only")
+
+    assert code == 0, summary
     assert not proof.exists()
 
 

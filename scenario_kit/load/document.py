@@ -129,6 +129,9 @@ def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
         _refuse(shown, (0, 0), f"the file cannot be read: {error.strerror}", "make it readable, or remove it")
     if raw is None:
         _refuse(shown, (0, 0), "this is not a file", "put a regular file here, or remove what is here")
+    if path.is_symlink() and path.resolve().name != path.name:
+        # What is wrong with a file is told by quoting it, and this may be any file of this machine.
+        _refuse(shown, (0, 0), "the link leads to a file of another name", "put the file itself here")
     if len(raw) > most:
         _refuse(shown, (0, 0), f"the file is larger than {most // 1024} KiB", "move manifests out of it, or split it")
     return raw

@@ -33,6 +33,7 @@ PLACES = {
     "folder": "this is not a file",
     "device": "this is not a file",
     "nowhere": "the link leads nowhere",
+    "password": "the link leads to a file of another name",
     "process": "the file cannot be read",
 }
 FILES = hostile.deep_or_large()
@@ -113,6 +114,7 @@ def test_odd_folders(tmp_path: Path) -> None:
     made["device"].symlink_to("/dev/zero")
     made["nowhere"].symlink_to("missing")
     made["process"].symlink_to("/proc/self/mem")
+    made["password"].symlink_to("/etc/passwd")
     (tmp_path / "round").symlink_to(tmp_path)
     for name in ("closed", "shut"):
         shutil.copy(hostile.VALID, made[name])
@@ -128,4 +130,5 @@ def test_odd_folders(tmp_path: Path) -> None:
         assert re.search(rf"{made[name]}:1:1\n  {message}", result["out"]), result["out"]
     for name in ("closed", "shut"):
         assert f"{made[name]}:1:1\n  the file cannot be read: Permission denied" in result["out"]
+    assert "root:" not in result["out"]
     assert "round" not in result["out"], "links to folders are not followed"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenario_kit.cli.options import Lab
-from scenario_kit.cli.output import folded
+from scenario_kit.cli.output import folded, printable
 from scenario_kit.errors import AuthoringError, InfrastructureError
 
 if TYPE_CHECKING:
@@ -224,10 +224,10 @@ class Demo:
         return 0 if resolved else 1
 
     def _say(self, text: str) -> None:
-        typer.echo(typer.style(folded(text), bold=True))
+        typer.echo(typer.style(folded(printable(text)), bold=True))
 
     def _note(self, text: str) -> None:
-        typer.echo(folded(text, "     "))
+        typer.echo(folded(printable(text), "     "))
 
 
 def _short(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Columns that text needs to be read comfortably.
 _READABLE: Final = 20
+#: The first and the last character of what GitHub takes for the beginning of a command.
+_COMMAND: Final = re.compile(r"(?m)(^[ ]*:)(:)|(##)(\[)")
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
 
 
@@ -55,10 +58,10 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
     for finding in findings:
         colour = _COLOURS[finding.severity]
         head = typer.style(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
-        typer.echo(f"{head} {finding.position or ''}".rstrip(), err=err)
+        typer.echo(f"{head} {printable(str(finding.position or ''))}".rstrip(), err=err)
         typer.echo(folded(printable(finding.message), "  ", err=err), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
-            told = f"observed: {printable(finding.observed)}; expected: {finding.expected}"
+            told = printable(f"observed: {finding.observed}; expected: {finding.expected}")
             typer.echo(folded(told, "  ", err=err), err=err)
         for name in ("why", "fix"):
             if text := getattr(finding, name):
@@ -66,8 +69,12 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
 
 
 def printable(text: str) -> str:
-    """The text without what could move a terminal: findings quote files of strangers."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
+    """The text without what could move a terminal or command a CI: findings quote files of strangers.
+
+    GitHub reads commands out of what a step prints: after ``::`` at the beginning of a line, and ``##[`` anywhere.
+    """
+    shown = "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
+    return _COMMAND.sub(lambda found: " ".join(part for part in found.groups() if part is not None), shown)
 
 
 def show_json(document: Any) -> None:

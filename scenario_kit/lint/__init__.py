@@ -39,6 +39,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     procedures,
     queries,
     references,
+    reserved,
     respelt,
     running,
     secret,

@@ -39,6 +39,9 @@ _FOREIGN: Final = (
     "/sbin", "/var/lib/kubelet", "/var/lib/docker", "/var/lib/containerd", "/var/lib/etcd",
 )  # fmt: skip
 _READING: Final = frozenset({"get", "list", "watch"})
+#: Resources whose reading is as good as being somebody else; and the labels that add rules to roles of the cluster.
+_SECRETS: Final = ("secrets", "secrets/*", "*", "*/*", "serviceaccounts/token")
+_AGGREGATED: Final = "rbac.authorization.k8s.io/aggregate-to-"
 _POWERS: Final = ("cluster-admin", "admin", "edit")
 #: Groups of objects that hold the answer, and the names under which a solver is known to the cluster.
 _ANSWERS: Final = (GROUP, CHAOS_GROUP)
@@ -210,7 +213,7 @@ def _outside(change: Change, app: App) -> tuple[str, str]:
     about=("Scenario", "Fault", "App"),
 )
 def cluster_wide(case: Judged) -> Iterator[Problem]:
-    """An account may write anywhere in the cluster."""
+    """An account may write anywhere in the cluster, or read everybody's secrets."""
     for found in fresh(case, _powers):
         yield Problem(
             found.site.place,
@@ -227,6 +230,12 @@ def _powers(obj: Object) -> Iterator[Spot]:
             for j, verb in enumerate(entry.get("verbs") or ()):
                 if verb not in _READING and not entry.get("nonResourceURLs"):
                     yield Spot(("rules", i, "verbs", j), verb, f"allows to {verb} in every namespace")
+            for j, resource in enumerate(entry.get("resources") or ()):
+                if resource in _SECRETS:
+                    yield Spot(("rules", i, "resources", j), resource, "allows to read the secrets of every namespace")
+        for key in obj["metadata"].get("labels") or ():
+            if key.startswith(_AGGREGATED):
+                yield Spot(("metadata", "labels", key), key, "becomes part of what other accounts may do")
     name = (obj.get("roleRef") or {}).get("name")
     if obj["kind"] == "ClusterRoleBinding" and name in _POWERS:
         yield Spot(("roleRef", "name"), name, f"makes an account {name} of the whole cluster")

@@ -41,7 +41,10 @@ CLUSTER_KINDS: Final = frozenset(
     {
         "Namespace", "Node", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "StorageClass", "PersistentVolume",
         "CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "IngressClass",
-        "IPPool",
+        "IPPool", "APIService", "CertificateSigningRequest", "CSIDriver", "CSINode", "DeviceClass", "FlowSchema",
+        "GlobalNetworkPolicy", "IPAddress", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding", "VolumeAttachment", "VolumeAttributesClass",
     }
 )  # fmt: skip
 

@@ -177,6 +177,10 @@ def sound(obj: Any) -> Object:
             expected="fields of the types that the API documents",
             fix="`kubectl explain` tells the type of each field",
         )
+    try:
+        Reference.parse(f"{obj['metadata'].get('namespace') or APP_NAMESPACE}/{obj['kind']}/{obj['metadata']['name']}")
+    except ValueError as error:
+        raise mistake("SK104", f"a change makes an object without a usable name: {error}") from error
     checked: Object = dict(obj)
     return checked
 

@@ -141,6 +141,17 @@ def _depth(node: nodes.Node) -> int:
     return isinstance(node, nodes.For) + max((_depth(child) for child in node.iter_child_nodes()), default=0)
 
 
+def _whole(value: Any) -> str:
+    """Text that can be written down: a template can spell half a character, which no file and no API takes."""
+    text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise mistake("SK123", f"an expression results in half a character, {half}", fix="write whole ones") from error
+    return text
+
+
 def plain(value: Any) -> Any:
     """The value as plain JSON types: copies, so that nothing in a result is shared with what it came from.
 
@@ -150,9 +161,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return str(value)
+        return _whole(value)
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {_whole(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):

@@ -33,9 +33,11 @@ class Parts:
     def changes(self, documents: Sequence[Any], place: str) -> tuple[Change, ...]:
         """Changes whose manifests, where they have some, are objects."""
         made = tuple(self._value(document, Change, at) for at, document in self._kept(documents, place))
-        for manifest in (change.create or change.chaos for change in made):
-            if manifest:
+        for i, change in enumerate(made):
+            if manifest := change.create or change.apply or change.chaos:
                 sound(manifest)
+            elif change.target:
+                self._reference(change.target, f"{place}[{i}]")
         return made
 
     def checks(self, documents: Sequence[Any], place: str) -> tuple[Check, ...]:

@@ -72,6 +72,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK214": drawn_pods,
     "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
     "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
+    "SK220": decoy(role("Role", metadata={"name": "viewer", "finalizers": ["example.com/kept"]}, rules=[])),
     "SK608": lambda s: s.update(suspend=True),
 }
 
@@ -203,6 +204,7 @@ FAULTS: dict[str, list[Edit]] = {
     ),
     "SK214": [Put((*MAIN, "command"), ["sh", "-c", "sleep $((RANDOM % 60)); sleep $RANDOM"])],
     "SK215": [Put((*MAIN, "image"), "busybox:stable")],
+    "SK220": [Put((*CREATE, "metadata", "finalizers"), ["example.com/kept"])],
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],

@@ -40,6 +40,44 @@ def log(pattern: str) -> Change:
     return effect({"log": {"on": "{{ target }}", "pattern": pattern}})
 
 
+def changes(change: dict[str, Any]) -> Change:
+    """One more change, by a fault that says that it reaches the whole cluster."""
+
+    def add(fault: dict[str, Any], _: dict[str, Any]) -> None:
+        fault["changes"].append(change)
+        fault["scope"] = "Cluster"
+
+    return add
+
+
+def create(kind: str, api: str = "v1", **body: Any) -> Change:
+    metadata = {"name": "{{ neutral('thing') }}", **body.pop("metadata", {})}
+    return changes({"create": {"apiVersion": api, "kind": kind, "metadata": metadata, **body}})
+
+
+def delete(target: str) -> Change:
+    return changes({"delete": {"target": target}})
+
+
+def patch(target: str, **body: Any) -> Change:
+    return changes({"patch": {"target": target, "type": "Merge", "patch": body}})
+
+
+def webhook(**more: Any) -> Change:
+    rules = [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}]
+    hook = {"name": "a.b.c", "sideEffects": "None", "admissionReviewVersions": ["v1"], "rules": rules, **more}
+    return create("ValidatingWebhookConfiguration", "admissionregistration.k8s.io/v1", webhooks=[hook])
+
+
+def role(resource: str, **metadata: Any) -> Change:
+    rules = [{"apiGroups": [""], "resources": [resource], "verbs": ["get", "list"]}]
+    return create("ClusterRole", "rbac.authorization.k8s.io/v1", rules=rules, metadata=metadata)
+
+
+SERVICE = {"service": {"name": "a", "namespace": "b"}}
+HOME = {"matchLabels": {"kubernetes.io/metadata.name": "otel-demo"}}
+
+
 def repeated(text: str, times: int) -> str:
     """A template that repeats a text so many times."""
     return f"{{% for a in range({times}) %}}{text}{{% endfor %}}"
@@ -58,6 +96,32 @@ TRIED: dict[str, tuple[str, Change]] = {
     "a query of signs": ("SK117", query("-" * 4_000 + "up")),
     "a query that a template nests": ("SK117", query(repeated("abs(" * 20, 900) + "up" + repeated(")" * 20, 900))),
     "a query of a hundred years": ("SK208", query("max_over_time(up[100y:1s])")),
+    "a trial of its own": ("SK220", create("Trial", "scenariokit.io/v1alpha1", spec={})),
+    "the operator": ("SK220", delete("scenario-kit/Deployment/scenario-kit-operator")),
+    "somebody's namespace": ("SK220", delete("Namespace/default")),
+    "a kind of the kit": ("SK220", delete("CustomResourceDefinition.apiextensions.k8s.io/trials.scenariokit.io")),
+    "a policy for all": ("SK220", create("ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1", spec={})),
+    "an aggregated API": ("SK220", create("APIService", "apiregistration.k8s.io/v1", spec={})),
+    "a certificate": ("SK220", create("CertificateSigningRequest", "certificates.k8s.io/v1", spec={})),
+    "a token": ("SK220", create("TokenRequest", "authentication.k8s.io/v1", spec={})),
+    "an eviction": ("SK220", create("Eviction", "policy/v1")),
+    "a list": ("SK220", create("List", items=[])),
+    "somebody's secret": ("SK220", patch("kube-system/Secret/x", data={"a": "Yg=="})),
+    "somebody's rights": ("SK220", patch("ClusterRoleBinding/system:basic-user", subjects=[])),
+    "all nodes": ("SK220", delete("Node/node:all")),
+    "a finalizer": ("SK220", create("ConfigMap", metadata={"finalizers": ["example.com/kept"]})),
+    "an owner": ("SK220", create("ConfigMap", metadata={"ownerReferences": [{"kind": "Node", "name": "n"}]})),
+    "a label of ours": ("SK220", create("ConfigMap", metadata={"labels": {"scenariokit.io/trial": "other"}})),
+    "the priority of all": ("SK220", create("PriorityClass", "scheduling.k8s.io/v1", value=1, globalDefault=True)),
+    "a webhook for all": ("SK220", webhook(clientConfig=SERVICE)),
+    "a webhook outside": ("SK220", webhook(clientConfig={"url": "https://example.com/"}, namespaceSelector=HOME)),
+    "a reader of secrets": ("SK203", role("secrets")),
+    "a part of another role": ("SK203", role("pods", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"})),
+    "a name with slashes": ("SK123", create("ConfigMap", metadata={"name": "../../kube-system/configmaps/x"})),
+    "a name with an escape": ("SK123", create("ConfigMap", metadata={"name": "{{ 'a\\u001b[31mb' }}"})),
+    "a target with slashes": ("SK123", delete("{{ 'kube-system/Deployment/../../x' }}")),
+    "half a character": ("SK123", create("ConfigMap", data={"a": "{{ '\\ud800' }}"})),
+    "a message for GitHub": ("SK304", delete("{{ refuse('no \\n::error::owned ##[error]owned') }}")),
     "a lookahead": ("SK117", log("(?=a)")),
     "a pattern of many steps": ("SK117", log("(a{1,100}){1,10}")),
 }  # fmt: skip
@@ -85,5 +149,7 @@ def test_refused(name: str, results: dict[str, dict[str, Any]]) -> None:
     assert result["code"] == 1, shown[-2000:]
     assert f"{TRIED[name][0]} error" in shown
     assert "bug of scenario-kit" not in shown
+    assert "##[" not in shown
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
     assert len(shown) < 20_000
     assert result["megabytes"] < MEGABYTES

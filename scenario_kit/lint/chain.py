@@ -45,7 +45,11 @@ def connected(case: Case) -> Iterator[Problem]:
             continue
         if end in roots:
             message = f"an edge leads to the root cause {_shown(end)}"
-            fix = "drop the edge: both are root causes" if start in roots else "turn the edge round"
+            fix = "turn the edge round"
+            if start in roots:
+                fix = "drop the edge: both are root causes"
+            elif start in _reach(roots - {end}, [edge for edge in edges if end not in edge]):
+                fix = f"drop the edge: {_shown(end)} is a root cause, whatever else it suffers from"
             yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
         elif start not in reached:
             message = f"{_shown(start)} suffers from no root cause: no edge leads to it"

@@ -184,6 +184,21 @@ def test_edges_between_root_causes_are_told_once_and_cycles_of_others_to_be_cut(
     assert told == ["drop the edge: both are root causes"] * 2
 
 
+def test_a_victim_that_is_a_root_cause_as_well_takes_no_edges(tmp_path):
+    def meet(spec: Spec) -> None:
+        second_fault(spec)
+        spec["groundTruth"]["propagation"] += [
+            {"from": "Deployment/recommendation", "to": "Deployment/cart"},
+            {"from": "Deployment/currency", "to": "Deployment/cart"},
+        ]
+
+    told = [f.fix for f in found(scenario(meet, tmp_path)) if f.code == "SK116" and "leads to the root" in f.message]
+    assert told == [
+        "drop the edge: fault 'cart-down' is a root cause, whatever else it suffers from",
+        "turn the edge round",
+    ]
+
+
 def test_a_cycle_is_to_be_cut(tmp_path):
     def back(spec: Spec) -> None:
         edges = [("frontend", "recommendation"), ("recommendation", "frontend")]

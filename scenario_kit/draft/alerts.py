@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from scenario_kit.model import AlertRule, App, Component, Fault, FaultType, Reference
+from scenario_kit.model import AlertRule, App, Component, Fault, Reference
+from scenario_kit.model.fault import Symptom
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.scenario import AlertExpectation, Edge
 from scenario_kit.render.seen import blind, mute
@@ -19,19 +20,19 @@ _SERVING: Final = ("App", "Entry")
 
 
 def predicted(
-    fault_type: FaultType, fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
+    symptoms: Sequence[Symptom], fault: Fault, app: App, component: Component | None, rules: Mapping[str, AlertRule]
 ) -> tuple[AlertExpectation, ...]:
     """The alerts to expect, the most direct one as MustFire, others as MayFire.
 
     Args:
-        fault_type: its symptoms are the hints.
+        symptoms: the hints of the fault type.
         fault: rendered; its target says where.
         app: the call graph.
         component: what the target belongs to, None where it belongs to nothing.
         rules: the alert rules by name.
     """
     found: dict[tuple[str, str], AlertExpectation] = {}
-    for symptom in fault_type.symptoms:
+    for symptom in symptoms:
         rule = rules.get(symptom.alert)
         if rule is None or rule.entity is None:
             continue
@@ -44,7 +45,7 @@ def predicted(
     serving = component is not None and component.role in _SERVING and component.name not in blind(app)
     beyond = component is None or not (serving or _idle(app, component))
     if not found and beyond:
-        found = _at_the_entry(fault_type, app, rules)
+        found = _at_the_entry(symptoms, app, rules)
     return tuple(found.values())
 
 
@@ -128,11 +129,11 @@ def _queues(app: App) -> set[str]:
 
 
 def _at_the_entry(
-    fault_type: FaultType, app: App, rules: Mapping[str, AlertRule]
+    symptoms: Sequence[Symptom], app: App, rules: Mapping[str, AlertRule]
 ) -> dict[tuple[str, str], AlertExpectation]:
     """Where nothing near the target serves users, its symptoms can only be seen where users come in."""
     entry = app.component(app.entry)
-    for symptom in fault_type.symptoms:
+    for symptom in symptoms:
         rule = rules.get(symptom.alert)
         if entry is not None and rule is not None and rule.entity is not None and rule.entity.kind == "Component":
             return {(rule.name, entry.workload): AlertExpectation(name=rule.name, on=entry.workload)}

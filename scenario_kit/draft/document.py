@@ -75,7 +75,7 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     made = replace(made, fault=completed(made.fault, app, objects))
     component = component_hit(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
-    alerts = predicted(fault_type, made.fault, app, component, rules)
+    alerts = predicted(made.symptoms, made.fault, app, component, rules)
     usual = not answers.parameters or made.parameters == _usual_parameters(fault_type, app, objects, answers)
     row = row_of(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)

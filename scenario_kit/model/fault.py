@@ -14,10 +14,11 @@ EntityRole = Literal["Cause", "Artefact", "Victim"]
 
 
 class Symptom(Value, frozen=True, kw_only=True):
-    """A hint for ``new``: an alert and where it shows, relative to the target."""
+    """A hint for ``new``: an alert and where it shows, relative to the target, unless ``when`` is false."""
 
     alert: str
     on: Literal["Self", "Callers", "Entry"]
+    when: str = ""
 
 
 class FaultType(Value, frozen=True, kw_only=True):

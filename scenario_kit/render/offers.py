@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, Fault, FaultType, Object, Reference
+from scenario_kit.model.fault import Symptom
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.effect import NoChange, after
 from scenario_kit.render.engine import render
@@ -28,12 +29,16 @@ _ROLES: Final = ("App", "Store", "Queue", "Entry", "Flags", "Load", "Platform")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One way to use a fault. ``parameters`` has all of them, ``choices`` the possible values where those are few."""
+    """One way to use a fault. ``parameters`` has all of them, ``choices`` the possible values where those are few.
+
+    ``symptoms`` are those of the fault type that these parameters do not rule out.
+    """
 
     target: str
     parameters: dict[str, Any]
     choices: dict[str, list[Any]]
     fault: Fault
+    symptoms: tuple[Symptom, ...] = ()
 
 
 def fits(fault_type: FaultType, app: App) -> bool:
@@ -104,7 +109,12 @@ def offer(
     _bites(rendered, app, objects, filled)
     variables = scope.variables(filled)
     _noticed(rendered, app, objects)
-    return Offer(target, filled, _choices(fault_type, variables), rendered)
+    symptoms = tuple(
+        each
+        for i, each in enumerate(fault_type.symptoms)
+        if not each.when or render(each.when, variables, f"{fault_type.name} symptoms[{i}].when")
+    )
+    return Offer(target, filled, _choices(fault_type, variables), rendered, symptoms)
 
 
 def offers(fault_type: FaultType, app: App, objects: Sequence[Object]) -> Iterator[Offer]:

@@ -29,14 +29,18 @@ def quiet():
     return msgspec.structs.replace(SHOP, twin=twin)
 
 
+def offered(app, fault="network-delay", target="Deployment/valkey-cart"):
+    return offer(CATALOG.fault(fault), app, OBJECTS, target)
+
+
 def aimed(app, fault="network-delay", target="Deployment/valkey-cart"):
-    return offer(CATALOG.fault(fault), app, OBJECTS, target).fault
+    return offered(app, fault, target).fault
 
 
 def alerts(app, fault, target, component):
     rules = {rule.name: rule for rule in CATALOG.alert_pack("default")}
-    rendered = aimed(app, fault, target)
-    return predicted(CATALOG.fault(fault), rendered, app, app.component(component), rules)
+    made = offered(app, fault, target)
+    return predicted(made.symptoms, made.fault, app, app.component(component), rules)
 
 
 def test_behind_a_caller_without_telemetry_its_callers_show_it(quiet):

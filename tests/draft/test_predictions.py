@@ -44,6 +44,28 @@ def test_who_notices(app, fault, target, alerts, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("flag", "variant", "alerts"),
+    [
+        ("adFailure", "on",
+         ["HighRequestErrorRate on Deployment/ad", "HighRequestErrorRate on Deployment/frontend-proxy"]),
+        ("adManualGc", "on",
+         ["HighRequestLatency on Deployment/ad", "HighRequestLatency on Deployment/frontend-proxy"]),
+        ("emailMemoryLeak", "1000x", ["KubePodCrashLooping on Deployment/email"]),
+        ("failedReadinessProbe", "on",
+         ["KubePodNotReady on Deployment/cart", "HighRequestErrorRate on Deployment/frontend",
+          "HighRequestErrorRate on Deployment/checkout"]),
+        ("loadGeneratorFloodHomepage", "on", ["HighRequestLatency on Deployment/frontend-proxy"]),
+        # No rule of the default pack looks at the lag of a consumer.
+        ("kafkaQueueProblems", "on", []),
+    ],
+)  # fmt: skip
+def test_a_flag_shows_as_what_it_does(flag, variant, alerts):
+    given = {"flag": flag, "variant": variant}
+    made = draft(Answers("otel-demo", "2.2.0", "ConfigMap/flagd-config", "feature-flag-changed", given), CATALOG)
+    assert [f"{a.name} on {a.on}" for a in made.alerts] == alerts
+
+
+@pytest.mark.parametrize(
     ("silent", "edges"),
     [
         ("shipping", ["checkout → shipping"]),

@@ -6,6 +6,7 @@ the step goes on where it stood, and nothing is proven twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -118,7 +119,8 @@ class _Stage:
         if failed:
             _blame_injector(context, fault)
             beside = _hindered(context, fault)
-            fix = _outlived(context, fault)
+            others = [f.name for f in context.runbook.faults if f.name != fault.name and self._of(f) is not None]
+            fix = _outlived(context, fault) or _masked(others)
             return [without_effect(fault, f"{r.describe}: {r.observed}{beside}", r.expected, fix) for r in failed]
         proven = len(answers) == len(checks)
         if answers != progress.checks or proven:
@@ -213,6 +215,17 @@ def _outlived(context: Context, fault: Fault) -> str:
     return (
         f"add `rollout: {{dropOld: true}}` to fault '{fault.name}': new pods of {' and '.join(stuck)} do not become "
         "ready, so the rollout leaves the old ones in service"
+    )
+
+
+def _masked(others: Sequence[str]) -> str:
+    """What else may be the reason where other faults are in force: they may keep away what this one needs to bite."""
+    if not others:
+        return ""
+    named = " and ".join(f"'{name}'" for name in others)
+    return (
+        f"let it begin before {named}, if that leaves it nothing to break, or drop it; otherwise choose parameters "
+        "that differ more from what the app already has"
     )
 
 

@@ -156,6 +156,13 @@ def test_a_fault_without_effect_ends_the_step():
     assert stage.state()["b"] == "good"
 
 
+def test_another_fault_in_force_may_be_why_one_has_no_effect():
+    (alone,), _ = Stage(fault("a", wanted="worse")).run()
+    (beside,), _ = Stage(fault("a"), fault("b", wanted="worse")).run()
+    assert alone.fix.startswith("choose parameters that differ more")
+    assert beside.fix.startswith("let it begin before 'a', if that leaves it nothing to break, or drop it")
+
+
 def tainted(wanted="x"):
     everywhere = {"target": "Node/node:all", "key": "pool", "value": "x"}
     has = {"ref": "Node/node:all", "path": "spec.taints", "contains": {"key": "pool", "value": wanted}}

@@ -47,9 +47,10 @@ def cause_as_distractor(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{name} is a Distractor, one more replica of {other} the Cause", document, files)
 
 
-@kind("SK401", "SK402", stage="Trial", first=("label",))
+@kind("SK401", "SK402", "SK418", stage="Trial", first=("label",))
 def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     """A second fault that keeps the incident going is said to be a mere trigger."""
+    # Either what is labelled does not clear it, or everything fires without the trigger as well.
     document, spec = subject.copy()
     one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]

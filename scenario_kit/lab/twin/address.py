@@ -79,10 +79,11 @@ class AddressSource(Value, frozen=True, kw_only=True):
 def parse(text: str, default_port: int = 0) -> Address:
     """Read an address. An empty host means that the text names nothing that can be dialled.
 
-    Understood: ``host``, ``host:port``, ``scheme://[user[:password]@]host[:port]/…`` (also as ``jdbc:`` and
-    ``dialect+driver://`` write it), targets of gRPC such as ``dns:///host:port``, the data source names of Go's driver
-    of MySQL, and key-value strings such as ``host=db user=u password=p`` or ``Host=db;Username=u;Password=p``. Of
-    several hosts the first one counts. What follows the host of a database's URL is the name of the database.
+    Understood: ``host``, ``host:port``, ``user:password@host:port``, ``scheme://[user[:password]@]host[:port]/…`` (also
+    as ``jdbc:`` and ``dialect+driver://`` write it), targets of gRPC such as ``dns:///host:port``, the data source
+    names of Go's driver of MySQL, and key-value strings such as ``host=db user=u password=p`` or
+    ``Host=db;Username=u;Password=p``. Of several hosts the first one counts. What follows the host of a database's URL
+    is the name of the database.
     """
     text = text.strip().removeprefix("jdbc:")
     if text.startswith("dns:") and not text.startswith("dns://"):
@@ -94,6 +95,8 @@ def parse(text: str, default_port: int = 0) -> Address:
         return Address(host, port, dsn["user"] or "", dsn["password"] or "", dsn["database"])
     if "=" in text:
         return _pairs(text, default_port)
+    if "@" in text:  # a program puts the scheme in front of it
+        return _url(f"any://{text}", default_port)
     return Address(*_place(text, default_port))
 
 

@@ -162,7 +162,9 @@ def cause(dialect: str, outcome: str, protocol: str, **known: object) -> str:
     template = STORES.get((protocol, outcome), {}).get(dialect) or spoken.get(
         outcome, "unexpected answer from {host}:{port}"
     )
-    words = template.format(**{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, **known})
+    words = template.format(
+        **{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, "command": "insert", **known}
+    )
     if protocol == "grpc" and outcome in _UNREACHED:
         return _WRAPPED.get(dialect, "{words}").format(words=words)
     if outcome in _UNREACHED and (dialect, protocol) in _PROTOCOLS:

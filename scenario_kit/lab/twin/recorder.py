@@ -145,6 +145,7 @@ class Recorder:
                 user=address.user,
                 database=address.wanted,
                 table=node.operation.model.table.rpartition(".")[2],
+                command=node.operation.name,
             )
         )
         text = text.replace("500", status) if status else text

@@ -69,7 +69,7 @@ STORES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "python": _SQL_FULL,
         "dotnet": "53300: sorry, too many clients already",
     },
-    ("mongodb", "denied"): {"go": "(Unauthorized) command insert requires authentication"},
+    ("mongodb", "denied"): {"go": "(Unauthorized) command {command} requires authentication"},
     ("redis", "late"): {
         "dotnet": "StackExchange.Redis.RedisTimeoutException: Timeout awaiting response (outbound=0KiB, inbound=0KiB, "
         "5000ms elapsed, timeout is 5000ms), serverEndpoint: {host}:{port}",

@@ -55,6 +55,8 @@ from tests.lab.twin import tiny
         ("Server=tcp:db,1433;Initial Catalog=shop;User Id=sa;Pwd=p", Address("db", 1433, "sa", "p", "shop")),
         ("Server=db;Port=3306;Database=shop;Uid=u;Pwd=p", Address("db", 3306, "u", "p", "shop")),
         ("Addr=db:6379;User=u", Address("db", 6379, "u")),
+        ("u:p@db-0:27018,db-1", Address("db-0", 27018, "u", "p")),
+        ("u:p@db", Address("db", 9, "u", "p")),
         ("dns:///cart:8080", Address("cart", 8080)),
         ("passthrough:///cart", Address("cart", 9)),
         ("dns://10.96.0.10/cart:8080", Address("cart", 8080)),

@@ -33,6 +33,7 @@ OUTCOMES = (
         ("java", "refused", "sql", "PSQLException: Connection to orders-db:4711 refused."),
         ("java", "refused", "grpc", "StatusRuntimeException: UNAVAILABLE: io exception"),
         ("java", "misanswered", "redis", "java.net.UnknownHostException: orders-db"),
+        ("go", "denied", "mongodb", "(Unauthorized) command insert requires authentication"),
         ("java", "noname", "mongodb", "servers=[{address=orders-db:4711"),
         ("python", "refused", "http", "HTTPConnectionPool(host='orders-db', port=4711): Max retries exceeded"),
         ("python", "refused", "grpc", "failed to connect to all addresses; last error: ipv4:10.96.0.7:4711"),
@@ -71,3 +72,7 @@ def test_only_kafka_has_brokers_and_only_postgresql_an_sql_error() -> None:
     for dialect, protocol in SPOKEN:
         said = " ".join(SPOKEN[dialect, protocol].values())
         assert ("bootstrap" in said.lower() or "Kafka" in said) == (protocol == "kafka")
+
+
+def test_a_store_that_refuses_names_what_it_was_asked() -> None:
+    assert cause("go", "denied", "mongodb", command="find") == "(Unauthorized) command find requires authentication"

@@ -253,7 +253,8 @@ def wrong(tmp_path: Path) -> Path:
 
 def test_a_file_is_replaced_with_its_mode_and_through_links(wrong: Path, tmp_path: Path) -> None:
     wrong.chmod(0o640)
-    link = tmp_path / "link.yaml"
+    (tmp_path / "shown").mkdir()
+    link = tmp_path / "shown" / wrong.name
     link.symlink_to(wrong)
 
     write(fix_file(link, CATALOG))
@@ -261,7 +262,7 @@ def test_a_file_is_replaced_with_its_mode_and_through_links(wrong: Path, tmp_pat
     assert link.is_symlink()
     assert wrong.read_text() == NOTED
     assert stat.S_IMODE(wrong.stat().st_mode) == 0o640
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.yaml", "scenario.yaml"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["scenario.yaml", "shown"]
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(wrong: Path, tmp_path: Path) -> None:

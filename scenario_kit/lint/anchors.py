@@ -47,12 +47,11 @@ def globs_of_effect(case: FaultCase) -> Iterator[Problem]:
     """A PromQL matcher is written as if it were a glob."""
     seen = set()
     for rendering in case.renderings:
-        for part in ("effect", "undone"):
-            for i, check in enumerate(getattr(rendering.fault, part, ())):
-                for problem in _of_expr((part, i, "query", "expr"), check.query.expr if check.query else ""):
-                    if problem.message not in seen:
-                        seen.add(problem.message)
-                        yield problem._replace(edits=())  # the text is a template
+        for place, check in rendering.checks():
+            for problem in _of_expr((*place, "query", "expr"), check.query.expr if check.query else ""):
+                if problem.message not in seen:
+                    seen.add(problem.message)
+                    yield problem._replace(edits=())  # the text is a template
 
 
 def _of_expr(place: Place, expr: str) -> Iterator[Problem]:

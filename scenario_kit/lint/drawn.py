@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.stage import leaves
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Change
 from scenario_kit.render.scope import DRAWN
@@ -26,12 +27,12 @@ def outdated(case: Case, place: Place, change: Change) -> Outdated:
     there: dict[str, set[str]] = {}
     for fault in case.faults.values():
         for each in fault.changes:
-            for _, text in _texts((), each.to_json()):
+            for _, text in _texts(each):
                 for prefix, tail in _DRAWN.findall(text):
                     there.setdefault(prefix, set()).add(tail)
     told: dict[str, str] = {}
     edits = []
-    for path, text in _texts((), change.to_json()):
+    for path, text in _texts(change):
         new = text
         for prefix, tail in _DRAWN.findall(text):
             known = there.get(prefix, set())
@@ -46,13 +47,6 @@ def outdated(case: Case, place: Place, change: Change) -> Outdated:
     return Outdated(f"write {names}: drawn names depend on those of the scenario and the fault", tuple(edits))
 
 
-def _texts(path: Place, value: Any) -> Iterator[tuple[Place, str]]:
-    """All texts inside of a value, each with where it is."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from _texts((*path, key), each)
-    elif isinstance(value, list | tuple):
-        for i, each in enumerate(value):
-            yield from _texts((*path, i), each)
+def _texts(change: Change) -> Iterator[tuple[Place, str]]:
+    """All texts inside of a change, each with where it is."""
+    return ((place, leaf) for place, leaf in leaves(change.to_json()) if isinstance(leaf, str))

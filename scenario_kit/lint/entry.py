@@ -13,7 +13,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Place
 from scenario_kit.lint.stage import Stage, Written, staged, written
 from scenario_kit.load import Positions
-from scenario_kit.model import AlertRule, App, Fault, FaultType, Object
+from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import needs_of
 from scenario_kit.render.effect import whole
@@ -31,6 +31,12 @@ class Rendering(NamedTuple):
     use: FaultUse
     fault: Fault | None
     error: AuthoringError | None = None
+
+    def checks(self) -> Iterator[tuple[Place, Check]]:
+        """The checks of the fault, each with its place in the file; none where there is no fault."""
+        for part in ("effect", "undone"):
+            for i, check in enumerate(getattr(self.fault, part, ())):
+                yield (part, i), check
 
 
 @dataclass(frozen=True)

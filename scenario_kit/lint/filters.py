@@ -141,23 +141,21 @@ def _rendered(case: FaultCase) -> Iterator[tuple[Place, str, _Known]]:
         if rendering.fault is None:
             continue
         known = _Known.of(_made(rendering.objects, rendering.app, rendering.fault.changes), rendering.app)
-        for part in ("effect", "undone"):
-            for i, check in enumerate(getattr(rendering.fault, part)):
-                if check.query:
-                    yield (part, i, "query", "expr"), check.query.expr, known
+        for place, check in rendering.checks():
+            if check.query:
+                yield (*place, "query", "expr"), check.query.expr, known
 
 
 def _patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
     """Place and text of each regular expression in a check of each rendering."""
     for rendering in case.renderings:
-        for part in ("effect", "undone") if rendering.fault else ():
-            for i, check in enumerate(getattr(rendering.fault, part)):
-                if check.object and check.object.matches is not None:
-                    yield (part, i, "object", "matches"), check.object.matches
-                if check.event:
-                    yield (part, i, "event", "messageMatches"), check.event.message_matches
-                if check.log:
-                    yield (part, i, "log", "pattern"), check.log.pattern
+        for place, check in rendering.checks():
+            if check.object and check.object.matches is not None:
+                yield (*place, "object", "matches"), check.object.matches
+            if check.event:
+                yield (*place, "event", "messageMatches"), check.event.message_matches
+            if check.log:
+                yield (*place, "log", "pattern"), check.log.pattern
 
 
 def _made(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:

@@ -47,11 +47,10 @@ def _queries(case: Case | FaultCase) -> Iterator[tuple[Place, str]]:
     if isinstance(case, Case):
         yield from ((p, text) for p, text in case.positions.texts.items() if p[-2:] == ("query", "expr"))
         return
-    for fault in (rendering.fault for rendering in case.renderings if rendering.fault is not None):
-        for part in ("effect", "undone"):
-            for i, check in enumerate(getattr(fault, part)):
-                if check.query:
-                    yield (part, i, "query", "expr"), check.query.expr
+    for rendering in case.renderings:
+        for place, check in rendering.checks():
+            if check.query:
+                yield (*place, "query", "expr"), check.query.expr
 
 
 def _asked(expr: str) -> int:

@@ -6,23 +6,16 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from tests.defects.kind import Defect, DoesNotApply, Kind
-from tests.defects.outcome import UNTOUCHED, Caught, digest
+from tests.defects.outcome import UNTOUCHED, Caught, key
 from tests.defects.subject import Subject
 
 
 def current(records: Iterable[Caught], kinds: Iterable[Kind], good: Iterable[Subject]) -> list[Caught]:
     """The records of copies that would be made today; those of other texts or kinds are history."""
-    known = set()
-    for kind in kinds:
-        for subject in good:
-            try:
-                known |= {(kind.name, subject.name, digest(defect)) for defect in kind.of(subject)}
-            except DoesNotApply:
-                continue
-    names = {subject.name for subject in good}
-    return [
-        r for r in records if (r.kind, r.scenario, r.digest) in known or (r.kind == UNTOUCHED and r.scenario in names)
-    ]
+    subjects = list(good)
+    known = {key(*copy) for copy in in_turns(list(kinds), subjects, len(subjects))}
+    names = {subject.name for subject in subjects}
+    return [r for r in records if r.key in known or (r.kind == UNTOUCHED and r.scenario in names)]
 
 
 def chosen(kind: Kind, good: Sequence[Subject], most: int) -> list[tuple[Subject, list[Defect]]]:

@@ -39,6 +39,11 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: What else was found, beside that.
     beside: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from the records of other copies."""
+        return self.kind, self.scenario, self.digest
+
 
 def answer(kind: Kind, codes: Iterable[str]) -> Answer:
     """How well findings with these codes name the defect."""
@@ -53,7 +58,7 @@ def digest(defect: Defect) -> str:
 
 
 def key(kind: Kind, subject: Subject, defect: Defect) -> tuple[str, str, str]:
-    """What tells the record of a copy from those of others."""
+    """The key of the record of a copy."""
     return kind.name, subject.name, digest(defect)
 
 
@@ -64,4 +69,4 @@ def append(path: Path, record: Caught) -> None:
 
 def read(path: Path) -> list[Caught]:
     """The records of a file, the last one for each copy."""
-    return records.read(path, Caught, lambda c: (c.kind, c.scenario, c.digest))
+    return records.read(path, Caught, lambda caught: caught.key)

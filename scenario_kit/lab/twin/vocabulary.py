@@ -37,7 +37,6 @@ _MYSQL_SAYS: Final[Mapping[str, str]] = {
     "nowhere": "Error 1049 (42000): Unknown database '{database}'",
     "full": "Error 1040: Too many connections",
 }
-_CONNECTOR_J: Final = "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure"
 _PYMYSQL: Final = "pymysql.err.OperationalError: (2003, \"Can't connect to MySQL server on '{host}' (%s)\")"
 _RABBIT_DENIES: Final = (
     "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile."
@@ -166,12 +165,10 @@ SPOKEN: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     },
     ("go", "mysql"): _MYSQL_SAYS,
     ("java", "mysql"): {
-        "aborted": _CONNECTOR_J,
-        "refused": _CONNECTOR_J,
-        "noname": _CONNECTOR_J,
-        "unanswered": _CONNECTOR_J,
-        "dropped": _CONNECTOR_J,
-        "late": _CONNECTOR_J,
+        **dict.fromkeys(
+            ("aborted", "refused", "noname", "unanswered", "dropped", "late"),
+            "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure",
+        ),
         "denied": "java.sql.SQLException: Access denied for user '{user}'@'%' (using password: YES)",
         "nowhere": "java.sql.SQLSyntaxErrorException: Unknown database '{database}'",
         "full": "java.sql.SQLNonTransientConnectionException: Data source rejected establishment of connection, "

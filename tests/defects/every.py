@@ -2,6 +2,7 @@
 
 from tests.defects import (  # noqa: F401 - each registers its kinds
     alerts,
+    briefs,
     claims,
     faults,
     forms,

@@ -2,109 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from tests.defects.kind import Defect, kind, needs
 from tests.defects.own import with_own
 from tests.defects.second import second_fault
-from tests.defects.subject import Document, Subject, bare
-
-
-def _brief(subject: Subject, text: str) -> Defect:
-    document, spec = subject.copy()
-    needs(spec.get("faults"), "nothing is broken")
-    spec["brief"] = text
-    return Defect(f"brief: {text[:70]}", document)
-
-
-@kind("SK211")
-def brief_names_the_fault(subject: Subject) -> Iterator[Defect]:
-    """The brief names the type of the fault."""
-    fault = needs(subject.spec.faults, "nothing is broken")[0]
-    yield _brief(subject, f"{subject.spec.brief} It looks like a case of {fault.type.replace('-', ' ')}.")
-
-
-@kind("SK211")
-def brief_names_the_object(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object as the cluster does."""
-    fault = needs(subject.spec.faults, "nothing is broken")[0]
-    yield _brief(subject, f"{subject.spec.brief} Please look at {bare(fault.target)} first.")
-
-
-@kind("SK211")
-def brief_names_the_object_in_other_letters(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object with a character in it that has no width."""
-    fault = needs(subject.spec.faults, "nothing is broken")[0]
-    told = "\u200b".join(bare(fault.target))
-    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
-
-
-@kind("SK211")
-def brief_names_the_object_in_letters_of_another_alphabet(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object with a Cyrillic letter that looks like a Latin one."""
-    fault = needs(subject.spec.faults, "nothing is broken")[0]
-    told = bare(fault.target).partition("/")[2]
-    needs([letter for letter in told if letter in "aeo"], "no letter of its name has such a likeness")
-    told = told.translate({ord("a"): "\u0430", ord("e"): "\u0435", ord("o"): "\u043e"})
-    yield _brief(subject, f"{subject.spec.brief} Please look at {told} first.")
-
-
-@kind("SK211")
-def brief_is_the_title(subject: Subject) -> Iterator[Defect]:
-    """The brief is the title, which tells the cause."""
-    needs(" because " in subject.spec.title or " as " in subject.spec.title, "the title tells no cause")
-    yield _brief(subject, f"{subject.spec.title}.")
-
-
-@kind("SK211")
-def brief_quotes_the_description(subject: Subject) -> Iterator[Defect]:
-    """The brief contains the first sentence of the description, which tells what was done."""
-    sentence = needs(subject.spec.description, "it has no description").split(". ")[0].rstrip(".")
-    yield _brief(subject, f"{subject.spec.brief} {sentence}.")
-
-
-@kind("SK211")
-def brief_quotes_the_solution(subject: Subject) -> Iterator[Defect]:
-    """The brief contains the description of the solution."""
-    told = next((s.description for s in subject.spec.solutions if len(s.description.split()) > 3), "")
-    yield _brief(subject, f"{subject.spec.brief} {needs(told, 'no solution is described')}!")
-
-
-@kind("SK211")
-def brief_names_the_object_in_code(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object in base64."""
-    target = needs(subject.spec.faults, "nothing is broken")[0].target
-    yield _brief(subject, f"{subject.spec.brief} Case {base64.b64encode(f'look at {target}'.encode()).decode()}.")
-
-
-@kind("SK211")
-def brief_names_the_object_letter_by_letter(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object letter by letter."""
-    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
-    needs(len(name) >= 4, "its name is too short to be told from initials")
-    yield _brief(subject, f"{subject.spec.brief} ({' '.join(name)})")
-
-
-@kind("SK211")
-def brief_names_the_object_backwards(subject: Subject) -> Iterator[Defect]:
-    """The brief names the broken object, spelled backwards."""
-    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
-    needs(len(name) >= 4, "its name is too short to be told from a word")
-    yield _brief(subject, f"{subject.spec.brief} ({name[::-1]})")
-
-
-@kind("SK211")
-def brief_in_another_language(subject: Subject) -> Iterator[Defect]:
-    """The brief tells the cause in another language."""
-    name = bare(needs(subject.spec.faults, "nothing is broken")[0].target).partition("/")[2]
-    yield _brief(subject, f"Die Seiten sind kaputt, seit jemand an {name} etwas ver\u00e4ndert hat, das nicht gut war.")
-
-
-@kind("SK211")
-def brief_is_the_scenarios_name(subject: Subject) -> Iterator[Defect]:
-    """The brief quotes the name of the scenario."""
-    yield _brief(subject, f"{subject.spec.brief} ({needs('-' in subject.name and subject.name, 'it is one word')})")
+from tests.defects.subject import Document, Subject
 
 
 def _object(name: str, **metadata: object) -> Document:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lint.disguise import decoded, foreign, spelled
+from scenario_kit.lint.brief.disguise import find_disguised, find_encoded
+from scenario_kit.lint.brief.language import find_foreign
 from scenario_kit.model import Severity
 from tests.lint.test_rules import base, lint
 
@@ -73,23 +74,37 @@ def test_a_page_of_somebody_on_call_is_none(brief: str, tmp_path: Path) -> None:
 
 def test_what_is_encoded_is_told() -> None:
     run = base64.b64encode(b"targetPort 9999").decode().rstrip("=")
-    assert list(decoded(f"see {run}.")) == [(run, "targetPort 9999")]
-    assert not list(decoded("recommendation frontend-proxy-is-down 0123456789abcdef"))
+    assert list(find_encoded(f"see {run}.")) == [(run, "targetPort 9999")]
+    assert not list(find_encoded("recommendation frontend-proxy-is-down 0123456789abcdef"))
 
 
-def test_letters_are_put_together() -> None:
-    assert spelled("Look: C a r t, now") == ["cart"]
-    assert not spelled("A b or c d")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Look: C a r t, now", ["cart"]),
+        ("A b or c d", []),
+        ("c4rt is slow", ["cart"]),
+        ("The cart is slow since 10:30, for 30 % & 4 @ once.", []),
+        ("Carol said so. All is slow. Rates are low. Try again.", ["cart"]),
+        ("-.-. .- .-. -", ["cart"]),
+        ("charlie alfa romeo tango", ["cart"]),
+        ("xzig", ["cart"]),
+    ],
+)
+def test_a_name_in_disguise_is_found(text: str, names: list[str]) -> None:
+    assert list(find_disguised(text, ["cart"])) == names
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("Nobody can order, and it is not the network.", []),
-        ("La page est lente", []),  # too short to tell
+        ("La page est lente", ["la", "est"]),
+        ("Nobody can order. Der Warenkorb ist abgeschaltet.", ["der", "ist"]),
+        ("frontend: error rate 12 %.", []),
         ("El sitio no funciona desde las diez", ["el", "desde", "las"]),
         ("\u5546\u54c1 pages fail", ["\u5546\u54c1"]),
     ],
 )
 def test_words_of_other_languages_are_told(text: str, words: list[str]) -> None:
-    assert foreign(text) == words
+    assert find_foreign(text) == words

@@ -1,0 +1,95 @@
+"""Briefs as people write them: those that give the answer away, and those that only state symptoms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import data_root
+from scenario_kit.model import Severity
+from tests.lint.test_rules import base, lint
+
+_CART = data_root() / "catalog" / "scenarios" / "cart-scaled-to-zero" / "scenario.yaml"
+_CATALOG = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+_QUOTE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
+_VALKEY = data_root() / "catalog" / "scenarios" / "valkey-cart-network-delay" / "scenario.yaml"
+
+_LEAKS = [
+    (_CART, "There are no pods of the cart."),
+    (_CART, "Baskets fail. Somebody turned the cart off."),
+    (_CART, "Baskets fail since the cart was switched off."),
+    (_CART, "Baskets fail: the cart service was deleted."),
+    (_CART, "An intern shut down the cart this morning."),
+    (_CART, "The cart has zero replicas."),
+    (_CART, "Something was scaled to zero an hour ago."),
+    (_CART, "Someone disabled the cart backend."),
+    (_CART, "Baskets fail. kubectl scale deploy/cart --replicas=1 helps."),
+    (_CART, "Try `kubectl get deployments` and look for zeros."),
+    (_CART, "Baskets fail. <!-- cart has no replicas --> Please help."),
+    (_CART, "Baskets fail. [//]: # (the deployment was scaled)"),
+    (_CART, "Baskets fail, see wiki.corp/incidents/42 for more."),
+    (_CART, "Baskets fail, see bit.ly/3xYz for more."),
+    (_CART, "Baskets fail, see pastes.dev for more."),
+    (_CART, "Baskets fail, see [this page](answers.md)."),
+    (_CART, "Baskets fail. Set spec.replicas back to one."),
+    (_CART, "Der cart wurde von jemandem abgeschaltet und ist nicht mehr da."),
+    (_CART, "Le service cart est \u00e9teint depuis une heure."),
+    (_CART, "El cart no tiene r\u00e9plicas desde la ma\u00f1ana."),
+    (_CART, "C\u00e9cile rang. All baskets fail. Rates fell. They do not recover."),
+    (_CART, "Please look at the cart."),
+    (_CART, "It was done deliberately."),
+    (_CATALOG, "The target port of something is wrong."),
+    (_CATALOG, "The product\u2013catalog answers on a wrong port."),
+    (_CATALOG, "The product_catalog has a wrong selector."),
+    (_CATALOG, "The productCatalog has a closed port."),
+    (_CATALOG, "The PRODUCT CATALOG listens elsewhere; its DNS is fine."),
+    (_CATALOG, "The catalogue's port was changed."),
+    (_CATALOG, "Somebody changed the port of the product catalog."),
+    (_CATALOG, "Look at service/product-catalog."),
+    (_CATALOG, "It is 9999 now, they say."),
+    (_QUOTE, "An environment variable was changed."),
+    (_VALKEY, "The valkey\u2014cart suffers from packet loss."),
+    (_VALKEY, "There is a network delay somewhere."),
+]
+
+_HONEST = [
+    (_CART, "Since 10:30 customers cannot open their cart."),
+    (_CART, "About 30 % of all customers see an empty cart."),
+    (_CART, "We lose 500 $ an hour: nobody can put anything into the cart."),
+    (_CART, "Carts &amp; checkouts fail; mail to ops@example.com says so."),
+    (_CART, "Customers cannot add items to the cart, and items are removed from carts."),
+    (_CART, "The cart page answers 503 for everybody since the release of this morning."),
+    (_CART, "Customers remove one item from their cart and get an error."),
+    (_CART, "Everything but the cart works. It is not our customers' fault."),
+    (_CART, "2 of 3 carts are empty @ 14:05, says support (ticket #4711)."),
+    (_CART, "The reason is unknown; the cart is down."),
+    (_CART, "HighRequestErrorRate fires on Deployment/frontend and Deployment/checkout since 09:12 UTC."),
+    (_CART, "The worst case scenario: nobody can buy. The cart stays empty."),
+    (_CART, "The A/B experiment of the cart page was stopped, and customers still cannot buy anything."),
+    (_CART, "Orders for shop.example.com fail, and the cart is slow."),
+    (_CATALOG, "The product catalog shows no image and no price."),
+    (_CATALOG, "Customers who pick a shipping address see an error page from the catalogue."),
+    (_CATALOG, "The catalogue is empty for 1 in 4 customers; ads play no role."),
+    (_CATALOG, "Product pages fail @ peak hours. We lose $ 1,000 a minute."),
+    (_QUOTE, "Customers cannot pick a shipping address, and nobody can check out."),
+    (_QUOTE, "Shipping costs are not shown. Customers claim that the volume of orders fell."),
+    (_QUOTE, "No quote for shipping is shown at 9 a.m., although customers tag their orders."),
+    (_VALKEY, "The cart is slow for everybody since the network was hardened."),
+    (_VALKEY, "Carts take 5 s to open; customers pull out of orders."),
+]
+
+
+@pytest.mark.parametrize(("scenario", "brief"), _LEAKS)
+def test_a_brief_that_gives_the_answer_away_is_refused(scenario: Path, brief: str, tmp_path: Path) -> None:
+    document = base(scenario)
+    document["spec"]["brief"] = brief
+    found = [(f.code, f.severity) for f in lint(document, tmp_path)]
+    assert ("SK211", Severity.ERROR) in found
+
+
+@pytest.mark.parametrize(("scenario", "brief"), _HONEST)
+def test_a_brief_of_symptoms_is_accepted(scenario: Path, brief: str, tmp_path: Path) -> None:
+    document = base(scenario)
+    document["spec"]["brief"] = brief
+    assert [f.message for f in lint(document, tmp_path) if f.code == "SK211"] == []

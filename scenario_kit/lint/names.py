@@ -9,6 +9,7 @@ from typing import Final
 
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
+from scenario_kit.lint.needless.world import words
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import Spot, fresh
 from scenario_kit.lint.stage import containers, leaves, mappings
@@ -16,7 +17,7 @@ from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Object, Severity
 
 #: Words in the names of objects that say what is wrong with them; nobody names what works like that.
-_TELLING: Final = frozenset(
+TELLING: Final = frozenset(
     {
         "abort", "attack", "bad", "blackhole", "block", "blocker", "break", "breaker", "broken", "bug", "burn", "chaos",
         "corrupt", "crash", "crasher", "decoy", "delay", "deny", "drop", "evil", "exhaust", "experiment", "fail",
@@ -32,7 +33,6 @@ _PREFIX: Final = {
     "DaemonSet": "agent", "ResourceQuota": "compute", "LimitRange": "defaults", "PersistentVolumeClaim": "claim",
     "PersistentVolume": "volume", "PriorityClass": "class",
 }  # fmt: skip
-_WORD: Final = re.compile(r"[a-z]+|[A-Z][a-z]*")
 
 
 @rule(
@@ -50,17 +50,20 @@ def telling(case: Case | FaultCase) -> Iterator[Problem]:
     known: set[str] | None = None
     for found in fresh(case, _named if isinstance(case, FaultCase) else _texts):
         name = str(found.spot.value)
-        if not found.written.stage.breaks or not (words := [word for word in _words(name) if word in _TELLING]):
+        if not found.written.stage.breaks or not (said := [word for word in words(name) if word in TELLING]):
             continue
         known = _words_of(case) if known is None else known
-        if known.issuperset(words):
+        if known.issuperset(said):
             continue
-        said = next(word for word in words if word not in known)
-        message = f"{found.spot.note} of {found.subject} is '{name}', which says '{said}'"
+        first = next(word for word in said if word not in known)
+        message = f"{found.spot.note} of {found.subject} is '{name}', which says '{first}'"
         prefix = _PREFIX.get(found.written.object["kind"], "set")
         expected = f"a name such as {{{{ neutral('{prefix}') }}}}"
         edits = _neutral(case, name, prefix) if isinstance(case, FaultCase) else ()
-        yield Problem(found.site.place, message, name, expected, edits=edits)
+        severity = (
+            Severity.ERROR if isinstance(case, FaultCase) else Severity.WARNING
+        )  # the app decides which values of a scenario are of use
+        yield Problem(found.site.place, message, name, expected, severity=severity, edits=edits)
 
 
 def _named(obj: Object) -> Iterator[Spot]:
@@ -92,14 +95,10 @@ def _labelled(obj: Object, keys: tuple[str, ...]) -> Iterator[Spot]:
             yield Spot((*keys, "metadata", kind, name), value, f"one of the {kind}")
 
 
-def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name)]
-
-
 def _words_of(case: Case | FaultCase) -> set[str]:
     """Words that the app uses itself: its own names tell nothing about a fault."""
     objects = case.objects or () if isinstance(case, Case) else [o for r in case.renderings for o in r.objects]
-    return {word for obj in objects for spot in _named(obj) for word in _words(str(spot.value))}
+    return {word for obj in objects for spot in _named(obj) for word in words(str(spot.value))}
 
 
 def _neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:

@@ -64,5 +64,5 @@ def workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:
 
 def pod_labels(workload: Object) -> Mapping[str, Any]:
     """Labels of the pods of a workload."""
-    labels: Mapping[str, Any] = workload["spec"]["template"]["metadata"].get("labels", {})
-    return labels
+    metadata = workload["spec"]["template"].get("metadata") or {}  # a Job needs no labels
+    return metadata.get("labels") or {}

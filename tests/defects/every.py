@@ -6,6 +6,7 @@ from tests.defects import (  # noqa: F401 - each registers its kinds
     claims,
     faults,
     forms,
+    hints,
     labels,
     procedures,
     texts,

@@ -58,6 +58,11 @@ def files() -> dict[str, Document]:
     return {f"faults/{NAME}/fault.yaml": inert_type()}
 
 
-def annotate(target: str, value: str | None, key: str = "reviewed") -> dict[str, Any]:
-    """The change that sets an annotation, or drops it."""
-    return {"patch": {"target": target, "type": "Merge", "patch": {"metadata": {"annotations": {key: value}}}}}
+#: An annotation that a platform reads, and that makes no difference to any symptom.
+READ = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+
+def annotate(target: str, value: str | None, key: str = READ) -> dict[str, Any]:
+    """The change that sets an annotation, or drops it; of ``READ``, to what the platform understands."""
+    said = "true" if key == READ and value is not None else value
+    return {"patch": {"target": target, "type": "Merge", "patch": {"metadata": {"annotations": {key: said}}}}}

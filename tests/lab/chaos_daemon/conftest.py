@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import Messages, load_messages
@@ -18,50 +16,13 @@ from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
 
-class Pair(NamedTuple):
-    certificate: bytes
-    key: bytes
-
-
-class Authority:
-    def __init__(self) -> None:
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "authority")])
-        self._certificate = self._builder(name, self._key).add_extension(x509.BasicConstraints(True, None), True)
-        self._signed = self._certificate.issuer_name(name).sign(self._key, hashes.SHA256())
-
-    @property
-    def pem(self) -> bytes:
-        return self._signed.public_bytes(serialization.Encoding.PEM)
-
-    def issue(self, name: str) -> Pair:
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        builder = self._builder(subject, key).issuer_name(self._signed.subject)
-        signed = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), False).sign(
-            self._key, hashes.SHA256()
-        )
-        private = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        return Pair(signed.public_bytes(serialization.Encoding.PEM), private)
-
-    @staticmethod
-    def _builder(subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-        now = datetime.datetime.now(datetime.UTC)
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(hours=1))
-        )
+def pem(authority: Authority) -> bytes:
+    return authority.certificate.public_bytes(Encoding.PEM)
 
 
 @pytest.fixture(scope="session")
 def authority() -> Authority:
-    return Authority()
+    return Authority.create("chaos-mesh")
 
 
 @pytest.fixture(scope="session")
@@ -119,12 +80,12 @@ CONTAINERS = {"containerd://c1": "pod-1", "containerd://c2": "pod-2"}
 
 
 @pytest.fixture
-def connect(authority: Authority) -> Iterator[Callable[[int, Pair | None], grpc.Channel]]:
+def connect(authority: Authority) -> Iterator[Callable[[int, KeyPair | None], grpc.Channel]]:
     channels = []
 
-    def open_channel(port: int, pair: Pair | None) -> grpc.Channel:
+    def open_channel(port: int, pair: KeyPair | None) -> grpc.Channel:
         credentials = grpc.ssl_channel_credentials(
-            authority.pem, pair.key if pair else None, pair.certificate if pair else None
+            pem(authority), pair.key if pair else None, pair.certificate if pair else None
         )
         options = [("grpc.ssl_target_name_override", SERVER_NAME)]
         channels.append(grpc.secure_channel(f"127.0.0.1:{port}", credentials, options))
@@ -137,19 +98,19 @@ def connect(authority: Authority) -> Iterator[Callable[[int, Pair | None], grpc.
 
 @pytest.fixture
 def running(
-    authority: Authority, messages: Messages, connect: Callable[[int, Pair | None], grpc.Channel]
+    authority: Authority, messages: Messages, connect: Callable[[int, KeyPair | None], grpc.Channel]
 ) -> Iterator[Running]:
     book = LedgerBook()
     killed: list[tuple[str, str]] = []
-    server = authority.issue(SERVER_NAME)
+    server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
     daemon = ChaosDaemon(
         messages,
         book,
-        ServerTls(server.certificate, server.key, authority.pem),
+        ServerTls(server.certificate, server.key, pem(authority)),
         pod_of=CONTAINERS.get,
         kill=lambda pod, container: killed.append((pod, container)),
         programs=Java(),
     )
     port = daemon.start("127.0.0.1")
-    yield Running(daemon, book, Client(connect(port, authority.issue("manager")), messages), killed, port)
+    yield Running(daemon, book, Client(connect(port, issue(authority, "manager")), messages), killed, port)
     daemon.stop()

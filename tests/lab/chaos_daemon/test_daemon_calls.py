@@ -12,11 +12,12 @@ import grpc
 import pytest
 
 from scenario_kit.errors import LabError
+from scenario_kit.lab.certificates import issue
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.knobs import Misbehaviour
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls, _demand_tls13, _Refused
 from scenario_kit.model import NetworkEffect
-from tests.lab.chaos_daemon.conftest import Java
+from tests.lab.chaos_daemon.conftest import Java, pem
 
 pytestmark = pytest.mark.lab  # the messages come from the installed Chaos Mesh
 
@@ -306,7 +307,7 @@ class TestTls:
         assert in_force(running).network == ()
 
     def test_certificate_of_another_authority(self, running: Any, connect: Any, authority: Any) -> None:
-        pair = type(authority)().issue("manager")
+        pair = issue(type(authority).create("somebody else"), "manager")
         stranger = type(running.call)(connect(running.port, pair), running.call.messages)
         with pytest.raises(grpc.RpcError) as refused:
             stranger("SetTcs", container_id=C1, tcs=[DELAY])
@@ -318,9 +319,9 @@ class TestTls:
         assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
 
     def test_version_1_3_is_negotiated(self, running: Any, authority: Any, tmp_path: Any) -> None:
-        pair = authority.issue("manager")
+        pair = issue(authority, "manager")
         (tmp_path / "pair.pem").write_bytes(pair.key + pair.certificate)
-        context = ssl.create_default_context(cadata=authority.pem.decode())
+        context = ssl.create_default_context(cadata=pem(authority).decode())
         context.load_cert_chain(tmp_path / "pair.pem")
         context.set_alpn_protocols(["h2"])
         with (
@@ -343,11 +344,11 @@ class TestTls:
 
 
 def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
-    server = authority.issue(SERVER_NAME)
+    server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
     second = ChaosDaemon(
         running.call.messages,
         running.book,
-        ServerTls(server.certificate, server.key, authority.pem),
+        ServerTls(server.certificate, server.key, pem(authority)),
         pod_of={}.get,
         kill=lambda pod, container: None,
         programs=Java(),

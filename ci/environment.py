@@ -1,0 +1,25 @@
+"""The environment of the scripts here that are Python: importing this runs the script again in it, if need be."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+_ENTERED = "SCENARIO_KIT_CI_ENTERED"
+
+
+def _has_project() -> bool:
+    try:
+        importlib.metadata.version("scenario-kit")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+if not _has_project() and not os.environ.get(_ENTERED):
+    os.environ[_ENTERED] = "1"
+    venv = Path(__file__).resolve().parent / "venv"
+    os.execv(venv, [str(venv), "--dev", "python", *sys.argv])
+os.environ.pop(_ENTERED, None)

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable
 from typing import Any
 
-import prometheus_api_client.exceptions
 import pytest
-import requests.exceptions
+import urllib3
 
 from scenario_kit.clients import PrometheusMetrics
-from scenario_kit.clients.prometheus import LIBRARY_ERRORS, refused
+from scenario_kit.clients.prometheus import refused
 from scenario_kit.errors import MetricsError
 
 
@@ -92,15 +90,18 @@ def test_alerts(scripted: Callable[..., Any]) -> None:
     assert PrometheusMetrics(scripted((200, body)).url).alerts()[0]["state"] == "firing"
 
 
-def test_all_exceptions_of_the_libraries_are_translated() -> None:
-    found = [
-        value
-        for module in (requests.exceptions, prometheus_api_client.exceptions)
-        for value in vars(module).values()
-        if inspect.isclass(value)
-        and issubclass(value, Exception)
-        and not issubclass(value, Warning)
-        and value.__module__.partition(".")[0] in ("requests", "prometheus_api_client")
-    ]
-    assert len(found) > 15
-    assert [e for e in found if not issubclass(e, LIBRARY_ERRORS)] == []
+def test_a_proxy_that_has_no_answer_is_asked_again(scripted: Callable[..., Any]) -> None:
+    script = scripted((503, b"busy"), (200, answer([])))
+    assert PrometheusMetrics(script.url).range("foo", 0, 15, 15) == []
+    assert len(script.seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "proxied"),
+    [("http://prometheus.example:9090", True), ("http://127.0.0.1:9090", False), ("http://inside.example", False)],
+)
+def test_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch, url: str, proxied: bool) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    monkeypatch.setenv("no_proxy", "inside.example")
+    pool = PrometheusMetrics(url)._pool
+    assert isinstance(pool, urllib3.ProxyManager) is proxied

@@ -9,10 +9,12 @@ from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.understood import told, understood
 from scenario_kit.campaign import PlannedTrial, trials
+from scenario_kit.campaign.incident import describe_incident, read_titles
 from scenario_kit.campaign.plans import Plan, Resolve, users
 from scenario_kit.campaign.spec import ValidationSpec, validation_spec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
+from scenario_kit.model.incident import Incident
 from scenario_kit.model.reference import GROUP
 from scenario_kit.render import resolve
 from scenario_kit.render.recurrence import demand_wall_clock
@@ -33,6 +35,7 @@ class Case:
     sample: Runbook | None = None
     resolve: Resolve = _nothing
     planned: tuple[PlannedTrial, ...] = ()
+    incident: Incident | None = None
 
 
 def case_of(environment: Environment, obj: Object) -> Refusal | Case:
@@ -83,4 +86,5 @@ def _resolved(
         return Case(scenario.name, spec, plan, (*static, *lacks))
     demand_wall_clock(sample.faults, clock)
     planned = tuple(trials(plan, sample, spec.seed))
-    return Case(scenario.name, spec, plan, static, sample, resolved, planned)
+    incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
+    return Case(scenario.name, spec, plan, static, sample, resolved, planned, incident)

@@ -162,6 +162,7 @@ class Validations:
             case.name, "", before.get("digest", ""), case.plan, results, list(case.static), round(max(took, 0.0), 1),
             promised=case.sample, library=fingerprints(self._environment.catalog.scenarios()),
             matrix=self._environment.catalog.matrix(case.sample.app) if case.sample is not None else (),
+            incident=case.incident,
         )  # fmt: skip
         report = self._report(ref.name)
         look = f"kubectl get configmap {report.name} -n {report.namespace} -o jsonpath='{{.data.report\\.json}}'"

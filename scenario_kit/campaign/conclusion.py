@@ -12,6 +12,7 @@ from scenario_kit.campaign.assumptions import rests_on
 from scenario_kit.campaign.difficulty import difficulty
 from scenario_kit.campaign.identity import fingerprint, neighbours
 from scenario_kit.campaign.identity import judged as identity_findings
+from scenario_kit.campaign.incident import fill_deadlines
 from scenario_kit.campaign.lookalikes import resemblance
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.campaign.result import Statistics, TrialResult, Validation
@@ -20,12 +21,19 @@ from scenario_kit.campaign.schedule import counts, is_repeat, judged
 from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.incident import Incident
 from scenario_kit.model.matrix import Row
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
 SCAN: Final = "expectNoLeaks"
 ROLLOUT: Final = "expectQuiet rollout"
+#: The plan that proves more than a plan that passed.
+_FOLLOWING: Final = {"try": "quick", "quick": "standard"}
+#: Findings about alerts that were promised wrongly: one trial shows what to promise.
+PROMISES: Final = frozenset({"SK321", "SK322", "SK323", "SK326", "SK327"})
+#: Findings of the numbers of a campaign, which belong to no single trial.
+_BY_TRIALS: Final = frozenset({"SK451", "SK501", "SK502", "SK503"})
 
 
 def verdict(results: Sequence[TrialResult], static: Iterable[Finding] = (), looks: Sequence[Look] = ONCE) -> Verdict:
@@ -48,10 +56,11 @@ def conclude(
     promised: Runbook | None = None,
     library: Mapping[str, Fingerprint] | None = None,
     matrix: Sequence[Row] = (),
+    incident: Incident | None = None,
 ) -> Validation:
     """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.
 
-    ``plan`` is a plan, or the name of one.
+    ``plan`` is a plan, or the name of one. ``incident`` is what the report says first.
 
     ``promised`` is the scenario as it was resolved; without it there are no statistics. ``library`` has what the other
     incidents of the catalogue look like, ``matrix`` what its faults do to the app.
@@ -64,14 +73,16 @@ def conclude(
     answer = verdict(results, static, looks)
     numbers = None
     remarked: list[Finding] = []
-    if promised is not None and results:
-        numbers = summarise(looks, results, promised.expect, promised.ground_truth.propagation)
+    expect = fill_deadlines(promised.expect, promised.rules) if promised is not None else None
+    if promised is not None and expect is not None and results:
+        numbers = summarise(looks, results, expect, promised.ground_truth.propagation)
         repeats = [r for r in results if is_repeat(r.purpose)]
         remarked = [*remarks(numbers), *weighed(answer, looks, results, numbers), *rests_on(repeats, promised.app)]
     findings = merged([*static, *_of_trials(results, answer), *remarked])
     held, broken = counts(results)
     return Validation(
         scenario=scenario,
+        incident=incident,
         path=path,
         digest=digest,
         plan=followed.name,
@@ -86,9 +97,10 @@ def conclude(
         fingerprint=seen,
         identifiability=tuple(near),
         resemblance=resemblance(promised, results, matrix) if promised is not None else None,
-        expect=promised.expect if promised else None,
+        expect=expect,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,
+        correction=name_correction(answer, findings),
         next=next_command(answer, path, followed.name, findings, lab),
     )
 
@@ -222,13 +234,39 @@ def _counted(number: int, one: str, many: str) -> str:
     return "" if number == 0 else one if number == 1 else many.format(number)
 
 
+def name_correction(answer: Verdict, findings: Sequence[Finding]) -> str:
+    """Say what to change before the next command: the fix of the first finding, and its place."""
+    if answer != Verdict.FAIL or not findings:
+        return ""
+    first = findings[0]
+    place = f" ({first.position})" if first.position else ""
+    return f"{first.code}: {first.fix or first.expected or first.message}{place}"
+
+
 def next_command(answer: Verdict, path: str, plan: str, findings: Sequence[Finding], lab: str = "") -> str:
-    """The one command that a reader should run next; a pass is followed by its report, which is not written yet."""
+    """Name the command to run next, once the correction was made; a pass of a merge's plan is followed by its report.
+
+    A failure leads to the command that shows whether it was corrected: the rules where a rule found it, one trial that
+    proposes the true alerts where a promise was not kept, else the same plan again.
+    """
     where = f" --name {lab}" if lab not in ("", "default") else ""
-    if answer == Verdict.PASS:
-        return f"scenario-kit verify {path}{where}" if plan == "try" else ""
-    if answer == Verdict.FAIL and findings:
-        return f"scenario-kit explain {findings[0].code}"
-    if any(f.code == LACKING for f in findings):
-        return f"scenario-kit explain {LACKING}"
-    return f"scenario-kit lab status{where}"
+    match answer:
+        case Verdict.PASS:
+            following = _FOLLOWING.get(plan)
+            return f"scenario-kit verify {path}{_of_plan(following)}{where}" if following else ""
+        case Verdict.FAIL if findings:
+            codes = {f.code for f in findings if f.severity == Severity.ERROR}
+            if not any(f.trial or f.step for f in findings if f.severity == Severity.ERROR) and codes - _BY_TRIALS:
+                return f"scenario-kit lint {path}"
+            if codes and codes <= PROMISES:
+                return f"scenario-kit try {path} --accept{where}"
+            return f"scenario-kit {'try' if plan == 'try' else 'verify'} {path}{_of_plan(plan)}{where}"
+        case _ if any(f.code == LACKING for f in findings):
+            return f"scenario-kit explain {LACKING}"
+        case _:
+            return f"scenario-kit lab status{where}"
+
+
+def _of_plan(plan: str) -> str:
+    """The option that names a plan; a plan of a file is not named, as its path is not known here."""
+    return f" --plan {plan}" if plan in ("standard", "thorough") else ""

@@ -7,6 +7,7 @@ import msgspec
 from scenario_kit.model import AlertHistory, Finding, StepStatus, Value, Verdict
 from scenario_kit.model.difficulty import Difficulty
 from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.incident import Incident
 from scenario_kit.model.observation import Passage
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.trial import TrialStatus
@@ -133,10 +134,12 @@ class Resemblance(Value, frozen=True, kw_only=True):
 class Validation(Value, frozen=True, kw_only=True):
     """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
-    What was promised stands beside what was seen, so that a report needs nothing else.
+    What was promised stands beside what was seen, so that a report needs nothing else. ``correction`` is what to change
+    before ``next``, the command to run next.
     """
 
     scenario: str
+    incident: Incident | None = None
     path: str = ""
     digest: str = ""
     plan: str
@@ -155,6 +158,7 @@ class Validation(Value, frozen=True, kw_only=True):
     ground_truth: GroundTruth | None = None
     wall_seconds: float = 0.0
     data_plane: str = "Twin"
+    correction: str = ""
     next: str = ""
 
 

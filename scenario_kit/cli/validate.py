@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from scenario_kit.campaign import Plan, Validation
     from scenario_kit.catalog import Catalog
     from scenario_kit.lab.state import LabState
-    from scenario_kit.model import Finding, Runbook, Scenario
+    from scenario_kit.load import Loaded
+    from scenario_kit.model import Finding, Runbook
 
 RUNS = Path("runs")
 Seed = Annotated[
@@ -112,31 +113,36 @@ def validate(
 def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: Catalog, *, keep: bool) -> Validation:
     """Static rules first; the lab is started only for a scenario that passes them."""
     from scenario_kit.campaign import conclude
+    from scenario_kit.campaign.incident import describe_incident, read_titles
     from scenario_kit.model import Severity
 
     started = time.monotonic()
     try:
-        scenario, static = _lint(file, catalog)
+        loaded, static = _lint(file, catalog)
     except AuthoringError as problem:
         scenario_name = file.parent.name
         return conclude(scenario_name, str(file), "", plan, [], problem.findings, time.monotonic() - started)
+    scenario = loaded.scenario
     if any(f.severity == Severity.ERROR for f in static):
-        return conclude(scenario.name, str(file), "", plan, [], static, time.monotonic() - started)
-    return _campaign(scenario, static, file, plan, seed, name, parallel, catalog, keep=keep)
+        incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))
+        took = time.monotonic() - started
+        return conclude(scenario.name, str(file), "", plan, [], static, took, incident=incident)
+    return _campaign(loaded, static, file, plan, seed, name, parallel, catalog, keep=keep)
 
 
-def _lint(file: Path, catalog: Catalog) -> tuple[Scenario, list[Finding]]:
+def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
     from scenario_kit.cli.twins import of_app
     from scenario_kit.lint import lint_files, with_its_faults
     from scenario_kit.load import load_scenario
 
     findings = lint_files(with_its_faults(file), catalog)
-    scenario = load_scenario(file).scenario
-    return scenario, [*findings, *of_app(scenario.spec.app.name, scenario.spec.app.version, catalog)]
+    loaded = load_scenario(file)
+    app = loaded.scenario.spec.app
+    return loaded, [*findings, *of_app(app.name, app.version, catalog)]
 
 
 def _campaign(
-    scenario: Scenario,
+    loaded: Loaded,
     static: list[Finding],
     file: Path,
     plan: Plan,
@@ -148,6 +154,8 @@ def _campaign(
     keep: bool,
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
+    from scenario_kit.campaign.incident import describe_incident, read_titles
+    from scenario_kit.campaign.location import locate_findings
     from scenario_kit.campaign.plans import users
     from scenario_kit.campaign.sharing import alone, at_once
     from scenario_kit.catalog.evidence import fingerprints
@@ -156,15 +164,16 @@ def _campaign(
     from scenario_kit.lab.lifecycle import occupied, up
     from scenario_kit.render import resolve
 
-    started = time.monotonic()
+    started, scenario = time.monotonic(), loaded.scenario
 
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, catalog, namespace, users=users(scenario, load_percent), beside=file.parent)
 
     sample = resolved("app", 100)
+    incident = describe_incident(scenario, sample, read_titles(scenario, catalog, file.parent))
     if lacks := _missing(sample, catalog):
-        found = [*static, *lacks]
-        return conclude(scenario.name, str(file), sample.digest, plan, [], found, time.monotonic() - started, name)
+        found, took = [*static, *lacks], time.monotonic() - started
+        return conclude(scenario.name, str(file), sample.digest, plan, [], found, took, name, incident=incident)
     lab = up(name, say=_say)
     planned = trials(plan, sample, seed)
     title = f"{scenario.name}: plan {plan.name}, {len(planned)} trial" + ("s" if len(planned) > 1 else "")
@@ -187,10 +196,11 @@ def _campaign(
         raise typer.Abort(_interrupted(scenario.name, name)) from None
     took = time.monotonic() - started
     library = fingerprints(catalog.scenarios())
-    return conclude(
+    concluded = conclude(
         scenario.name, str(file), sample.digest, plan, results, static, took, name, promised=sample, library=library,
-        matrix=catalog.matrix(sample.app),
+        matrix=catalog.matrix(sample.app), incident=incident,
     )  # fmt: skip
+    return locate_findings(concluded, scenario.spec, loaded.positions)
 
 
 def _say(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from scenario_kit.model.base import Value
 
@@ -39,6 +39,18 @@ class AlertRule(Value, frozen=True, kw_only=True):
 def slowest(rules: Iterable[AlertRule], name: str = "") -> int:
     """``response_seconds`` of the slowest rule, or of the slowest of that name; 0 where there is none."""
     return max((r.response_seconds for r in rules if name in ("", r.name)), default=0)
+
+
+#: Added to a rule's ``for`` and range where an author gives no deadline: flush, scrape, and the app's own delay.
+DEADLINE_SLACK: Final = 240
+
+
+def alert_deadline(rules: Iterable[AlertRule], name: str, within_seconds: int | None = None) -> int:
+    """Seconds after the injection by which an alert is due: the author's number, else what its rule may need.
+
+    ``render``, trials and reports all take it from here.
+    """
+    return within_seconds if within_seconds is not None else slowest(rules, name) + DEADLINE_SLACK
 
 
 class Windows(Value, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
-from scenario_kit.model.rule import slowest
+from scenario_kit.model.rule import alert_deadline
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render.noise import Event, events
 
@@ -97,10 +97,8 @@ def _gate(fault: Fault) -> str:
 
 
 def due(runbook: Runbook, alert: AlertExpectation) -> int:
-    """Seconds after injection by which an alert is expected: the author's number, else its rule's `for` and range."""
-    if alert.within_seconds is not None:
-        return alert.within_seconds
-    return slowest(runbook.rules, alert.name)
+    """Seconds after injection by which an alert is expected: the author's number, else what its rule may need."""
+    return alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 
 def _told(alert: AlertExpectation) -> str:

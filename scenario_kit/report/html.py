@@ -20,6 +20,7 @@ from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
+from scenario_kit.report.incident import incident_rows
 from scenario_kit.report.markdown import minutes
 
 WORDS = {
@@ -47,6 +48,7 @@ def render(report: Report) -> str:
         validation=validation,
         word=word,
         tone=tone,
+        incident=list(incident_rows(validation.incident)) if validation.incident else [],
         findings=[_finding(f) for f in validation.findings],
         repeats=timeline.chart(repeats, expect),
         others=[(t, timeline.chart([t], expect)) for t in others],
@@ -72,7 +74,8 @@ def _page() -> Template:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     tone = {Severity.ERROR: "bad", Severity.WARNING: "open", Severity.NOTE: "plain"}[finding.severity]
-    where = str(finding.position) if finding.position else f"step {finding.step}" if finding.step else ""
+    places = (str(finding.position or ""), f"step {finding.step}" if finding.step else "")
+    where = ", ".join(place for place in places if place)
     rows = (("observed", finding.observed), ("expected", finding.expected), ("why", finding.why), ("fix", finding.fix))
     return {
         "code": finding.code,

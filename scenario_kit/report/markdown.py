@@ -13,6 +13,8 @@ from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
+from scenario_kit.report.incident import incident_rows
+from scenario_kit.report.steps import step_rows
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
 _WORD: Final = {
@@ -33,8 +35,9 @@ def render(report: Report) -> str:
     head = [
         f"# {_WORD[validation.verdict]}: {validation.scenario}",
         escape(validation.headline) + ".",
-        f"Next: `{validation.next}`" if validation.next else "",
+        _next(validation),
         _facts(validation),
+        *(["## The incident", _told(incident_rows(validation.incident))] if validation.incident else []),
         *(_findings(validation.findings) if validation.findings else []),
         "## Trials",
         _trials(validation.trials),
@@ -56,6 +59,13 @@ def _within(head: list[str], trials: list[str], foot: str) -> str:
             return text
     cut = text.encode()[: LIMIT - _CUT_ROOM].decode(errors="ignore")
     return f"{cut}\n\n… cut here; report.json has the rest.\n\n{foot}"
+
+
+def _next(validation: Validation) -> str:
+    if not validation.next:
+        return f"Next: {escape(validation.correction)}" if validation.correction else ""
+    first = f"{escape(validation.correction)}; then " if validation.correction else ""
+    return f"Next: {first}`{validation.next}`"
 
 
 def _facts(validation: Validation) -> str:
@@ -102,7 +112,8 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
 
 def _finding(finding: Finding) -> str:
     word = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}[finding.severity]
-    where = f" at `{finding.position}`" if finding.position else f" in step *{finding.step}*" if finding.step else ""
+    where = f" at `{finding.position}`" if finding.position else ""
+    where += f" in step *{escape(finding.step)}*" if finding.step else ""
     lines = [f"**{finding.code}** {word}{where}: {escape(finding.message)}"]
     rows = (("observed", finding.observed), ("expected", finding.expected), ("why", finding.why), ("fix", finding.fix))
     lines += [f"- {name}: {escape(text)}" for name, text in rows if text]
@@ -131,11 +142,10 @@ def _trial(trial: TrialResult) -> str:
     rows = [f"<details><summary>{trial.purpose}: {_MARK.get(trial.outcome, trial.outcome)}</summary>", ""]
     rows += ["| step | at | took | outcome | |", "|---|---|---|---|---|"]
     start = trial.started_at or 0.0
-    for step in trial.steps:
-        took = f"{step.finished_at - step.started_at:.0f} s" if step.finished_at is not None else "–"
-        text = escape(step.message[:300])
-        mark = _MARK.get(step.outcome, step.outcome)
-        rows.append(f"| {escape(step.step)} | {step.started_at - start:.0f} s | {took} | {mark} | {text} |")
+    for row in step_rows(trial.steps, start):
+        took = f"{row.took:.0f} s" if row.took is not None else "–"
+        mark = _MARK.get(row.outcome, row.outcome)
+        rows.append(f"| {escape(row.name)} | {row.at:.0f} s | {took} | {mark} | {escape(row.message[:300])} |")
     if trial.history and trial.injected_at is not None:
         rows += ["", "Alerts, in seconds after injection:", ""]
         rows += [f"- {line}" for line in alert_lines(trial)] or ["- none"]

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from scenario_kit.campaign import TrialResult
 from scenario_kit.judge.expectations import label, matches
 from scenario_kit.model import AlertTimeline
-from scenario_kit.model.scenario import Expect
+from scenario_kit.model.scenario import AlertExpectation, Expect
 
 #: Pixels: the column of names, the drawing itself, one lane, the space between alerts, the head with the steps.
 NAMES, WIDTH, LANE, GAP, HEAD = 300, 820, 9, 10, 34
@@ -23,7 +23,7 @@ _TICKS: Final = (60, 120, 300, 600, 1200, 1800, 3600, 7200)
 
 
 class Bar(NamedTuple):
-    """An interval of one alert in one trial. ``state`` is firing or pending, ``told`` is its text."""
+    """An interval of one alert in one trial. ``state`` is firing, pending or missing, ``told`` is its text."""
 
     x: float
     y: float
@@ -117,6 +117,7 @@ def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float)
         for timeline in (trial.history.timelines if trial.history else ())
         if _worth_showing(trial, timeline)
     }
+    shown |= {(a.name, a.on): "MustFire" for a in _never_fired(trials, expect)}
     y = float(HEAD + GAP)
     height = max(_ROW, float(LANE * len(trials)))
     above = (height - LANE * len(trials)) / 2
@@ -128,8 +129,42 @@ def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float)
             if (timeline.name, timeline.entity) == (name, entity)
             for bar in _bars(trial, timeline, y + above + lane * LANE, x, end)
         ]
+        missing = [a for a in _never_fired(trials, expect) if (a.name, a.on) == (name, entity)]
+        bars += [
+            _missing_bar(trial, alert, y + above + lane * LANE, x, end)
+            for alert in missing
+            for lane, trial in enumerate(trials)
+            if _demands_alerts(trial)
+        ]
         yield Row(name, entity, declared, y, height, tuple(bars))
         y += height + GAP
+
+
+def _never_fired(trials: Sequence[TrialResult], expect: Expect) -> list[AlertExpectation]:
+    """The promised alerts of which no trial that demanded them shows anything, pending or firing."""
+    demanding = [trial for trial in trials if _demands_alerts(trial)]
+    return [
+        alert
+        for alert in expect.alerts
+        if alert.alert_class == "MustFire" and demanding and not any(_shows(trial, alert) for trial in demanding)
+    ]
+
+
+def _demands_alerts(trial: TrialResult) -> bool:
+    began = any(step.step == "expectAlerts" and step.outcome != "Skipped" for step in trial.steps)
+    return began and trial.injected_at is not None and trial.history is not None
+
+
+def _shows(trial: TrialResult, alert: AlertExpectation) -> bool:
+    timelines = trial.history.timelines if trial.history else ()
+    return any(matches(alert, timeline) and _worth_showing(trial, timeline) for timeline in timelines)
+
+
+def _missing_bar(trial: TrialResult, alert: AlertExpectation, y: float, x: _Across, end: float) -> Bar:
+    """The time in which a promised alert should have begun, from injection to its deadline."""
+    last = min(float(alert.within_seconds or end), end)
+    told = f"{trial.purpose}: {alert.name} promised until {_minutes(last)}, never fired"
+    return Bar(x(0.0), y, round(max(x(last) - x(0.0), 1.5), 1), "missing", told)
 
 
 def _worth_showing(trial: TrialResult, timeline: AlertTimeline) -> bool:

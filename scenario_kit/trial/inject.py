@@ -15,7 +15,7 @@ from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
-from scenario_kit.model.rule import slowest
+from scenario_kit.model.rule import alert_deadline
 from scenario_kit.observe import signs
 from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.checks import answer
@@ -28,8 +28,6 @@ __all__ = ["STEP", "inject"]
 
 #: How far time moves between two looks while a fault waits for an alert, in seconds of virtual time.
 _LOOK: Final = 60
-#: Added to `for` and rate window where the author gives no deadline for an alert.
-SLACK: Final = 240
 
 
 def inject(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
@@ -152,7 +150,7 @@ class _Stage:
             alert = fault.start.on_alert
             if alert is None or self._of(fault) is not None:
                 continue
-            within = alert.within_seconds or SLACK + slowest(context.runbook.rules, alert.name)
+            within = alert_deadline(context.runbook.rules, alert.name, alert.within_seconds)
             if context.clock.now() >= base + within:
                 wanted = f"{alert.name} on {alert.on}" if alert.on else alert.name
                 findings.append(_never_started(fault, wanted, within, self._alerts()))

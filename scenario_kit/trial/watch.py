@@ -13,7 +13,7 @@ from scenario_kit.judge.expectations import of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
-from scenario_kit.model.rule import slowest
+from scenario_kit.model.rule import DEADLINE_SLACK, alert_deadline, slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.observe.placement import placement
@@ -24,8 +24,6 @@ from scenario_kit.trial.passages import passages
 
 #: How far time moves between two looks while waiting for alerts, in seconds.
 _LOOK: Final = 60
-#: Added to `for` and rate window where the author gives no deadline: flush, scrape, and the app's own delay.
-_SLACK: Final = 240
 
 
 def stretch(context: Context, start: float, seconds: float) -> float:
@@ -74,7 +72,7 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
 
 def _up(context: Context, start: float) -> float:
     """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
-    limit = start + slowest(context.runbook.rules) + _SLACK
+    limit = start + slowest(context.runbook.rules) + DEADLINE_SLACK
     while (calm := healthy.faded(context.history(), context.runbook.expect, start)) is None:
         if context.clock.now() >= limit:
             return start
@@ -91,9 +89,9 @@ def served_between(context: Context, start: float, end: float) -> Served:
 
 def deadlines(context: Context) -> dict[AlertExpectation, float]:
     """Seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
-    longest = {r.name: r.response_seconds for r in context.runbook.rules}
+    rules = context.runbook.rules
     return {
-        e: float(e.within_seconds or longest.get(e.name, 0) + _SLACK)
+        e: float(alert_deadline(rules, e.name, e.within_seconds))
         for e in context.runbook.expect.alerts
         if e.alert_class == "MustFire"
     }
@@ -152,7 +150,7 @@ def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:
     """
     history, expect = context.history(), context.runbook.expect
     if context.virtual and any(alerts.pending_must_fire(history, _only(expect, e), since[e]) for e in since):
-        stretch(context, max(since.values()), slowest(context.runbook.rules) + _SLACK)
+        stretch(context, max(since.values()), slowest(context.runbook.rules) + DEADLINE_SLACK)
 
 
 def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.result import PassageSummary, Statistics
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
+from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 from scenario_kit.model.observation import AlertTimeline, Interval
 from scenario_kit.model.scenario import AlertExpectation, Edge, Expect, GroundTruth, RootCause
 from scenario_kit.report import graph as propagation
@@ -164,3 +165,41 @@ def test_the_graph_is_layered_by_the_longest_way():
 def test_a_circle_ends():
     edges = (Edge(from_="Deployment/a", to="Deployment/b"), Edge(from_="Deployment/b", to="Deployment/a"))
     assert len(propagation.graph(GroundTruth(propagation=edges), {}).boxes) == 2
+
+
+def test_a_promised_alert_that_never_came_is_drawn_until_its_deadline():
+    silent = AlertExpectation(name="Silent", on="Deployment/web", within_seconds=300)
+    steps = (StepStatus(index=0, step="expectAlerts", outcome="Broken", started_at=0.0, finished_at=900.0),)
+    trial = msgspec.structs.replace(a_trial(), steps=steps)
+    chart = timeline.chart([trial], msgspec.structs.replace(EXPECT, alerts=(*EXPECT.alerts, silent)))
+    row = next(r for r in chart.rows if r.name == "Silent")
+    (bar,) = row.bars
+    assert (bar.state, bar.x, bar.told) == (
+        "missing",
+        chart.injected,
+        "repeat-1: Silent promised until +5:00, never fired",
+    )
+    assert not any(b.state == "missing" for r in chart.rows for b in r.bars if r.name == "Errors")
+    control = msgspec.structs.replace(trial, injected_at=None)
+    assert timeline.chart([control], msgspec.structs.replace(EXPECT, alerts=(silent,))).rows[0].name != "Silent"
+
+
+def test_the_page_opens_with_the_incident(report):
+    incident = Incident(
+        title="Carts fail", brief="Customers cannot buy.", app="otel-demo 2.2.0", causes=("Deployment/cart",),
+        faults=(BrokenTarget(name="f", type="t", target="Deployment/cart", parameters={"replicas": 0}),),
+        alerts=(PromisedAlert(name="Errors", on="Deployment/web", within_seconds=300),),
+        solutions=(NamedProcedure(name="scale", description="Scale it up"),),
+    )  # fmt: skip
+    changed = msgspec.structs.replace(report.validation, incident=incident)
+    text = html.render(msgspec.structs.replace(report, validation=changed))
+    for part in (
+        "Carts fail",
+        "Customers cannot buy.",
+        "otel-demo 2.2.0",
+        "replicas: 0",
+        "Errors on Deployment/web within 300 s",
+        "scale: Scale it up",
+    ):
+        assert part in text
+    assert text.index("Carts fail") < text.index('id="findings"')

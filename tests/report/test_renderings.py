@@ -3,12 +3,14 @@
 import json
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.model import Finding, Position, Severity, StepStatus, Verdict
 from scenario_kit.report import junit, markdown, sarif
 from scenario_kit.report.document import Report
+from scenario_kit.report.steps import step_rows
 
 FINDING = Finding(
     code="SK322", severity=Severity.ERROR, message="it did not fire → so what", step="expectAlerts", trial="t0"
@@ -89,3 +91,22 @@ def test_what_xml_cannot_write_is_replaced():
     found = Finding(code="SK411", severity=Severity.ERROR, message="red \x1b[31m ]]> <b> &", observed="\x00\x0b")
     (_, trial) = ET.fromstring(junit.render(report_of(1, findings=(found,)))).findall(".//testcase")
     assert trial.find("failure").get("message") == "SK411: red \ufffd[31m ]]> <b> &"
+
+
+def test_skipped_steps_are_one_line():
+    steps = [
+        StepStatus(index=i, step=f"step {i}", outcome=outcome, started_at=0.0, finished_at=1.0)
+        for i, outcome in enumerate(("Held", "Broken", "Skipped", "Skipped", "Skipped", "Held"))
+    ]
+    rows = list(step_rows(steps, 0.0))
+    assert [(r.name, r.outcome) for r in rows] == [
+        ("step 0", "Held"), ("step 1", "Broken"), ("3 steps", "Skipped"), ("step 5", "Held"),
+    ]  # fmt: skip
+    assert rows[2].message == "step 2, step 3, step 4"
+
+
+def test_a_correction_comes_before_the_next_command():
+    report = report_of(1)
+    changed = msgspec.structs.replace(report.validation, correction="SK322: promise what fires (s.yaml:3:1)")
+    lines = [line for line in markdown.render(msgspec.structs.replace(report, validation=changed)).splitlines() if line]
+    assert lines[2] == "Next: SK322: promise what fires (s.yaml:3:1); then `scenario-kit explain SK322`"

@@ -1,0 +1,37 @@
+"""What an incident is, as rows of a name and a text: the first part of every report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
+
+
+def incident_rows(incident: Incident) -> Iterator[tuple[str, str]]:
+    """Yield what the incident is: its title, what a solver reads, and the answer."""
+    yield "title", incident.title
+    yield "brief, all that a solver is told", incident.brief
+    options = f", options {json.dumps(incident.options)}" if incident.options else ""
+    yield "app", f"{incident.app}, {incident.load}{options}"
+    for fault in incident.faults:
+        yield "broken" if fault.role in ("Cause", "Sustaining") else fault.role.lower(), _name_fault(fault)
+    yield "root causes", ", ".join(incident.causes) or f"none: the outcome is {incident.outcome}"
+    yield "promised alerts", "; ".join(_name_alert(alert) for alert in incident.alerts) or "none"
+    yield from (("solution", _name_procedure(solution)) for solution in incident.solutions)
+    yield from (("decoy", _name_procedure(decoy)) for decoy in incident.decoys)
+
+
+def _name_fault(fault: BrokenTarget) -> str:
+    parameters = ", ".join(f"{name}: {json.dumps(value)}" for name, value in fault.parameters.items())
+    title = f": {fault.title}" if fault.title else ""
+    return f"{fault.name}, {fault.type} on {fault.target}" + (f" with {parameters}" if parameters else "") + title
+
+
+def _name_alert(alert: PromisedAlert) -> str:
+    on = f" on {alert.on}" if alert.on else ""
+    return f"{alert.name}{on}" + (f" within {alert.within_seconds} s" if alert.within_seconds else "")
+
+
+def _name_procedure(procedure: NamedProcedure) -> str:
+    return f"{procedure.name}: {procedure.description}" if procedure.description else procedure.name

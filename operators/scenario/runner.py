@@ -94,6 +94,7 @@ class TrialRun:
             app=runbook.app,
             now=clock.now,
             others=runbook.namespaces,
+            declared=runbook.reach,
         )
         store = ClusterStore(environment.cluster, management, self._name)
         evaluator = self._evaluator(spec, runbook, runbook.rules, clock)

@@ -14,8 +14,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.model import Object, Reference
-from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, namespaces, sides
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Finding, Object, Reference, Severity
+from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, sides
+from scenario_kit.model.chaos_reach import namespaces
+from scenario_kit.model.pod_selector import count, read
 from scenario_kit.ports import Cluster
 
 #: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).
@@ -51,10 +54,16 @@ class Chosen(NamedTuple):
 
 
 def chosen(cluster: Cluster, obj: Object, default_namespace: str) -> Chosen:
-    """The live pods that an experiment is aimed at now."""
-    targets, peers = sides(experiment(obj)[1])
-    found = select(cluster, targets, default_namespace)
-    return Chosen(found, None if peers is None else select(cluster, peers, default_namespace))
+    """The live pods that an experiment is aimed at now.
+
+    Raises:
+        AuthoringError: Chaos Mesh cannot read a selector.
+    """
+    home = obj["metadata"].get("namespace", default_namespace)
+    spec = experiment(obj)[1]
+    targets, peers = sides(spec)
+    found = _taken(spec, select(cluster, targets, home))
+    return Chosen(found, None if peers is None else _taken(spec["target"], select(cluster, peers, home)))
 
 
 def aimed_at(cluster: Cluster, namespace: str, *, at: str) -> list[Object]:
@@ -70,15 +79,27 @@ def started(cluster: Cluster, schedule: Reference, kind: str) -> list[Reference]
     return [reference(o) for o in found]
 
 
-def select(cluster: Cluster, selector: Mapping[str, Any], default_namespace: str) -> list[Object]:
-    """Live pods that a label selector names, oldest first; pods that are going away do not count."""
-    found: list[Object] = []
-    for namespace in selector.get("namespaces") or [default_namespace]:
-        if "pods" in selector:
-            named = (selector["pods"] or {}).get(namespace) or []
-            found += [p for n in named if (p := cluster.get(Reference("Pod", n, namespace)))]
-        else:
-            found += cluster.list("Pod", namespace, labels=selector.get("labelSelectors") or {})
+def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Object]:
+    """Live pods that a selector means, oldest first; pods that are going away do not count.
+
+    Raises:
+        AuthoringError: Chaos Mesh cannot read the selector.
+    """
+    try:
+        query = read(selector, home)
+    except ValueError as error:
+        raise AuthoringError(f"Chaos Mesh cannot read the selector: {error}", fix="correct the field") from error
+    nodes = cluster.list("Node") if query.by_node else []
+    if missing := query.missing_nodes(nodes):
+        raise AuthoringError(f"the selector names a node that is not there: {', '.join(missing)}")
+    if query.names:
+        named = [Reference("Pod", name, namespace) for namespace, names in query.names.items() for name in names]
+        found = [pod for ref in named if (pod := cluster.get(ref))]
+    else:
+        # The API server compares labels for us; the rest is ours.
+        labels = selector.get("labelSelectors") or {}
+        listed = (pod for namespace in query.namespaces for pod in cluster.list("Pod", namespace, labels=labels))
+        found = [pod for pod in listed if query.selects(pod, nodes)]
     alive = [
         p
         for p in found
@@ -89,10 +110,42 @@ def select(cluster: Cluster, selector: Mapping[str, Any], default_namespace: str
     return sorted(alive, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
 
 
+def _taken(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:
+    """The pods that a mode takes: the oldest, so that two runs take the same where Chaos Mesh would draw."""
+    try:
+        return pods[: count(str(side.get("mode", "")), str(side.get("value", "")), len(pods))]
+    except ValueError as error:
+        raise AuthoringError(f"Chaos Mesh cannot read {error}", fix="write a number that fits the mode") from error
+
+
+def nobody(name: str) -> tuple[str, tuple[Finding, ...]]:
+    """What is to be said of an experiment that selects no pod, as message and finding."""
+    message = f"the selector of {name} matches no running pod"
+    finding = Finding(
+        code="SK111",
+        severity=Severity.ERROR,
+        message=message,
+        observed="no running pod",
+        expected="pods of the app, for every field of the selector",
+        why="an experiment that selects no pod breaks nothing",
+        fix="aim the fault at a workload that has pods",
+    )
+    return message, (finding,)
+
+
 def bind(template: Object, pods: Chosen) -> Object:
-    """The chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1); a Schedule as it is."""
+    """The chaos object with its selectors replaced by exactly these pods (chaos-mesh.md C1).
+
+    A Schedule keeps its selectors, but says where they look: without Chaos Mesh's webhooks that would be everywhere.
+    """
     bound = copy.deepcopy(template)
-    if bound["kind"] != SCHEDULE:
+    if bound["kind"] == SCHEDULE:
+        _, spec = experiment(bound)
+        for side in (spec, spec.get("target")):
+            selector = side.get("selector") if isinstance(side, dict) else None
+            if selector is not None and not selector.get("pods") and not selector.get("namespaces"):
+                selector["namespaces"] = [bound["metadata"]["namespace"]]
+    else:
         bound["spec"] |= _exactly(pods.targets)
         if pods.peers is not None:
             bound["spec"]["target"] |= _exactly(pods.peers)

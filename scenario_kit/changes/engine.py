@@ -14,6 +14,7 @@ import msgspec
 from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places
 from scenario_kit.changes.fields import touched, wanted
 from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Entry, Receipt, Store
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.changes.workloads import pods
@@ -188,6 +189,7 @@ class Engine:
 
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
         scene = self._scene
+        demand(change, scene.reach, scene.namespace)
         change, chosen = places.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         entries = []
         if change.run:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
 from scenario_kit.changes.fields import RESTARTED
+from scenario_kit.changes.reach import demand
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
@@ -27,7 +28,8 @@ from scenario_kit.ports import Cluster
 class Scene:
     """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time.
 
-    ``others`` are the real names of the app's further namespaces, by the symbolic ones.
+    ``others`` are the real names of the app's further namespaces, by the symbolic ones; ``declared`` those of others in
+    which chaos may act as well.
     """
 
     cluster: Cluster
@@ -35,11 +37,17 @@ class Scene:
     app: App
     now: Callable[[], float]
     others: Mapping[str, str] = field(default_factory=dict)
+    declared: frozenset[str] = frozenset()
 
     @property
     def everywhere(self) -> tuple[str, ...]:
         """The real names of all namespaces of the app."""
         return (self.namespace, *self.others.values())
+
+    @property
+    def reach(self) -> frozenset[str]:
+        """The namespaces in which chaos may act."""
+        return self.declared | {*self.everywhere}
 
     def reference(self, text: str) -> Reference:
         """A reference of a change, with the real namespace filled in."""
@@ -83,7 +91,12 @@ def targets(scene: Scene, change: Change) -> list[Reference]:
 
 
 def send(scene: Scene, change: Change) -> None:
-    """Perform the write of a change (all but restarts through zero, which take several)."""
+    """Perform the write of a change (all but restarts through zero, which take several).
+
+    Raises:
+        AuthoringError: it cannot be made, or its chaos leads out of the app.
+    """
+    demand(change, scene.reach, scene.namespace)
     handler = _SENDERS.get(change.operation)
     if handler is None:
         raise AuthoringError(
@@ -210,10 +223,8 @@ def _chaos(scene: Scene, change: Change) -> None:
     template = _placed(change.chaos, scene.namespace)
     pods = chaos.chosen(scene.cluster, template, scene.namespace)
     if pods.nobody:
-        raise AuthoringError(
-            f"the selector of {template['kind']}/{template['metadata']['name']} matches no running pod",
-            fix="aim the fault at a workload that has pods",
-        )
+        name = f"{template['kind']}/{template['metadata']['name']}"
+        raise AuthoringError(*chaos.nobody(name), fix="aim the fault at a workload that has pods")
     scene.cluster.create(chaos.bind(template, pods))
 
 

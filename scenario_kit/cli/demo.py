@@ -176,6 +176,7 @@ class Demo:
             app=runbook.app,
             now=time.time,
             others=runbook.namespaces,
+            declared=runbook.reach,
         )
         for change in procedure.solution.changes:
             send(scene, change)

@@ -39,6 +39,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     probes,
     procedures,
     queries,
+    reach,
     references,
     reserved,
     respelt,

@@ -14,6 +14,8 @@ from scenario_kit.load.mistakes import mistakes
 from scenario_kit.load.suggest import only
 from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.model.chaos_reach import selections
+from scenario_kit.model.pod_selector import read
 from scenario_kit.schema.chaos import kinds, object_schema
 
 #: Ways to choose pods that need a number, which the CRDs leave to the manager.
@@ -89,6 +91,19 @@ def _written(positions: Positions, place: Place, manifest: Object) -> Iterator[P
             place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs
         )
     yield from _uncounted(place, kind, spec)
+    yield from _unread(place, manifest)
+
+
+def _unread(place: Place, manifest: Object) -> Iterator[Problem]:
+    """Selectors that the manager cannot read: it reports that in an event, and selects nothing."""
+    for keys, selector in selections(manifest):
+        try:
+            read(selector, "")
+        except ValueError as error:
+            field, _, words = str(error).partition(": ")
+            where: Place = (*place, *keys, field)
+            message = f"Chaos Mesh cannot read `{'.'.join(map(str, keys))}.{field}`"
+            yield Problem(where, message, words, "what a selector of Kubernetes may say", "correct the field")
 
 
 def _uncounted(place: Place, kind: str, spec: Any) -> Iterator[Problem]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, Procedure, reference_of
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.model.label_selector import admits, of_object
+from scenario_kit.model.pod_selector import LIVE, read
 from scenario_kit.model.reference import symbolic_name
 from scenario_kit.render import after
 
-#: Parts of a Chaos Mesh selector that can be judged by labels alone.
-_JUDGED = {"namespaces", "labelSelectors", "expressionSelectors"}
+#: Parts of a Chaos Mesh selector that say more than a rendered workload does: on which nodes its pods will be.
+_LIVE_PARTS = {"nodes", "nodeSelectors"}
 #: Kinds that make pods, and the pod itself.
 _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod")
 #: Changes after which the rendered objects are not what the cluster holds.
@@ -107,18 +110,67 @@ def _of_experiment(
     peers = spec.get("target")
     ends = [("the target of the ", peers.get("selector"))] if isinstance(peers, Mapping) else []
     for of, selector in [("the ", spec.get("selector")), *ends]:
-        if not isinstance(selector, Mapping) or not all(_at_home(n, app) for n in selector.get("namespaces") or []):
+        if not isinstance(selector, Mapping):
             continue
-        if "pods" in selector:
+        try:
+            query = read(selector, app.namespace, unknown=LIVE)
+        except ValueError:
+            continue  # another rule says so
+        if not all(_at_home(namespace, app) for namespace in query.namespaces):
+            continue  # another rule says so
+        pods = list(_future(objects, app))
+        if query.names:
+            wanted = [f"{ns}/{name}" for ns, names in query.names.items() for name in names]
+            lost = [each for each in wanted if not any(_may_be(each, pod) for pod in pods)]
+            if lost and "{{" not in lost[0]:
+                yield f"{of}{kind} names a pod that the app does not have", lost[0], "a pod of the app"
             continue
-        plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
-        found = _selected(objects, plain, app)
+        found = {pod.of for pod in pods if query._replace(nodes=(), node_labels={}).selects(pod.object)}
         if not found:
-            yield f"{of}{kind} selects no pod", _shown(plain), "labels of pods of the app"
-        elif of == "the " and aim and not found <= aim and set(selector) <= _JUDGED:
+            yield f"{of}{kind} selects no pod", _told(selector), "what pods of the app have"
+        elif of == "the " and aim and not found <= aim and _judged(selector):
             others = ", ".join(sorted(str(ref) for ref in found - aim)[:3])
             message = f"the {kind} selects pods of {others}, at which the fault is not aimed"
-            yield message, _shown(plain), " or ".join(sorted(str(ref) for ref in aim))
+            yield message, _told(selector), " or ".join(sorted(str(ref) for ref in aim))
+
+
+def _judged(selector: Mapping[str, Any]) -> bool:
+    return not _LIVE_PARTS & set(selector) and not LIVE & set(selector.get("fieldSelectors") or {})
+
+
+class _Pod(NamedTuple):
+    """A pod as a workload will make it; ``names`` is a pattern where the cluster completes its name."""
+
+    of: Reference
+    object: Object
+    names: re.Pattern[str]
+
+
+def _future(objects: Sequence[Object], app: App) -> Iterator[_Pod]:
+    for obj in objects:
+        ref, template = _made_by(obj, app)
+        if template is None:
+            continue
+        name, replicas = obj["metadata"]["name"], int((obj.get("spec") or {}).get("replicas", 1))
+        exact = {"Pod": "", "StatefulSet": f"-(?:{'|'.join(map(str, range(replicas)))})"}.get(obj["kind"], "-.+")
+        metadata = {**(template.get("metadata") or {}), "name": name}
+        metadata["namespace"] = obj["metadata"].get("namespace", app.namespace)
+        pod = {"metadata": metadata, "spec": template.get("spec") or {}, "status": {"phase": "Running"}}
+        yield _Pod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
+
+
+def _may_be(name: str, pod: _Pod) -> bool:
+    return pod.names.fullmatch(name) is not None
+
+
+def _told(selector: Mapping[str, Any]) -> str:
+    """A selector as a message shows it."""
+    plain = {"matchLabels": selector.get("labelSelectors"), "matchExpressions": selector.get("expressionSelectors")}
+    shown = [_shown(plain)] if any(plain.values()) else []
+    for field in ("annotationSelectors", "fieldSelectors"):
+        shown += [f"{field} {key}={value}" for key, value in (selector.get(field) or {}).items()]
+    shown += [f"phase {phase}" for phase in selector.get("podPhaseSelectors") or ()]
+    return ", ".join(shown) or "every pod"
 
 
 def _at_home(namespace: object, app: App) -> bool:
@@ -149,41 +201,30 @@ def _behind(objects: Sequence[Object], app: App) -> dict[Reference, set[Referenc
 def _pods(objects: Sequence[Object], app: App) -> Iterator[tuple[Reference, Mapping[str, Any]]]:
     """Everything of the app's namespaces that makes pods, and their labels."""
     for obj in objects:
-        if obj["kind"] not in _MAKERS:
-            continue
-        ref, spec = reference_of(obj, app.namespace), obj.get("spec") or {}
-        if obj["kind"] == "CronJob":
-            spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-        template = obj if obj["kind"] == "Pod" else spec.get("template")
-        if ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping):
-            yield ref.groupless, (template.get("metadata") or {}).get("labels") or {}
+        ref, template = _made_by(obj, app)
+        if template is not None:
+            yield ref, (template.get("metadata") or {}).get("labels") or {}
+
+
+def _made_by(obj: Object, app: App) -> tuple[Reference, Mapping[str, Any] | None]:
+    """What an object is called, and the template of its pods; None where it makes none in the app's namespaces."""
+    ref, spec = reference_of(obj, app.namespace), obj.get("spec") or {}
+    if obj["kind"] not in _MAKERS:
+        return ref, None
+    if obj["kind"] == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    template = obj if obj["kind"] == "Pod" else spec.get("template")
+    here = ref.namespace in ("app", *app.namespaces) and isinstance(template, Mapping)
+    return ref.groupless, template if here else None
 
 
 def _selected(objects: Sequence[Object], selector: Mapping[str, Any], app: App) -> set[Reference]:
-    """What makes pods that a label selector of Kubernetes matches."""
-    wanted, tests = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return {ref for ref, _ in _pods(objects, app)}
-    return {
-        ref
-        for ref, labels in _pods(objects, app)
-        if wanted.items() <= labels.items() and all(_passes(labels, test) for test in tests)
-    }
-
-
-def _passes(labels: Mapping[str, Any], test: Mapping[str, Any]) -> bool:
-    value, values = labels.get(test.get("key", "")), test.get("values") or []
-    match test.get("operator"):
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            return True
+    """What makes pods that a label selector of Kubernetes matches; all of them where it cannot be read."""
+    try:
+        wanted = of_object(selector)
+    except ValueError:
+        wanted = frozenset()
+    return {ref for ref, labels in _pods(objects, app) if admits(wanted, labels)}
 
 
 def _shown(selector: Mapping[str, Any]) -> str:

@@ -52,14 +52,6 @@ def sides(spec: Object) -> Sides:
     return Sides(spec.get("selector") or {}, (other.get("selector") or {}) if isinstance(other, Mapping) else None)
 
 
-def namespaces(obj: Object) -> frozenset[str]:
-    """The namespaces that a chaos object names to select pods from; none of one that selects nothing by itself."""
-    if not obj.get("spec"):
-        return frozenset()
-    selectors = (each or {} for each in sides(experiment(obj)[1]))
-    return frozenset(n for s in selectors for n in (*(s.get("namespaces") or ()), *(s.get("pods") or {})))
-
-
 def marks(obj: Object) -> str:
     """How the experiment of a chaos object shows in the app's own objects; empty where it does not."""
     kind, spec = experiment(obj)

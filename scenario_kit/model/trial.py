@@ -12,6 +12,7 @@ import msgspec
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.chaos_reach import declared
 from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
 from scenario_kit.model.noise import Source
@@ -105,6 +106,11 @@ class Runbook(Value, frozen=True, kw_only=True):
     def everywhere(self) -> tuple[str, ...]:
         """The real names of all namespaces of the app, the one where users enter it first."""
         return (self.namespace, *self.namespaces.values())
+
+    @property
+    def reach(self) -> frozenset[str]:
+        """The real names of all namespaces in which chaos may act: the app's, and those that a fault declares."""
+        return declared(need for f in self.faults for need in f.requires) | {*self.everywhere}
 
     @property
     def outcome(self) -> Outcome:

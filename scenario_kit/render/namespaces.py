@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.model import APP_NAMESPACE, App, Change, Check, Fault, Object, Reference
+from scenario_kit.model.chaos_reach import is_chaos, respelled
 from scenario_kit.model.reference import WORKLOADS, real_name, symbolic_name
 from scenario_kit.render.app import CLUSTER_KINDS
 from scenario_kit.render.objects import pod_labels
@@ -76,7 +77,7 @@ def placed(fault: Fault, app: App, objects: Sequence[Object], namespace: str, be
         there = name in app.namespaces or (name == APP_NAMESPACE and beside != APP_NAMESPACE)
         return real_name(namespace, name) if there else name
 
-    fault = _each(fault, lambda change: _made(change, real))
+    fault = _each(fault, lambda change: _looking(_made(change, real), app, namespace))
     everywhere = (namespace, *used(app, objects, namespace).values())
     if len(everywhere) == 1:
         return fault
@@ -148,6 +149,7 @@ def settled(change: Change, app: App, namespace: str) -> Change:
     end in the name that a namespace has by convention, end in its real one.
     """
     made = _made(as_written(change, app), lambda n: real_name(namespace, n) if n in app.namespaces else n)
+    made = _looking(made, app, namespace)
     names = {real_name(app.namespace, s): real_name(namespace, s) for s in (APP_NAMESPACE, *app.namespaces)}
     document = made.to_json()
     body = document[made.operation]
@@ -182,6 +184,23 @@ def _made(change: Change, spelled: Callable[[str], str]) -> Change:
     return change
 
 
+def _looking(change: Change, app: App, namespace: str) -> Change:
+    """The change with chaos that looks for pods in the app's namespaces by their real names.
+
+    An author writes them by their symbols, or by the names that they have by convention.
+    """
+
+    def real(name: str) -> str:
+        symbol = symbolic_name(name, app.namespace)
+        return real_name(namespace, symbol) if symbol == APP_NAMESPACE or symbol in app.namespaces else name
+
+    for field in ("create", "apply", "chaos"):
+        manifest = getattr(change, field)
+        if manifest is not None and is_chaos(manifest):
+            change = msgspec.structs.replace(change, **{field: respelled(manifest, real)})
+    return change
+
+
 def named(check: Check) -> str:
     """The reference of what a check is about; empty where it names no object."""
     for kind, field in _NAMED.items():
@@ -210,7 +229,7 @@ def _settled(manifest: Object, beside: str, homes: Homes) -> Object:
 
 def _aimed(manifest: Object, homes: Homes) -> Object:
     """Chaos of any kind, Schedules included, with selectors that look in the namespaces of the pods they describe."""
-    if not str(manifest.get("apiVersion", "")).startswith("chaos-mesh.org/"):
+    if not is_chaos(manifest):
         return manifest
 
     def aimed(node: Any) -> Any:

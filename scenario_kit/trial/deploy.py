@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, settled
+from scenario_kit.changes import chaos, reach, settled
 from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureError, NotFound
@@ -38,7 +38,12 @@ _SOLVER_ROLE: Final = "oncall"
 
 
 def deploy(context: Context) -> list[Finding]:
-    """Create the namespace and the app's objects, and wait until every workload is available."""
+    """Create the namespace and the app's objects, and wait until every workload is available.
+
+    Nothing is created for a runbook with chaos that would leave the app.
+    """
+    if strays := _strays(context):
+        return strays
     if context.baseline() is None:
         _refuse_foreign(context)
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
@@ -53,6 +58,14 @@ def deploy(context: Context) -> list[Finding]:
         context.wait(context.clock.now() + (TICK if context.virtual else 2))
     _remember(context)
     return []
+
+
+def _strays(context: Context) -> list[Finding]:
+    """What any change of the runbook would reach outside of the app, whether or not this trial makes it."""
+    runbook = context.runbook
+    changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
+    changes += [c for p in runbook.procedures for c in p.solution.changes]
+    return list(reach.findings(changes, runbook.reach, context.namespace))
 
 
 def _refuse_foreign(context: Context) -> None:

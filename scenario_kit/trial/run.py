@@ -141,7 +141,7 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
             outcome = "Broken" if broken else "Held"
             break
         except (AuthoringError, GuardRailError) as problem:
-            findings, outcome = [_authoring(problem)], "Broken"
+            findings, outcome = _authoring(problem), "Broken"
             break
         except CapabilityMissing as lack:
             findings, outcome, message = [_lacking(lack)], "Infra", lack.message
@@ -243,8 +243,10 @@ def _finish(name: str, status: TrialStatus, outcome: Literal["Held", "Broken", "
     return finished.with_condition("Succeeded", "True" if outcome == "Held" else "False", reason, "")
 
 
-def _authoring(problem: AuthoringError | GuardRailError) -> Finding:
-    return Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+def _authoring(problem: AuthoringError | GuardRailError) -> list[Finding]:
+    if isinstance(problem, AuthoringError) and problem.findings:
+        return list(problem.findings)
+    return [Finding(code="SK301", severity=Severity.ERROR, message=problem.message, fix=problem.fix)]
 
 
 def _lacking(problem: CapabilityMissing) -> Finding:

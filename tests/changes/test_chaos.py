@@ -157,3 +157,66 @@ def test_a_schedule_is_gone_when_what_it_started_is(engine, cluster):
 def test_where_a_schedule_has_the_experiment(kind, key):
     assert schedule_key(kind) == key
     assert experiment({"kind": "Schedule", "spec": {"type": kind, key: {"mode": "all"}}}) == (kind, {"mode": "all"})
+
+
+def aimed(**selector):
+    """An experiment on pods of the app that fit the whole selector."""
+    spec = {"action": "pod-failure", "mode": "all", "selector": {"namespaces": [NS], **selector}}
+    return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "pod-1"}, "spec": spec}
+
+
+POD_CHAOS = Reference("PodChaos", "pod-1", NS, "chaos-mesh.org")
+
+
+@pytest.mark.parametrize(
+    ("selector", "bound"),
+    [
+        ({"expressionSelectors": [{"key": "app", "operator": "In", "values": ["cart"]}]}, ["cart-1"]),
+        ({"expressionSelectors": [{"key": "app", "operator": "NotIn", "values": ["cart"]}]}, ["web-1"]),
+        ({"fieldSelectors": {"metadata.name": "web-1"}}, ["web-1"]),
+        ({"podPhaseSelectors": ["!Pending"]}, ["cart-1", "web-1"]),
+        ({"labelSelectors": {"app": "web"}, "podPhaseSelectors": ["Running"]}, ["web-1"]),
+        ({"pods": {NS: ["cart-1", "ghost"]}}, ["cart-1"]),
+    ],
+)
+def test_the_whole_selector_counts(engine, cluster, selector, bound):
+    do(engine, aimed(**selector))
+    assert sorted(cluster.get(POD_CHAOS)["spec"]["selector"]["pods"][NS]) == bound
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {"annotationSelectors": {"chaos": "on"}},
+        {"podPhaseSelectors": ["Failed"]},
+        {"fieldSelectors": {"spec.nodeName": "worker-7"}},
+        {"nodeSelectors": {"zone": "z"}},
+        {"expressionSelectors": [{"key": "app", "operator": "DoesNotExist"}]},
+    ],
+)
+def test_a_selector_that_fits_no_pod_is_told_by_the_code_of_lint(engine, cluster, selector):
+    with pytest.raises(AuthoringError) as refused:
+        do(engine, aimed(**selector))
+    assert [finding.code for finding in refused.value.findings] == ["SK111"]
+    assert cluster.get(POD_CHAOS) is None
+
+
+def test_a_node_that_is_not_there_selects_nothing(engine):
+    with pytest.raises(AuthoringError, match="worker-7"):
+        do(engine, aimed(nodes=["worker-7"]))
+
+
+@pytest.mark.parametrize(("mode", "value", "bound"), [("one", "", 1), ("fixed", "1", 1), ("fixed-percent", "51", 2)])
+def test_a_mode_takes_the_oldest_pods(engine, cluster, mode, value, bound):
+    manifest = aimed()
+    manifest["spec"] |= {"mode": mode, "value": value}
+    do(engine, manifest)
+    spec = cluster.get(POD_CHAOS)["spec"]
+    assert (spec["mode"], len(spec["selector"]["pods"][NS])) == ("all", bound)
+
+
+def test_a_schedule_says_where_it_looks(engine, cluster):
+    manifest = schedule()
+    del manifest["spec"]["networkChaos"]["selector"]["namespaces"]
+    do(engine, manifest)
+    assert cluster.get(SCHEDULE)["spec"]["networkChaos"]["selector"]["namespaces"] == [NS]

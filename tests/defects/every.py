@@ -3,6 +3,7 @@
 from tests.defects import (  # noqa: F401 - each registers its kinds
     alerts,
     briefs,
+    chaos,
     claims,
     faults,
     forms,

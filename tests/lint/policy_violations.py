@@ -66,8 +66,18 @@ def hint_by_parameter(spec: Spec) -> None:
 #: A token of a form that only real ones have, put together here so that no scanner finds it in this file.
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 
+STRANGERS = {"namespaces": ["kube-system"], "labelSelectors": {"k8s-app": "kube-dns"}}
+
+
+def killing(selector: dict[str, Any]) -> dict[str, Any]:
+    """An experiment on the pods of a selector."""
+    body = {"action": "pod-kill", "mode": "all", "selector": selector}
+    return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"}, "spec": body}
+
+
 #: Scenarios: the change of `spec`, and of the folder, in tests of their own below.
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
+    "SK150": decoy({"chaos": killing(STRANGERS)}),
     "SK201": decoy(pod(containers=[{"name": "main", "image": "busybox"}])),
     "SK202": decoy(pod(hostNetwork=True)),
     "SK203": decoy(role("ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}])),
@@ -164,6 +174,10 @@ def asked(expr: str) -> list[Edit]:
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
+    "SK150": [
+        Put(("changes", 2), {"chaos": {**killing(STRANGERS), "metadata": {"name": "{{ neutral('pod') }}"}}}),
+        Put(("requires",), ["real-data-plane", "chaos-mesh"]),
+    ],
     "SK117": asked("sum(up"),
     "SK118": asked("sum(up{pod=~'frontend.*'})"),
     "SK119": asked("sum(up{service_name='carts-and-more'})"),

@@ -194,10 +194,31 @@ def test_the_other_end_of_a_partition_may_be_anything_but_nothing(tmp_path: Path
     assert codes(scenario(lambda s: None, tmp_path / "two", own_fault(**spec, target=nobody))) == ["SK111"]
 
 
-def test_selectors_of_other_namespaces_are_trusted(tmp_path: Path) -> None:
+def test_what_a_selector_of_other_namespaces_selects_is_not_asked(tmp_path: Path) -> None:
     selector = {"namespaces": ["kube-system"], "labelSelectors": {"component": "etcd"}}
 
-    assert codes(scenario(lambda s: None, tmp_path, own_fault(selector=selector))) == []
+    assert set(codes(scenario(lambda s: None, tmp_path, own_fault(selector=selector)))) == {"SK150"}
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ({"annotationSelectors": {"chaos": "on"}}, ["SK111"]),
+        ({"podPhaseSelectors": ["Failed"]}, ["SK111"]),
+        ({"podPhaseSelectors": ["!Pending"]}, []),
+        ({"fieldSelectors": {"spec.nodeName": "worker-1"}}, []),
+        ({"fieldSelectors": {"spec.serviceAccountName": "nobody"}}, ["SK111"]),
+        ({"nodeSelectors": {"zone": "a"}}, []),
+        ({"expressionSelectors": [{"key": "opentelemetry.io/name", "operator": "DoesNotExist"}]}, ["SK111"]),
+        ({"pods": {"otel-demo": ["cart-5d8f7c6b9-x2x8p"]}}, []),
+        ({"pods": {"otel-demo": ["kart-1"]}}, ["SK111"]),
+        ({"annotationSelectors": {"chaos": "on and on"}}, ["SK127"]),
+        ({"fieldSelectors": {"spec.hostNetwork": "true"}}, ["SK127"]),
+    ],
+)
+def test_every_field_of_a_selector_counts(selector: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
+    whole = {"namespaces": ["otel-demo"], "labelSelectors": {"opentelemetry.io/name": "cart"}, **selector}
+    assert codes(scenario(lambda s: None, tmp_path, own_fault(selector=whole))) == expected
 
 
 def test_a_solution_after_which_a_service_selects_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.chaos import namespaces, schedule_key, sides
+from scenario_kit.model.chaos import schedule_key, sides
+from scenario_kit.model.chaos_reach import namespaces
 
 SHOP = {"namespaces": ["shop"]}
 

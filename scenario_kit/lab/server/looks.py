@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scenario_kit.lab.server.selectors import Requirement, Selector, parse
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.settled.facts import condition
 from scenario_kit.lab.server.store import Store
 from scenario_kit.model import Object
+from scenario_kit.model.label_selector import Requirement, Selector, parse
 
 KIND: Final = "HorizontalPodAutoscaler"
 _AGENT_BEGINS, _AGENT_ENDS = "kube-controller-manager", "/horizontal-pod-autoscaler"

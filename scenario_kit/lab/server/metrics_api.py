@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-from scenario_kit.lab.server import selectors
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.serving import Answer, Request, server, told
 from scenario_kit.lab.telemetry.resource_metrics import (
@@ -23,7 +22,7 @@ from scenario_kit.lab.telemetry.resource_metrics import (
 )
 from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.world import TICK_SECONDS
-from scenario_kit.model import Object
+from scenario_kit.model import Object, label_selector
 
 _LOG = logging.getLogger(__name__)
 _GROUP, _, _VERSION = API_VERSION.partition("/")
@@ -85,7 +84,7 @@ class MetricsApi:
         if request.method != "GET" or query.get("watch") in ("1", "true"):
             return _status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         try:
-            labels, fields = (selectors.parse(query.get(key, "")) for key in ("labelSelector", "fieldSelector"))
+            labels, fields = (label_selector.parse(query.get(key, "")) for key in ("labelSelector", "fieldSelector"))
         except ValueError as error:
             return _status(400, "BadRequest", str(error))
         plural, namespace, name = match["plural"], match["namespace"] or "", match["name"] or ""
@@ -127,10 +126,10 @@ def serve(api: MetricsApi, port: int, tls: ssl.SSLContext) -> ThreadingHTTPServe
     return server(api.answer, port, name="metrics-server", any_host=True, tls=tls)
 
 
-def _chosen(each: Object, labels: selectors.Selector, fields: selectors.Selector) -> bool:
+def _chosen(each: Object, labels: label_selector.Selector, fields: label_selector.Selector) -> bool:
     meta = each["metadata"]
     named = {f"metadata.{key}": meta[key] for key in ("name", "namespace") if key in meta}
-    return selectors.admits(labels, meta.get("labels") or {}) and selectors.admits(fields, named)
+    return label_selector.admits(labels, meta.get("labels") or {}) and label_selector.admits(fields, named)
 
 
 def _missing(plural: str, namespace: str, name: str) -> _Told:

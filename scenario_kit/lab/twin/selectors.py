@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
 from scenario_kit.model.base import Object
+from scenario_kit.model.label_selector import admits, of_object
 
 Labels = Mapping[str, str]
 
@@ -28,20 +29,7 @@ class Party(NamedTuple):
 
 def matches(selector: Object | None, labels: Labels) -> bool:
     """Whether a label selector selects these labels; an empty selector selects everything, None nothing."""
-    if selector is None:
-        return False
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_expression(e, labels) for e in selector.get("matchExpressions") or ())
-
-
-def _expression(expression: Object, labels: Labels) -> bool:
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or ()
-    if operator == "In":
-        return bool(labels.get(key) in values)
-    if operator == "NotIn":
-        return bool(labels.get(key) not in values)
-    return bool((key in labels) == (operator == "Exists"))
+    return selector is not None and admits(of_object(selector), labels)
 
 
 def allowed(policies: Sequence[Object], source: Party, target: Party, port: int, protocol: str = "TCP") -> bool:

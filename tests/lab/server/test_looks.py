@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.server.looks import Looks, asks, requirements, within
-from scenario_kit.lab.server.selectors import parse
 from scenario_kit.lab.server.store import Store
+from scenario_kit.model.label_selector import parse
 
 AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from scenario_kit.lab.server.kinds import CHILD_KINDS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos import ONE_SHOT, namespaces
+from scenario_kit.model.chaos import ONE_SHOT
+from scenario_kit.model.chaos_reach import namespaces
 
 #: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
 #: doubling, so by then it has tried some eight times. The same goes for what it does not revisit (nothing selected).

@@ -1,0 +1,77 @@
+"""What keeps chaos inside of the app: a change that leads out of it is refused before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change, Finding, Object, Reference, Severity
+from scenario_kit.model.chaos import GROUP, SCHEDULE
+from scenario_kit.model.chaos_reach import Stray, is_chaos, strays
+
+CODE: Final = "SK150"
+WHY: Final = "chaos that selects beyond the app breaks what is not the scenario's to break, and what nobody puts right"
+FIX: Final = "select pods of the app only: `namespaces: ['{{ target.namespace }}']`"
+_SPEC: Final = "/spec"
+
+
+def demand(change: Change, own: Container[str], home: str) -> None:
+    """Refuse a change whose chaos leads out of the namespaces ``own``; what names none is in ``home``.
+
+    Raises:
+        AuthoringError: with a finding for each way out.
+    """
+    if found := tuple(findings([change], own, home)):
+        raise AuthoringError(found[0].message, found, fix=FIX)
+
+
+def findings(changes: Iterable[Change], own: Container[str], home: str) -> Iterator[Finding]:
+    """A finding for each part of a change that leads out of the app."""
+    for change in changes:
+        manifest = change.chaos or change.create or change.apply
+        if manifest and is_chaos(manifest):
+            name = f"{manifest['kind']}/{manifest['metadata']['name']}"
+            for stray in strays(manifest, own, home):
+                yield _finding(told(name, stray), f"{spelled(stray)}: {stray.value}")
+        elif rewrites(change):
+            yield _finding(f"the patch of {change.target} writes the spec of a chaos object", "a patch of `spec`")
+
+
+def told(name: str, stray: Stray) -> str:
+    """What is to be said of a part of an object that leads out of the app."""
+    return f"{name} reaches {stray.where}, outside of the app"
+
+
+def spelled(stray: Stray) -> str:
+    """Where it stands, as a path."""
+    return ".".join(map(str, stray.keys))
+
+
+def rewrites(change: Change) -> bool:
+    """Whether a patch writes the spec of a chaos object: Chaos Mesh refuses it, and what it would select is unknown."""
+    if change.patch is None:
+        return False
+    ref, patch = Reference.parse(change.patch.target), change.patch.patch
+    if ref.group != GROUP and (ref.group or not (ref.kind == SCHEDULE or ref.kind.endswith("Chaos"))):
+        return False
+    if isinstance(patch, Mapping):
+        return "spec" in patch
+    return any(_of_spec(operation) for operation in patch)
+
+
+def _of_spec(operation: Object) -> bool:
+    path = str(operation.get("path", ""))
+    return path in ("", _SPEC) or path.startswith(f"{_SPEC}/")
+
+
+def _finding(message: str, observed: str) -> Finding:
+    return Finding(
+        code=CODE,
+        severity=Severity.ERROR,
+        message=message,
+        observed=observed,
+        expected="selectors of pods in the app's own namespaces",
+        why=WHY,
+        fix=FIX,
+    )

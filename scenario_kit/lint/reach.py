@@ -1,0 +1,62 @@
+"""SK150: chaos stays inside of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.changes import reach
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.spot import site_of
+from scenario_kit.model import APP_NAMESPACE, App
+from scenario_kit.model.chaos_reach import declared, is_chaos, strays
+from scenario_kit.model.reference import real_name
+from scenario_kit.render.objects import spelled
+
+
+@rule(
+    reach.CODE,
+    why=reach.WHY,
+    bad="selector: {namespaces: [kube-system], labelSelectors: {k8s-app: kube-dns}}",
+    good='selector: {namespaces: ["{{ target.namespace }}"], labelSelectors: "{{ pod_selector(target) }}"}',
+    fix=reach.FIX,
+    about=("Scenario", "Fault"),
+)
+def outside(case: Case | FaultCase) -> Iterator[Problem]:
+    """Chaos reaches beyond the app."""
+    seen: set[tuple[Place, str]] = set()
+    for problem in _found(case):
+        if (problem.place, problem.observed) not in seen:  # names are drawn for each rendering
+            seen.add((problem.place, problem.observed))
+            yield problem
+
+
+def _found(case: Case | FaultCase) -> Iterator[Problem]:
+    for one in case.written:
+        if not is_chaos(one.object):
+            continue
+        app, name = one.stage.app, spelled(one.object)
+        own = _homes(app) | declared(_requires(case))
+        known = {(s.keys, s.value) for s in strays(one.was, own, app.namespace)} if one.was else set()
+        for stray in strays(one.object, own, app.namespace):
+            if (stray.keys, stray.value) not in known and "{{" not in stray.value:  # or it is not rendered yet
+                site = site_of(case, one.stage, stray.keys, stray.value)
+                place, position = (site.place, site.position) if site else (one.stage.place, None)
+                observed = f"{reach.spelled(stray)}: {stray.value}"
+                expected = "pods in the app's own namespaces"
+                yield Problem(place, reach.told(name, stray), observed, expected, position=position)
+    for stage in case.stages:
+        for change in stage.changes:
+            if reach.rewrites(change):
+                message = f"the patch of {change.target} writes the spec of a chaos object"
+                yield Problem(stage.place, message, "a patch of `spec`", "another object in its place")
+
+
+def _requires(case: Case | FaultCase) -> Iterator[str]:
+    faults = case.faults.values() if isinstance(case, Case) else (case.fault,)
+    return (need for fault in faults for need in fault.requires)
+
+
+def _homes(app: App) -> frozenset[str]:
+    return frozenset(real_name(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces))

@@ -1,0 +1,112 @@
+"""Label selectors, as text (in queries, in annotations) and as objects: one reading of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+_KEY = r"(?P<key>[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?)"
+_SET = re.compile(rf"\s*{_KEY}\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)\s*")
+_EQUAL = re.compile(rf"\s*{_KEY}\s*(?P<operator>==|=|!=)\s*(?P<values>[-A-Za-z0-9_./]*)\s*")
+_EXISTS = re.compile(rf"\s*(?P<operator>!?)\s*{_KEY}\s*")
+
+
+class Requirement(NamedTuple):
+    """One part of a selector. ``values`` are None where only the key matters; ``wanted`` is False for an exclusion."""
+
+    key: str
+    values: frozenset[str] | None
+    wanted: bool
+
+    def admits(self, fields: Mapping[str, str]) -> bool:
+        """Whether the fields meet it. What lacks the key is not excluded by a value."""
+        found = self.key in fields and (self.values is None or fields[self.key] in self.values)
+        return found == self.wanted
+
+
+Selector = frozenset[Requirement]
+
+#: What the API server takes as the value of a label, and as its key.
+_VALUE: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_NAME: Final = re.compile(
+    r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+)
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+def parse(text: str) -> Selector:
+    """The requirements of a selector; none for an empty one.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    found = []
+    rest = text.strip()
+    while rest:
+        match = _SET.match(rest) or _EQUAL.match(rest) or _EXISTS.match(rest)
+        end = match.end() if match else 0
+        if match is None or (end < len(rest) and rest[end] != ","):
+            raise ValueError(f"unable to parse requirement: {rest!r}")
+        found.append(_requirement(match))
+        rest = rest[end + 1 :].strip()
+    return frozenset(found)
+
+
+def of_object(selector: Mapping[str, Any]) -> Selector:
+    """The requirements of ``matchLabels`` and ``matchExpressions``; none for an empty selector.
+
+    Raises:
+        ValueError: the API server would refuse a key, an operator or a value.
+    """
+    found = [
+        Requirement(valid_key(key), frozenset((valid_value(value),)), True)
+        for key, value in (selector.get("matchLabels") or {}).items()
+    ]
+    for each in selector.get("matchExpressions") or ():
+        key, operator, values = valid_key(each.get("key", "")), each.get("operator"), each.get("values") or ()
+        if operator not in _OPERATORS:
+            raise ValueError(f'"{operator}" is not a valid label selector operator')
+        listed = operator in ("In", "NotIn")
+        if listed != bool(values):
+            wanted = "for 'in', 'notin' operators, values set can't be empty"
+            raise ValueError(wanted if listed else "values set must be empty for exists and does not exist")
+        chosen = frozenset(valid_value(value) for value in values) if listed else None
+        found.append(Requirement(key, chosen, operator in ("In", "Exists")))
+    return frozenset(found)
+
+
+def valid_value(value: Any) -> str:
+    """The value of a label.
+
+    Raises:
+        ValueError: no label can have it.
+    """
+    if not isinstance(value, str) or _VALUE.fullmatch(value) is None:
+        raise ValueError(f"a valid label must be an empty string or consist of alphanumeric characters: {value!r}")
+    return value
+
+
+def valid_key(key: Any) -> str:
+    """The key of a label.
+
+    Raises:
+        ValueError: no label can have it.
+    """
+    if not isinstance(key, str) or _NAME.fullmatch(key) is None:
+        raise ValueError(f"name part must consist of alphanumeric characters, '-', '_' or '.': {key!r}")
+    return key
+
+
+def admits(selector: Selector, fields: Mapping[str, str]) -> bool:
+    """Whether the fields meet every requirement."""
+    return all(requirement.admits(fields) for requirement in selector)
+
+
+def _requirement(match: re.Match[str]) -> Requirement:
+    key, operator = match["key"], match["operator"]
+    if operator in ("in", "notin"):
+        return Requirement(key, frozenset(v.strip() for v in match["values"].split(",")), operator == "in")
+    if operator in ("=", "==", "!="):
+        return Requirement(key, frozenset((match["values"],)), operator != "!=")
+    return Requirement(key, None, not operator)

@@ -1,0 +1,69 @@
+"""Chaos that leads out of the app is refused before anything is sent, whatever operation brings it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change
+from tests.changes.test_chaos import NS, cluster, engine, partition, run, schedule  # noqa: F401 - fixtures
+
+STRANGERS = {"namespaces": ["payments"], "labelSelectors": {"app": "web"}}
+
+
+def stray(selector: dict[str, Any]) -> dict[str, Any]:
+    manifest = partition()
+    manifest["spec"]["target"]["selector"] = selector
+    return manifest
+
+
+@pytest.mark.parametrize("operation", ["chaos", "create", "apply"])
+@pytest.mark.parametrize(
+    "selector",
+    [STRANGERS, {"namespaces": ["kube-system"]}, {"pods": {"payments": ["web-1"]}}, {"namespaces": [NS, "payments"]}],
+)
+def test_a_selector_of_strangers_is_refused_before_anything_is_written(engine, cluster, operation, selector):  # noqa: F811
+    with pytest.raises(AuthoringError) as refused:
+        engine.do(Change.from_json({operation: stray(selector)}), ordinal=0, group="Fault/main")
+
+    assert {finding.code for finding in refused.value.findings} == {"SK150"}
+    assert cluster.list("NetworkChaos", NS, group="chaos-mesh.org") == []
+    assert engine.recorded() == []
+
+
+def test_a_schedule_that_selects_strangers_is_refused(engine):  # noqa: F811
+    manifest = schedule()
+    manifest["spec"]["networkChaos"]["selector"] = {"namespaces": ["kube-system"]}
+
+    with pytest.raises(AuthoringError, match="reaches namespace 'kube-system'"):
+        engine.do(Change(chaos=manifest), ordinal=0, group="Fault/main")
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"type": "Merge", "patch": {"spec": {"networkChaos": {"selector": STRANGERS}}}},
+        {"type": "Json", "patch": [{"op": "replace", "path": "/spec/selector", "value": STRANGERS}]},
+        {"type": "Json", "patch": [{"op": "replace", "path": "", "value": {}}]},
+    ],
+)
+def test_a_patch_of_the_spec_of_chaos_is_refused(engine, patch):  # noqa: F811
+    engine.do(Change(chaos=schedule()), ordinal=0, group="Fault/main")
+    change = {"patch": {"target": "Schedule.chaos-mesh.org/net-1", **patch}}
+
+    with pytest.raises(AuthoringError, match="writes the spec of a chaos object"):
+        engine.do(Change.from_json(change), ordinal=1, group="Solution/fix")
+
+
+def test_pausing_chaos_is_no_rewriting(engine):  # noqa: F811
+    engine.do(Change(chaos=schedule()), ordinal=0, group="Fault/main")
+    annotations = {"experiment.chaos-mesh.org/pause": "true"}
+    patch = {
+        "target": "Schedule.chaos-mesh.org/net-1",
+        "type": "Merge",
+        "patch": {"metadata": {"annotations": annotations}},
+    }
+
+    assert engine.do(Change.from_json({"patch": patch}), ordinal=1, group="Solution/fix").state == "Done"

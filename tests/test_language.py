@@ -18,7 +18,13 @@ FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 def test_it_has_no_findings(path):
     """But that some break what a scenario of the catalogue breaks: they are about the language, not about incidents."""
-    assert [f for f in lint_file(path, CATALOG) if f.code != "SK217"] == []
+    assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", *expected(path))] == []
+
+
+def expected(path):
+    """Codes of suppressions, which end: then the finding is back, and the suppression is told as well."""
+    suppressed = [entry.code for entry in load_scenario(path).scenario.spec.suppress]
+    return (*suppressed, "SK606") if suppressed else ()
 
 
 @pytest.mark.parametrize(

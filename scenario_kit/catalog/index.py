@@ -1,7 +1,7 @@
 """The entries of some roots.
 
 A *root* is a folder that holds ``catalog/`` and ``templates/``: this repository, the data of the installed package, or
-a collection of one's own, which ``SCENARIO_KIT_CATALOG`` names. Earlier roots win.
+a collection of one's own, which ``SCENARIO_KIT_CATALOG`` names or in which one works. Earlier roots win.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from scenario_kit.catalog.alerts import rules_of
+from scenario_kit.catalog.collection import demands_merged
 from scenario_kit.catalog.lock import locks
 from scenario_kit.catalog.matrix import FILE as MATRIX
 from scenario_kit.catalog.matrix import current, rows
@@ -30,10 +31,14 @@ _RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "lab
 
 
 class Catalog:
-    """Read access to all entries of some roots. Entries are read once and kept."""
+    """Read access to all entries of some roots. Entries are read once and kept.
 
-    def __init__(self, roots: Sequence[Path] | None = None) -> None:
+    ``merging`` says that somebody is about to merge what is judged with it, so that nothing may be missing.
+    """
+
+    def __init__(self, roots: Sequence[Path] | None = None, *, merging: bool = False) -> None:
         self.roots = tuple(roots) if roots is not None else collections()
+        self.merging = merging
         self._kept: dict[tuple[str, ...], Any] = {}
 
     def apps(self) -> tuple[str, ...]:
@@ -114,6 +119,18 @@ class Catalog:
             p.parent.name: p for root in reversed(self.roots) for p in root.glob("catalog/scenarios/*/scenario.yaml")
         }
         return tuple(found[name] for name in sorted(found))
+
+    def demands_merged(self, path: Path) -> bool:
+        """Whether a scenario that lies there has to be complete.
+
+        Raises:
+            UsageError: the file in which its collection says so says something else.
+        """
+        return self.merging or demands_merged(path)
+
+    def behind(self, root: Path) -> Catalog:
+        """This catalogue with another root before its own."""
+        return Catalog((root, *self.roots), merging=self.merging)
 
     def alert_packs(self) -> tuple[str, ...]:
         """Names of the alert packs."""

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from scenario_kit.catalog.collection import enclosing
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object
@@ -43,8 +44,8 @@ def data_root() -> Path:
     raise LookupError(f"no catalog and templates beside {package} nor in {package / '_data'}; reinstall scenario-kit")
 
 
-def collections() -> tuple[Path, ...]:
-    """The collections that ``SCENARIO_KIT_CATALOG`` names, in its order, and last what comes with the kit.
+def collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """The roots to look in: what ``SCENARIO_KIT_CATALOG`` names, where these files or the command lie, and the kit's.
 
     Raises:
         UsageError: it names a folder that holds no ``catalog/``.
@@ -56,7 +57,8 @@ def collections() -> tuple[Path, ...]:
                 f"{VARIABLE} names {folder}, which holds no folder `catalog`",
                 fix="name the folder that holds catalog/ and templates/; several are separated by colons",
             )
-    return (*own, data_root())
+    around = [root for path in (*paths, Path.cwd()) if (root := enclosing(path))]
+    return tuple(dict.fromkeys((*own, *around, data_root())))
 
 
 def folders(parent: Path, file: str) -> set[str]:

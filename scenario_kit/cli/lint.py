@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit lint catalog/scenarios
         """
-        from scenario_kit.catalog import Catalog
+        from scenario_kit.catalog import Catalog, collections
         from scenario_kit.cli.twins import of_files
         from scenario_kit.lint import lint_files, lintable
         from scenario_kit.model import Severity
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
             raise UsageError(
                 "--diff shows changes as text, and writes none", fix="leave --fix and --format out, or leave --diff out"
             )
-        files, catalog = lintable(paths), Catalog()
+        files, catalog = lintable(paths), Catalog(collections(paths))
         if fix or diff:
             return _fixed(files, catalog, format, write=fix)
         findings = [*lint_files(files, catalog), *of_files(files, catalog)]

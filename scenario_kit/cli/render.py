@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
         Example: scenario-kit render catalog/scenarios/cart-scaled-to-zero --show changes
         """
-        from scenario_kit.catalog import Catalog
+        from scenario_kit.catalog import Catalog, collections
         from scenario_kit.cli.output import show_json
         from scenario_kit.load import load_scenario, scenario_files
         from scenario_kit.render import resolve
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
         files = scenario_files([path])
         if len(files) > 1:
             raise UsageError(f"{path} holds {len(files)} scenarios", fix="name one of them")
-        catalog, scenario = Catalog(), load_scenario(files[0]).scenario
+        catalog, scenario = Catalog(collections(files[:1])), load_scenario(files[0]).scenario
         choice = scenario.spec.app
         app = catalog.app(choice.name, choice.version)
         runbook = resolve(scenario, catalog, namespace or app.namespace, beside=files[0])

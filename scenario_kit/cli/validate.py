@@ -89,14 +89,14 @@ def validate(
 ) -> int:
     """Validate scenarios one after another; the worst verdict decides the exit code."""
     from scenario_kit.campaign import chosen
-    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog import Catalog, collections
     from scenario_kit.cli.accepting import accept
     from scenario_kit.load import scenario_files
     from scenario_kit.report import claim
 
     wanted = chosen(plan)
     files = scenario_files(paths)
-    catalog = Catalog()
+    catalog = Catalog(collections(files))
     results = []
     claim(runs)
     for file in files:  # each is concluded at once: what is known stays known, whatever becomes of the rest

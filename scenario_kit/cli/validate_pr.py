@@ -99,12 +99,12 @@ def _judge(
 
 
 def _lint(folder: Path) -> list[Finding]:
-    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog import Catalog, collections
     from scenario_kit.errors import AuthoringError
     from scenario_kit.lint import lint_files, with_its_faults
 
     try:
-        return lint_files(with_its_faults(folder / "scenario.yaml"), Catalog())
+        return lint_files(with_its_faults(folder / "scenario.yaml"), Catalog(collections([folder]), merging=True))
     except AuthoringError as problem:
         return list(problem.findings)
 

@@ -53,15 +53,12 @@ class Case:
     #: Changes of faults, and of solutions and decoys on top of them, that fail on the rendered app.
     unbroken: tuple[tuple[Place, AuthoringError], ...] = ()
     unrepaired: tuple[tuple[Place, AuthoringError], ...] = ()
+    #: Whether nothing may be left to drafts' freedom, as its collection or whoever is about to merge it demands.
+    merged: bool = False
     #: What it is compared with, once all files have been read.
     shelf: Shelf | None = None
     entry: Entry | None = None
     kind: ClassVar = "Scenario"
-
-    @property
-    def merged(self) -> bool:
-        """Whether the file lies in a catalogue: then nothing may be left to drafts' freedom."""
-        return self.path.resolve().parent.parent.name == "scenarios"
 
     @cached_property
     def known(self) -> dict[Reference, Object]:

@@ -53,6 +53,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
         types=types,
         faults=faults,
         unrendered=tuple(unrendered),
+        merged=catalog.demands_merged(path),
     )
     return _simulated(case)
 

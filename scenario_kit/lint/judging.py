@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,8 +15,9 @@ from scenario_kit.lint.case import Case
 from scenario_kit.lint.duplicates import COMPARING, rendered_entry
 from scenario_kit.lint.metadata import stale
 from scenario_kit.lint.opening import AnyCase, opened
-from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, Rule
+from scenario_kit.lint.rule import RULES, Problem, Rule
 from scenario_kit.lint.shelf import Entry, Shelf
+from scenario_kit.lint.suppression import in_force, noted, today
 from scenario_kit.load import Mistake, Mistaken
 from scenario_kit.model import Finding, Severity
 
@@ -53,23 +53,27 @@ def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
 
 
 def judge(case: AnyCase) -> list[Finding]:
-    """The findings of all rules about a case alone, worst first, without those that it suppresses."""
+    """The findings of all rules about a case alone, worst first; those that it suppresses are notes."""
     found = _applied(case, [code for code in RULES if code not in COMPARING])
-    silenced = set(_silenced(case)) if isinstance(case, Case) else set()
-    kept = (mistake for mistake in found if mistake.finding.code not in silenced)
-    return [mistake.finding for mistake in sorted(kept, key=_rank)]
+    return [mistake.finding for mistake in _ranked(case, found)]
 
 
 def settled(file: Judged, shelf: Shelf | None) -> list[Mistake]:
-    """The file's findings, worst first, without those that it suppresses."""
+    """The file's findings, worst first; those that it suppresses are notes."""
     if file.case is None:
         return sorted(file.found, key=_rank)
     case = replace(file.case, shelf=shelf, entry=file.entry)
     found = [*file.found, *_applied(case, COMPARING)]
     codes = {mistake.finding.code for mistake in found}
     found += [_mistake(case, RULES["SK606"], problem) for problem in stale(case, codes)]
-    silenced = set(_silenced(case))
-    return sorted((mistake for mistake in found if mistake.finding.code not in silenced), key=_rank)
+    return _ranked(case, found)
+
+
+def _ranked(case: AnyCase, found: Iterable[Mistake]) -> list[Mistake]:
+    """The findings worst first, each that the case suppresses as a note."""
+    silenced = in_force(case.scenario.spec.suppress, today()) if isinstance(case, Case) else {}
+    shown = (noted(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
+    return sorted(shown, key=_rank)
 
 
 def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[Mistake]:
@@ -97,13 +101,6 @@ def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> Mistake:
 def _complete(finding: Finding) -> Finding:
     entry = RULES[finding.code]
     return msgspec.structs.replace(finding, why=finding.why or entry.why, fix=finding.fix or entry.fix)
-
-
-def _silenced(case: Case) -> Iterator[str]:
-    month = datetime.now(UTC).strftime("%Y-%m")
-    for entry in case.scenario.spec.suppress:
-        if entry.until >= month and not entry.code.startswith(UNSUPPRESSABLE):
-            yield entry.code
 
 
 def _rank(mistake: Mistake) -> tuple[int, int, int, str]:

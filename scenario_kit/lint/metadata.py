@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from scenario_kit.lint import respell
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Problem, rule
+from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.rule import RULES, Problem, rule
+from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, in_force, latest, today
 from scenario_kit.load import did_you_mean
-from scenario_kit.load.edit import Drop, Put
+from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Severity
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
@@ -130,31 +130,64 @@ def suspended(case: Case) -> Iterator[Problem]:
 )
 def suppressions(case: Case) -> Iterator[Problem]:
     """A suppression that silences nothing."""
-    month = datetime.now(UTC).strftime("%Y-%m")
+    month = today().strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
-        place = ("spec", "suppress", i)
-        drop = (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)
+        place, drop = ("spec", "suppress", i), _dropped(case, i)
         if entry.code not in RULES:
             message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
             yield Problem((*place, "code"), message, fix=fix, edits=drop)
-        elif entry.code.startswith(UNSUPPRESSABLE):
-            yield Problem((*place, "code"), f"{entry.code} cannot be suppressed", edits=drop)
-        elif entry.until < month:
+        elif entry.code in SUPPRESSIBLE and entry.until < month:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
 
 
 def stale(case: Case, found: set[str]) -> Iterator[Problem]:
-    """SK606 too: suppressions in force of codes that were looked for and not found.
-
-    What only a run can find is not said to be stale.
-    """
-    month, entries = datetime.now(UTC).strftime("%Y-%m"), case.scenario.spec.suppress
+    """SK606 too: suppressions in force of codes that were looked for and not found."""
+    entries = case.scenario.spec.suppress
+    known = in_force(entries, today())
     for i, entry in enumerate(entries):
-        rule_ = RULES.get(entry.code)
-        if rule_ is None or case.kind not in rule_.checks or entry.code in found or entry.until < month:
-            continue
-        if not entry.code.startswith(UNSUPPRESSABLE):
-            place = ("spec", "suppress", i)
-            message = f"the file has no finding {entry.code} any more that it could silence"
-            edits = (Drop(place if len(entries) > 1 else place[:-1]),)
+        if entry.code in known and entry.code not in found:
+            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
+            edits = _dropped(case, i)
             yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
+
+
+def _dropped(case: Case, number: int) -> tuple[Edit, ...]:
+    """The edit that takes out one suppression, and the list with the last one."""
+    place: Place = ("spec", "suppress", number)
+    return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)
+
+
+@rule(
+    "SK609",
+    why="what judges truth, leaks, security, duplicates or the life cycle is no matter of taste",
+    bad="suppress: [{code: SK211, reason: the brief is meant so, until: 2027-01}]",
+    good="suppress: []   # and a brief that does not name the cause",
+    fix="drop it and correct what the finding is about; `scenario-kit explain CODE` says what may be suppressed",
+    repair="drops it",
+)
+def insuppressible(case: Case) -> Iterator[Problem]:
+    """A suppression of a finding that no scenario may silence."""
+    for i, entry in enumerate(case.scenario.spec.suppress):
+        if entry.code in RULES and entry.code not in SUPPRESSIBLE:
+            message, wanted = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
+            place = ("spec", "suppress", i, "code")
+            yield Problem(place, message, entry.code, wanted, edits=_dropped(case, i))
+
+
+@rule(
+    "SK610",
+    why="an exception that nobody has to look at again, or that nobody can judge, is a rule switched off",
+    bad="suppress: [{code: SK432, reason: ' ', until: 9999-12}]",
+    good="suppress: [{code: SK432, reason: the node has one pod and no user, until: 2027-02}]",
+    fix=f"say why, and until when: at most {LONGEST.days} days ahead",
+)
+def unbounded(case: Case) -> Iterator[Problem]:
+    """A suppression has no reason, or no near end."""
+    last = latest(today())
+    for i, entry in enumerate(case.scenario.spec.suppress):
+        if entry.code in SUPPRESSIBLE and not entry.reason.strip():
+            place = ("spec", "suppress", i, "reason")
+            yield Problem(place, f"the suppression of {entry.code} has no reason", "a blank", "a reason")
+        if entry.code in SUPPRESSIBLE and entry.until > last:
+            place = ("spec", "suppress", i, "until")
+            yield Problem(place, f"the suppression of {entry.code} ends too late", entry.until, f"{last} at the latest")

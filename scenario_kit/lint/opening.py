@@ -8,6 +8,7 @@ from typing import Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import rules_of
+from scenario_kit.catalog.collection import enclosing
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import SCENARIO, USE, AppCase, FaultCase, PackCase, Rendering, Version
@@ -73,10 +74,10 @@ def _below(folder: Path) -> list[Path]:
 
 def with_own_root(path: Path, catalog: Catalog) -> Catalog:
     """The catalogue, with the collection first in which the file lies: its app finds its templates there."""
-    root = next((p.parent for p in path.absolute().parents if p.name == "catalog"), None)
-    if root is None or root in [known.absolute() for known in catalog.roots] or not (root / "templates").is_dir():
+    root = enclosing(path.parent)
+    if root is None or root in [known.absolute() for known in catalog.roots]:
         return catalog
-    return Catalog((root, *catalog.roots))
+    return catalog.behind(root)
 
 
 def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
@@ -86,11 +87,10 @@ def opened(path: Path, catalog: Catalog, text: str | None = None) -> AnyCase:
         UsageError: there is no such file.
         AuthoringError: with every mistake of form as a finding.
     """
-    kind = kind_of(path)
+    kind, catalog = kind_of(path), with_own_root(path, catalog)
     if kind == "Scenario":
         return gather(path, load_scenario(path) if text is None else read_scenario(text, str(path)), catalog)
     document = read_document(path) if text is None else parse(text, str(path))
-    catalog = with_own_root(path, catalog)
     makers: dict[str, Callable[[Path, Document, Catalog], AnyCase]] = {"Fault": _fault, "App": _app, "Pack": _pack}
     return makers[kind](path, document, catalog)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scenario_kit.lint.rule import RULES, UNSUPPRESSABLE, Rule
+from scenario_kit.lint.rule import RULES, Rule
+from scenario_kit.lint.suppression import SUPPRESSIBLE
 
 FAMILIES = {
     "0": "Shape of a contribution",
@@ -51,14 +52,9 @@ def rule_page(entry: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
-def suppressible(entry: Rule) -> bool:
-    """Whether a scenario may silence it: not what the loader finds, nor what would hide a secret or an answer."""
-    return "Scenario" in entry.checks and not entry.code.startswith(UNSUPPRESSABLE)
-
-
 def _suppress(entry: Rule) -> str:
-    if suppressible(entry):
-        return f"`suppress: [{{code: {entry.code}, reason: …, until: YYYY-MM}}]`"
+    if why := SUPPRESSIBLE.get(entry.code):
+        return f"`suppress: [{{code: {entry.code}, reason: …, until: YYYY-MM}}]`, since {why}."
     return "Not possible."
 
 

@@ -63,10 +63,6 @@ class Rule:
 
 RULES: dict[str, Rule] = {}
 
-#: Codes that no scenario may silence: secrets, cheats, leaks to a solver, re-rolled evidence (validation.md §12); and
-#: wrong labels, since what no change touches cannot be repaired by a trial either, so that nothing would tell.
-UNSUPPRESSABLE = ("SK112", "SK124", "SK206", "SK221", "SK40", "SK414", "SK42", "SK44", "SK504")
-
 
 def rule(
     code: str,

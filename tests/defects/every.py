@@ -5,6 +5,7 @@ from tests.defects import (  # noqa: F401 - each registers its kinds
     briefs,
     chaos,
     claims,
+    exceptions,
     faults,
     forms,
     hints,

@@ -16,7 +16,7 @@ from tests.defects.kind import of_stage
 from tests.defects.static import judge
 from tests.defects.subject import Subject, subjects
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 SUBJECTS = subjects(CATALOG)
 STATIC = of_stage("Static")
 #: Each kind is applied to one of so many scenarios: to about three, however many there are.

@@ -181,9 +181,9 @@ def expired_suppression(subject: Subject) -> Iterator[Defect]:
     yield Defect("a suppression until 2024-01", document)
 
 
-@kind("SK606")
+@kind("SK609")
 def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
-    """A suppression of what nobody may suppress."""
+    """A suppression of what only trials find, and no scenario may silence."""
     document, spec = subject.copy()
     spec["suppress"] = [{"code": "SK424", "reason": "it is only a lab", "until": "2099-01"}]
     yield Defect("a suppression of SK424", document)

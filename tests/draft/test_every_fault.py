@@ -12,7 +12,7 @@ from scenario_kit.render import resolve
 from scenario_kit.render.golden import first_offer, objects_for
 from scenario_kit.render.offers import targets
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 APPS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]
 DRAFTED: dict[tuple[str, str], str] = {}
 

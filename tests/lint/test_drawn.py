@@ -10,7 +10,7 @@ from scenario_kit.lint import lint_text
 from scenario_kit.lint.fix import fixed
 from scenario_kit.load import Mistake
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 
 
 def renamed(fault: str, target: str) -> str:

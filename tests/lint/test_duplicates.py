@@ -20,7 +20,7 @@ from scenario_kit.render.golden import objects_for
 from scenario_kit.render.offers import fits, offers
 from tests.lint.test_rules import base
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 SHIPPED = "product-catalog-wrong-target-port"
 
 
@@ -176,7 +176,7 @@ def test_a_draft_that_copies_is_warned(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
     path.write_text(yaml.safe_dump(document, sort_keys=False))
 
-    assert told(lint_file(path, CATALOG)) == [("SK216", "Warning")]
+    assert told(lint_file(path, Catalog())) == [("SK216", "Warning")]
 
 
 def test_files_that_are_given_are_compared_with_each_other(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from scenario_kit.model import Severity
 from scenario_kit.model.evidence import Evidence, VersionKey
 from scenario_kit.render import resolve
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 NAME = "product-catalog-wrong-target-port"
 
 

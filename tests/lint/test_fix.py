@@ -13,6 +13,7 @@ from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
 from scenario_kit.lint.fix import difference, fix_file, fixed, write
+from scenario_kit.lint.suppression import latest, today
 from scenario_kit.load import Mistake
 from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
@@ -20,6 +21,7 @@ from scenario_kit.model import Finding, Severity
 from tests.lint import policy_violations
 
 CATALOG = Catalog()
+MERGING = Catalog(merging=True)
 NAME = "product-catalog-wrong-target-port"
 TEXT = (data_root() / "catalog" / "scenarios" / NAME / "scenario.yaml").read_text()
 #: Comments where edits could lose them.
@@ -58,12 +60,13 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK409", Drop((*CAUSE, "entity"))),
     ("SK601", Put((*SPEC, "license"), "apache 2.0")),
     ("SK606", Put((*SPEC, "suppress"), [OLD])),
+    ("SK609", Put((*SPEC, "suppress"), [{**OLD, "code": "SK125"}])),
     ("SK608", Put((*SPEC, "suspend"), True)),
 ]  # fmt: skip
 
 
 def study(text: str, folder: str = NAME) -> list[Mistake]:
-    return lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", CATALOG)
+    return lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", MERGING)
 
 
 def codes(found: Sequence[Mistake]) -> set[str]:
@@ -157,10 +160,11 @@ def test_a_decoy_may_not_be_a_solution_that_comes_with_the_fault_either() -> Non
 
 
 def test_only_the_ended_suppression_goes() -> None:
-    alive = {"code": "SK303", "reason": "always on", "until": "2999-12"}
-    wrong = edited(NOTED, [Put((*SPEC, "suppress"), [OLD, alive])])
+    alive = {"code": "SK432", "reason": "nobody would try anything", "until": latest(today())}
+    plain = edited(NOTED, [Drop((*SPEC, "decoys"))])
+    wrong = edited(plain, [Put((*SPEC, "suppress"), [OLD, alive])])
 
-    assert fixed(wrong, study).text == edited(NOTED, [Put((*SPEC, "suppress"), [alive])])
+    assert fixed(wrong, study).text == edited(plain, [Put((*SPEC, "suppress"), [alive])])
 
 
 def test_one_mistake_after_another_comes_to_light() -> None:

@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.lint import lint_file
 from scenario_kit.load.document import read_document
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 FILE = Path(__file__).parents[1] / "fixtures" / "language" / "noise" / "scenario.yaml"
 BASE: dict[str, Any] = read_document(FILE).data
 

@@ -20,7 +20,7 @@ from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import app_objects
 from tests.lint.truth_violations import FAULTS, experiment, own_fault
 
-CATALOG = Catalog()
+CATALOG = Catalog(merging=True)
 BASE = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 APP = CATALOG.app("otel-demo", "2.2.0")
 Spec = dict[str, Any]

@@ -1,0 +1,54 @@
+"""Which findings a scenario may silence, for how long, and what stands in their place.
+
+The list names what may be silenced, so that a new rule is strict until somebody says why it need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from scenario_kit.load import Mistake
+from scenario_kit.model import Severity
+from scenario_kit.model.scenario import Suppression
+
+#: Codes that a scenario may silence, each with the case in which its author is right and the rule is not.
+SUPPRESSIBLE: Final[Mapping[str, str]] = {
+    "SK118": "a query may be meant to cover several objects whose names begin alike",
+    "SK218": "a private collection may stay out of the public benchmark that the canary protects",
+    "SK417": "two procedures may be worth documenting although they end in the same commands",
+    "SK432": "an object may be so plainly broken that nobody would try anything else",
+    "SK602": "a word that looks like a placeholder may be the name of a product",
+}
+#: How far ahead a suppression may end; its last month is the one that this day falls in.
+LONGEST: Final = timedelta(days=180)
+
+
+def today() -> date:
+    """The day of judgement."""
+    return datetime.now(UTC).date()
+
+
+def latest(day: date) -> str:
+    """The last month in which a suppression that is judged on ``day`` may end."""
+    return (day + LONGEST).strftime("%Y-%m")
+
+
+def in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression]:
+    """Suppressions that count on ``day``, by code."""
+    first, last = day.strftime("%Y-%m"), latest(day)
+    return {
+        entry.code: entry
+        for entry in entries
+        if entry.code in SUPPRESSIBLE and first <= entry.until <= last and entry.reason.strip()
+    }
+
+
+def noted(mistake: Mistake, entry: Suppression) -> Mistake:
+    """The note that stands in the place of a finding that is suppressed; nothing corrects it."""
+    finding = mistake.finding
+    message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
+    return Mistake(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))

@@ -1,0 +1,95 @@
+"""Which rules hold follows from what a collection says, not from the name of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog, collections, data_root
+from scenario_kit.errors import UsageError
+from scenario_kit.lint import lint_file
+from tests.lint.test_rules import base
+
+FAULT = data_root() / "catalog" / "faults" / "deployment-scaled-to-zero" / "fault.yaml"
+
+
+def incomplete(folder: Path) -> Path:
+    """A scenario without an author, in a folder of its name."""
+    document = base()
+    document["spec"].pop("authors")
+    path = folder / document["metadata"]["name"] / "scenario.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def said(path: Path) -> list[tuple[str, str]]:
+    return [(f.code, str(f.severity)) for f in lint_file(path, Catalog()) if f.code != "SK216"]
+
+
+@pytest.mark.parametrize("folder", ["scenarios", "catalog/scenarios", "drafts", "."])
+def test_the_name_of_a_folder_changes_nothing(folder: str, tmp_path: Path) -> None:
+    assert said(incomplete(tmp_path / folder)) == []
+
+
+@pytest.mark.parametrize("folder", ["scenarios", "catalog/scenarios", "drafts", "."])
+@pytest.mark.parametrize(("demand", "found"), [("Merged", [("SK603", "Error")]), ("Draft", [])])
+def test_a_collection_says_what_it_demands(folder: str, demand: str, found: list[object], tmp_path: Path) -> None:
+    (tmp_path / "collection.yaml").write_text(f"scenarios: {demand}\n")
+    assert said(incomplete(tmp_path / folder)) == found
+
+
+def test_the_nearest_collection_counts(tmp_path: Path) -> None:
+    (tmp_path / "collection.yaml").write_text("scenarios: Merged\n")
+    path = incomplete(tmp_path / "drafts")
+    (tmp_path / "drafts" / "collection.yaml").write_text("scenarios: Draft\n")
+    assert said(path) == []
+
+
+@pytest.mark.parametrize("text", ["", "scenarios: merged\n", "scenarios: [Merged]\n", "Merged\n", "strict: true\n"])
+def test_a_demand_that_cannot_be_read_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "collection.yaml").write_text(text)
+    with pytest.raises(UsageError, match="does not say what the collection demands") as told:
+        lint_file(incomplete(tmp_path), Catalog())
+    assert "`scenarios: Merged` or `scenarios: Draft`" in told.value.fix
+
+
+def test_whoever_merges_demands_a_complete_scenario_wherever_it_lies(tmp_path: Path) -> None:
+    assert [f.code for f in lint_file(incomplete(tmp_path), Catalog(merging=True)) if f.code != "SK216"] == ["SK603"]
+
+
+def own_collection(root: Path) -> Path:
+    """A collection with a fault type of its own, and a scenario that uses it."""
+    fault = yaml.safe_load(FAULT.read_text()) | {"name": "replicas-gone"}
+    file = root / "catalog" / "faults" / "replicas-gone" / "fault.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(yaml.safe_dump(fault, sort_keys=False))
+    document = base()
+    document["spec"]["faults"][0] = {"name": "catalog-port", "type": "replicas-gone", "target": "Deployment/email"}
+    path = root / "catalog" / "scenarios" / "mail-gone" / "scenario.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def test_a_collection_is_found_from_its_files_upwards(tmp_path: Path) -> None:
+    path = own_collection(tmp_path / "incidents")
+    assert "SK108" not in [code for code, _ in said(path)]
+    assert collections([path])[0] == tmp_path / "incidents"
+
+
+def test_a_collection_is_found_from_the_folder_of_the_command_upwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own_collection(tmp_path / "incidents")
+    monkeypatch.chdir(path.parent)
+    assert "replicas-gone" in Catalog().faults()
+    monkeypatch.chdir(tmp_path)
+    assert "replicas-gone" not in Catalog().faults()
+
+
+def test_a_folder_called_catalog_with_something_else_is_no_collection(tmp_path: Path) -> None:
+    (tmp_path / "catalog" / "books").mkdir(parents=True)
+    assert collections([tmp_path / "catalog" / "books" / "scenario.yaml"]) == (data_root(),)

@@ -16,6 +16,7 @@
     │       ├── AlreadyExists    409 on create
     │       ├── Conflict         409 on update, precondition failed
     │       ├── Forbidden        401, 403
+    │       ├── EvictionRefused  429: a disruption budget does not let the pod go
     │       └── Rejected         400, 422: the API server calls the object invalid, or Chaos Mesh does
     ├── GuardRailError           a cluster or namespace that is not ours           exit 3
     └── KitError                 our own bug                                       exit 3
@@ -114,6 +115,10 @@ class Conflict(ClusterError):
 
 class Forbidden(ClusterError):
     """Our credentials do not allow it."""
+
+
+class EvictionRefused(ClusterError):
+    """A disruption budget does not let the pod go now: ask again later, as ``kubectl drain`` does."""
 
 
 class Rejected(ClusterError):

@@ -63,6 +63,9 @@ class Cluster(Protocol):
     def delete(self, ref: Reference, *, uid: str = "", grace_seconds: int | None = None) -> None:
         """Delete in the background; missing is fine. With ``uid`` only that very object (else ``Conflict``)."""
 
+    def evict(self, pod: Reference) -> None:
+        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+
     def kinds(self) -> Sequence[Kind]:
         """Every kind that can be listed."""
 

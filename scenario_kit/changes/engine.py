@@ -66,6 +66,8 @@ class Engine:
             return self._through_zero(receipt)
         if not self._arrived(receipt):
             operations.send(self._scene, receipt.change)
+        if receipt.change.drain:
+            receipt = msgspec.structs.replace(receipt, blocked=nodes.evict(self._scene, receipt.change))
         return self._store.save(self._done(receipt))
 
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
@@ -145,13 +147,25 @@ class Engine:
     def maintain(self, persistent: Iterable[str]) -> int:
         """Bind the chaos of these fault groups to pods that came after it; returns how many objects were replaced.
 
-        A chaos object that somebody else removed stays removed: that is how an operator fixes it.
+        A chaos object that somebody else removed stays removed: that is how an operator fixes it. Evictions that were
+        refused are asked for again, whatever group they belong to.
         """
+        for receipt in self._blocked():
+            self._evict_again(receipt)
         return sum(self._rebind(receipt) for receipt in self._bound(persistent))
 
     def binds(self, persistent: Iterable[str]) -> bool:
-        """Whether chaos of these fault groups is bound to pods, so that ``maintain`` must look after it."""
-        return bool(self._bound(persistent))
+        """Whether ``maintain`` must look again: chaos of these groups is bound to pods, or a drain is blocked."""
+        return bool(self._bound(persistent)) or bool(self._blocked())
+
+    def _blocked(self) -> list[Receipt]:
+        return [r for r in self.done() if r.blocked]
+
+    def _evict_again(self, receipt: Receipt) -> None:
+        draining = nodes.is_draining(self._scene.cluster, receipt.change)
+        blocked = nodes.evict(self._scene, receipt.change) if draining else ""
+        if blocked != receipt.blocked:
+            self._store.save(msgspec.structs.replace(receipt, blocked=blocked))
 
     def _bound(self, persistent: Iterable[str]) -> list[Receipt]:
         groups = set(persistent)
@@ -205,6 +219,7 @@ class Engine:
             if live is None:
                 self._expect_namespace(ref)
             entries.append(Entry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
+        leaving = nodes.pods_to_evict(scene, change) if change.drain else ()
         return self._store.save(
             Receipt(
                 trial=self._trial,
@@ -214,6 +229,7 @@ class Engine:
                 causal=causal,
                 at=self._clock.now(),
                 entries=tuple(entries),
+                covered=tuple(_uid(pod) for pod in leaving),
                 places=chosen,
                 inverse=undo,
             )
@@ -280,7 +296,7 @@ class Engine:
             entries.append(Entry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
         if receipt.change.chaos is not None and entries[0].after is not None:
             covered = chaos.covered(self._scene.cluster, entries[0].after)
-        if not moved:
+        if not moved and not (receipt.change.drain and covered):
             self._store.save(msgspec.structs.replace(receipt, state="Undone", note="changed nothing"))
             target = ", ".join(str(Reference.parse(e.ref)) for e in receipt.entries)
             raise NoEffect(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scenario_kit.changes.places import SEPARATOR
-from scenario_kit.errors import AuthoringError, Conflict
+from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import Change, Object, Reference
 from scenario_kit.model.change import Taint
 from scenario_kit.ports import Cluster
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OPERATIONS: Final = ("cordon", "uncordon", "drain", "taint", "untaint")
 _ATTEMPTS: Final = 5
+_MIRROR: Final = "kubernetes.io/config.mirror"
 
 
 def references(text: str) -> list[Reference]:
@@ -33,7 +34,7 @@ def references(text: str) -> list[Reference]:
 
 
 def send(scene: Scene, change: Change) -> None:
-    """Perform the operation on every node that the change names.
+    """Perform the operation on every node that the change names; of a drain, only the cordon (see ``evict``).
 
     Raises:
         AuthoringError: a node does not exist.
@@ -45,8 +46,6 @@ def send(scene: Scene, change: Change) -> None:
             _write_taint(scene.cluster, ref, change.taint or change.untaint, present=change.taint is not None)
             continue
         _write_cordon(scene.cluster, ref, on=change.uncordon is None)
-        if change.drain:
-            _evict(scene, ref.name)
 
 
 def take_back(cluster: Cluster, change: Change, ref: Reference, prior: Object) -> None:
@@ -64,11 +63,37 @@ def _write_cordon(cluster: Cluster, ref: Reference, *, on: bool) -> None:
     cluster.patch(ref, {"spec": {"unschedulable": True if on else None}})
 
 
-def _evict(scene: Scene, node: str) -> None:
-    for pod in [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]:
-        owners = {o.get("kind") for o in pod["metadata"].get("ownerReferences") or []}
-        if pod["spec"].get("nodeName") == node and "DaemonSet" not in owners:
-            scene.cluster.delete(Reference("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"]))
+def pods_to_evict(scene: Scene, change: Change) -> list[Object]:
+    """The app's pods that a drain sends away: all on its nodes, but those of DaemonSets and mirrors of static pods."""
+    drained = {ref.name for ref in references(change.target or "")}
+    pods = [p for namespace in scene.everywhere for p in scene.cluster.list("Pod", namespace)]
+    return [p for p in pods if p["spec"].get("nodeName") in drained and not _is_tied_to_node(p)]
+
+
+def evict(scene: Scene, change: Change) -> str:
+    """Ask for the eviction of every pod that a drain sends away; returns why some stay, empty where none does."""
+    refused = []
+    for pod in pods_to_evict(scene, change):
+        if "deletionTimestamp" in pod["metadata"]:
+            continue
+        name = pod["metadata"]["name"]
+        try:
+            scene.cluster.evict(Reference("Pod", name, pod["metadata"]["namespace"]))
+        except EvictionRefused as error:
+            refused.append(f"Pod/{name}: {error.message}")
+    return "; ".join(refused)
+
+
+def is_draining(cluster: Cluster, change: Change) -> bool:
+    """Whether a node of a drain is still cordoned: who uncordons it has called the drain off."""
+    nodes = [cluster.get(ref) for ref in references(change.target or "")]
+    return any((node.get("spec") or {}).get("unschedulable") for node in nodes if node is not None)
+
+
+def _is_tied_to_node(pod: Object) -> bool:
+    metadata = pod["metadata"]
+    owners = {owner.get("kind") for owner in metadata.get("ownerReferences") or ()}
+    return bool(owners & {"DaemonSet", "Node"}) or _MIRROR in (metadata.get("annotations") or {})
 
 
 def _write_taint(cluster: Cluster, ref: Reference, taint: Taint | None, *, present: bool) -> None:

@@ -121,6 +121,17 @@ class KubeCluster:
         except NotFound:
             return
 
+    def evict(self, pod: Reference) -> None:
+        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+        metadata = {"name": pod.name, "namespace": pod.namespace}
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        try:
+            self._transport.json("POST", f"{self._path(pod)}/eviction", body=eviction)
+        except NotServed:
+            raise
+        except NotFound:
+            return
+
     def kinds(self) -> Sequence[Kind]:
         """Every kind that can be listed."""
         return self._discovery.kinds()

@@ -7,10 +7,22 @@ from typing import Any
 
 import msgspec
 
-from scenario_kit.errors import AlreadyExists, ClusterError, Conflict, Forbidden, NotFound, Rejected, Unreachable
+from scenario_kit.errors import (
+    AlreadyExists,
+    ClusterError,
+    Conflict,
+    EvictionRefused,
+    Forbidden,
+    NotFound,
+    Rejected,
+    Unreachable,
+)
 
 #: The authoriser's words. Admission plugins (quota, terminating namespaces, webhooks) answer 403 too, with others.
 _UNAUTHORISED = re.compile(r'User "[^"]*" cannot |no RBAC policy matched', re.IGNORECASE)
+
+#: The eviction API answers 500 where two budgets select a pod, however often it is asked.
+_TWO_BUDGETS = "more than one PodDisruptionBudget"
 
 _FIXES: dict[type[ClusterError], str] = {
     Unreachable: "check that the API server runs ('scenario-kit lab status', or kubectl cluster-info)",
@@ -27,6 +39,8 @@ def of_status(status: int, body: bytes, doing: str) -> ClusterError:
     answer = _status_object(body)
     reason = str(answer.get("reason", "")) if answer else ""
     text = str(answer.get("message", "")) if answer else body[:300].decode("utf-8", "replace").strip()
+    if answer and _of_budget(status, answer):
+        return EvictionRefused(" ".join((text, *_causes(answer, "message"))), status=status)
     kind = _kind(status, reason, text, served=answer is not None)
     return kind(f"{doing}: {text or 'no explanation'} (HTTP {status})", status=status, fix=_FIXES.get(kind, ""))
 
@@ -34,6 +48,15 @@ def of_status(status: int, body: bytes, doing: str) -> ClusterError:
 def is_own(body: bytes) -> bool:
     """Whether the API server itself says this, not a program behind its proxy."""
     return _status_object(body) is not None
+
+
+def _of_budget(status: int, answer: dict[str, Any]) -> bool:
+    named = "DisruptionBudget" in _causes(answer, "reason")
+    return (status == 429 and named) or (status == 500 and _TWO_BUDGETS in str(answer.get("message", "")))
+
+
+def _causes(answer: dict[str, Any], part: str) -> list[str]:
+    return [str(cause.get(part, "")) for cause in (answer.get("details") or {}).get("causes") or ()]
 
 
 def _kind(status: int, reason: str, text: str, *, served: bool) -> type[ClusterError]:

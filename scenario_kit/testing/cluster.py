@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from scenario_kit.errors import AlreadyExists, Conflict, KitError, NotFound, Rejected
+from scenario_kit.errors import AlreadyExists, Conflict, EvictionRefused, KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render import merging
+from scenario_kit.testing import eviction
 from scenario_kit.testing.served import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
 from scenario_kit.testing.writes import patched, revised, stamp
 
@@ -152,6 +153,22 @@ class FakeCluster:
             self._touch(current)
         else:
             self._settle(key)
+
+    def evict(self, pod: Reference) -> None:
+        """Ask for the eviction of a pod; missing is fine. ``EvictionRefused`` where a disruption budget forbids it."""
+        current = self._objects.get(self._request("evict", pod))
+        if current is None:
+            return
+        group, kind = "policy", "PodDisruptionBudget"
+        budgets = [o for key, o in self._objects.items() if key[:3] == (group, kind, pod.namespace)]
+        why, spent = eviction.refusal(current, budgets)
+        if why:
+            raise EvictionRefused(why, status=500 if why == eviction.SEVERAL else 429)
+        if spent is not None:
+            spent["status"]["disruptionsAllowed"] -= 1
+            spent["status"].setdefault("disruptedPods", {})[pod.name] = stamp(self._clock())
+            self._touch(spent)
+        self.delete(pod)
 
     def kinds(self) -> Sequence[Kind]:
         """Every kind that can be listed."""

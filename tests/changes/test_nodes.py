@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes.engine import NoEffect
 from scenario_kit.changes.places import placed
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Check, Component, Reference
@@ -220,6 +221,82 @@ def test_draining_evicts_what_the_app_has_there(place):
     assert there == {"other", "web-a"}
     assert place.engine.undo_all() == []
     assert "unschedulable" not in place.spec("n2")
+
+
+def protect(place, allowed=0):
+    metadata = {"name": "web", "namespace": NS, "generation": 1}
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    counts = {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1, "observedGeneration": 1}
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
+    place.cluster.put({**budget, "status": counts})
+    running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    place.cluster.patch(Reference("Pod", "web-b", NS), {"status": running}, subresource="status")
+
+
+def leaving(place):
+    return [p["metadata"]["name"] for p in place.cluster.list("Pod") if "deletionTimestamp" in p["metadata"]]
+
+
+def test_draining_what_is_cordoned_already(place):
+    place.do(cordon={"target": HOST})
+    place.do(2, drain={"target": HOST})
+    assert leaving(place) == ["web-b"]
+    assert place.engine.undo_all() == []
+    assert "unschedulable" not in place.spec("n2")
+
+
+def test_a_drain_that_continues_after_a_crash(place):
+    place.do(cordon={"target": HOST})
+    place.do(2, drain={"target": HOST})
+    store = ClusterStore(place.cluster, "scenario-kit", "t")
+    store.save(msgspec.structs.replace(store.all()[1], state="Recorded"))
+    place.engine = place.start()
+    assert place.do(2, drain={"target": HOST}).state == "Done"
+
+
+def test_draining_a_cordoned_node_without_pods_changes_nothing(place):
+    with pytest.raises(NoEffect, match="drain"):
+        place.do(drain={"target": "Node/n3"})
+
+
+def test_a_budget_blocks_a_drain_until_it_lets_go(place):
+    protect(place)
+    receipt = place.do(drain={"target": HOST})
+    assert receipt.state == "Done"
+    assert "Pod/web-b: Cannot evict pod as it would violate" in receipt.blocked
+    assert leaving(place) == []
+    assert place.spec("n2")["unschedulable"] is True
+    place.engine = place.start()
+    assert place.engine.binds([])
+    place.engine.maintain([])
+    assert leaving(place) == []
+    protect(place, allowed=1)
+    place.engine.maintain([])
+    assert leaving(place) == ["web-b"]
+    assert not place.engine.binds([])
+
+
+@pytest.mark.parametrize("ends", ["uncordoned", "undone"])
+def test_a_blocked_drain_that_is_called_off_evicts_nothing_later(place, ends):
+    protect(place)
+    place.do(drain={"target": HOST})
+    if ends == "undone":
+        assert place.engine.undo_all() == []
+        assert "unschedulable" not in place.spec("n2")
+    else:
+        place.do(2, "Solution/s", uncordon={"target": HOST})
+    protect(place, allowed=1)
+    place.engine.maintain([])
+    assert leaving(place) == []
+    assert not place.engine.binds([])
+
+
+def test_mirrors_of_static_pods_stay(place):
+    static = pod("static", "n2", {"app": "web"})
+    static["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "abc"}
+    place.cluster.create(static)
+    place.do(drain={"target": HOST})
+    assert leaving(place) == ["web-b"]
 
 
 def test_checks_are_about_the_recorded_nodes(place):

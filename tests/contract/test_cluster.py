@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scenario_kit.errors import AlreadyExists, Conflict, KitError, NotFound, Rejected
+from scenario_kit.errors import AlreadyExists, Conflict, EvictionRefused, KitError, NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 from scenario_kit.testing import FakeCluster
@@ -379,3 +379,76 @@ def test_logs_of_a_pod_that_is_not_there(cluster: Cluster, namespace: str) -> No
     gone = {"metadata": {"name": "gone", "namespace": namespace}, "spec": {"containers": [{"name": "main"}]}}
     with pytest.raises(NotFound):
         cluster.logs(gone)
+
+
+def running_pod(cluster: Cluster, namespace: str, name: str = "cart-a", phase: str = "Running") -> Reference:
+    account = Reference("ServiceAccount", "default", namespace)
+    if cluster.get(account) is None:
+        metadata = {"name": "default", "namespace": namespace}
+        cluster.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    metadata = {"name": name, "namespace": namespace, "labels": {"app": "cart"}}
+    spec = {"containers": [{"name": "main", "image": "example.org/cart:1"}]}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    ref = Reference("Pod", name, namespace)
+    conditions = [{"type": "Ready", "status": "True" if phase == "Running" else "False"}]
+    cluster.patch(ref, {"status": {"phase": phase, "conditions": conditions}}, subresource="status")
+    return ref
+
+
+def budget(cluster: Cluster, namespace: str, name: str = "cart", **status: int) -> Reference:
+    metadata = {"name": name, "namespace": namespace}
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "cart"}}}
+    cluster.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec})
+    ref = Reference("PodDisruptionBudget", name, namespace, "policy")
+    if status:
+        counts = {"currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "disruptionsAllowed": 0, **status}
+        cluster.patch(ref, {"status": {"observedGeneration": 1, **counts}}, subresource="status")
+    return ref
+
+
+def test_an_eviction_without_a_budget_deletes(cluster: Cluster, namespace: str) -> None:
+    pod = running_pod(cluster, namespace)
+    cluster.evict(pod)
+    assert cluster.get(pod) is None
+    cluster.evict(pod)
+
+
+def test_a_budget_that_allows_nothing_refuses_an_eviction(cluster: Cluster, namespace: str) -> None:
+    pod = running_pod(cluster, namespace)
+    budget(cluster, namespace, disruptionsAllowed=0)
+    with pytest.raises(EvictionRefused, match="cart needs 1 healthy pods and has 1 currently"):
+        cluster.evict(pod)
+    assert "deletionTimestamp" not in (cluster.get(pod) or {})["metadata"]
+
+
+def test_a_budget_that_nobody_counted_refuses_an_eviction(cluster: Cluster, namespace: str) -> None:
+    pod = running_pod(cluster, namespace)
+    budget(cluster, namespace)
+    with pytest.raises(EvictionRefused, match="cart is still being processed"):
+        cluster.evict(pod)
+
+
+def test_an_eviction_is_taken_from_the_budget(cluster: Cluster, namespace: str) -> None:
+    first, second = running_pod(cluster, namespace), running_pod(cluster, namespace, "cart-b")
+    ref = budget(cluster, namespace, disruptionsAllowed=1, currentHealthy=2, expectedPods=2)
+    cluster.evict(first)
+    found = (cluster.get(ref) or {})["status"]
+    assert found["disruptionsAllowed"] == 0
+    assert list(found["disruptedPods"]) == ["cart-a"]
+    with pytest.raises(EvictionRefused):
+        cluster.evict(second)
+
+
+def test_two_budgets_refuse_an_eviction(cluster: Cluster, namespace: str) -> None:
+    pod = running_pod(cluster, namespace)
+    budget(cluster, namespace, disruptionsAllowed=1)
+    budget(cluster, namespace, "shop", disruptionsAllowed=1)
+    with pytest.raises(EvictionRefused, match="more than one PodDisruptionBudget"):
+        cluster.evict(pod)
+
+
+def test_a_pod_that_does_not_run_is_evicted_whatever_a_budget_says(cluster: Cluster, namespace: str) -> None:
+    pod = running_pod(cluster, namespace, phase="Pending")
+    budget(cluster, namespace, disruptionsAllowed=0)
+    cluster.evict(pod)
+    assert cluster.get(pod) is None

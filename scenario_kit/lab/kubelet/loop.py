@@ -18,7 +18,7 @@ from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.memory import recall
 from scenario_kit.lab.kubelet.processes import Processes
-from scenario_kit.lab.kubelet.records import Record, difference, essence
+from scenario_kit.lab.kubelet.records import Record, essence
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.lab.kubelet.writer import Writer
 from scenario_kit.model.base import Object
@@ -87,6 +87,7 @@ class Kubelet:
             else:
                 record.dirty = record.dirty or essence(pod) != essence(record.pod)
                 record.pod = pod
+                record.dirty = record.dirty or record.is_altered()
 
     def run_once(self, namespace: str | None = None, now: float | None = None) -> int:
         """Decide about every pod that changed or is due; returns how many statuses and deletions were written.
@@ -263,13 +264,13 @@ class Kubelet:
         for image, at in transition.pulled:
             self._images.add(namespace, image, at)
         self._learn(namespace, pod["spec"], transition.status)
-        return transition, difference(pod.get("status") or {}, transition.status)
+        return transition, record.patch_to(transition.status)
 
     def _write(self, record: Record, transition: PodTransition, patch: Object) -> int:
         writes = 0
         try:
             if patch:
-                self._writer.write_status(record.pod, patch)
+                record.stored = self._writer.write_status(record.pod, patch)
                 writes += 1
             record.status, record.memory = transition.status, transition.memory
             if transition.gone and record.pod["metadata"].get("deletionGracePeriodSeconds") != 0:

@@ -12,11 +12,16 @@ from scenario_kit.model.process import Exit
 
 @dataclass
 class Record:
-    """A pod that is bound to a node. ``status`` is what we wrote last, ``shown`` that its logs can be read."""
+    """A pod that is bound to a node.
+
+    ``status`` is what we wrote last, ``stored`` the pod as the API server then had it, ``shown`` that its logs can be
+    read.
+    """
 
     pod: Object
     dirty: bool = True
     status: Object | None = None
+    stored: Object | None = None
     memory: Memory | None = None
     ip: str = ""
     shown: bool = False
@@ -35,6 +40,19 @@ class Record:
         own = [c for c in self.status["conditions"] if c["type"] in conditions.OWN]
         return {**self.pod, "status": {**self.status, "conditions": [*foreign, *own]}}
 
+    def is_altered(self) -> bool:
+        """Whether somebody else has written what the kubelet owns of the status since it wrote that itself."""
+        if self.stored is None or _version(self.pod) <= _version(self.stored):
+            return False
+        return owned(self.pod) != owned(self.stored)
+
+    def patch_to(self, status: Object) -> Object:
+        """The merge patch that makes ``status`` of what the API server has."""
+        if not self.is_altered():
+            return difference(self.current().get("status") or {}, status)
+        live = self.pod.get("status") or {}
+        return difference(live, {**status, **_foreign(live)})
+
     @property
     def namespace(self) -> str:
         """The pod's namespace."""
@@ -44,6 +62,29 @@ class Record:
     def node(self) -> str:
         """The name of the pod's node."""
         return str(self.pod["spec"]["nodeName"])
+
+
+#: The fields of a pod's status that its kubelet writes, beside the conditions that are its own.
+OWNED = (
+    "phase", "reason", "message", "qosClass", "startTime", "hostIP", "hostIPs", "podIP", "podIPs", "observedGeneration",
+    "containerStatuses", "initContainerStatuses",
+)  # fmt: skip
+
+
+def owned(pod: Object) -> Object:
+    """What the kubelet owns of a pod's status; an absent field and an empty one are the same."""
+    status = pod.get("status") or {}
+    fields = {key: status[key] for key in OWNED if status.get(key)}
+    own = {c["type"]: c for c in listed_conditions(pod) if c.get("type") in conditions.OWN}
+    return {**fields, "conditions": own}
+
+
+def _foreign(status: Object) -> Object:
+    return {key: value for key, value in status.items() if key not in OWNED and key != "conditions"}
+
+
+def _version(pod: Object) -> int:
+    return int(pod["metadata"].get("resourceVersion") or 0)
 
 
 def listed_conditions(pod: Object) -> list[Object]:

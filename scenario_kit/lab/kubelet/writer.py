@@ -15,8 +15,12 @@ _LOGS_GROUP = "kwok.x-k8s.io"
 class Writer(Protocol):
     """What the kubelet writes. Called from several threads. Raises, all methods: ``ClusterError`` and its kinds."""
 
-    def write_status(self, pod: Object, status: Object) -> None:
-        """Merge ``status`` into the pod's status; ``NotFound`` or ``Conflict`` when this very pod (UID) is gone."""
+    def write_status(self, pod: Object, status: Object) -> Object:
+        """Merge ``status`` into the pod's status; returns the pod as it is stored then.
+
+        Raises:
+            NotFound, Conflict: this very pod (UID) is gone.
+        """
 
     def emit_event(self, event: Object) -> None:
         """Create the Event, or bring the one of that name up to date."""
@@ -37,10 +41,10 @@ class ClusterWriter:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def write_status(self, pod: Object, status: Object) -> None:
+    def write_status(self, pod: Object, status: Object) -> Object:
         """See ``Writer``."""
         patch = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
-        self._cluster.patch(_reference(pod), patch, "Merge", subresource="status")
+        return self._cluster.patch(_reference(pod), patch, "Merge", subresource="status")
 
     def emit_event(self, event: Object) -> None:
         """See ``Writer``. In a namespace that is being deleted nothing can be created, and nobody reads it either."""

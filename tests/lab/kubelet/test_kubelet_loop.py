@@ -26,19 +26,27 @@ class Api:
         self.patches: list[Object] = []
         self.watch: list[tuple[str, Object]] = []
         self.broken: set[str] = set()
+        self.version = 0
         self._lock = threading.Lock()
 
-    def write_status(self, pod: Object, status: Object) -> None:
+    def write_status(self, pod: Object, status: Object) -> Object:
         with self._lock:
             uid = pod["metadata"]["uid"]
             if uid in self.broken:
                 raise Unreachable("no answer")
             if uid not in self.pods:
                 raise NotFound("gone", status=404)
-            merged = {**self.pods[uid].get("status", {}), **status}
-            self.pods[uid] = {**self.pods[uid], "status": copy.deepcopy(merged)}
             self.patches.append(status)
-            self.watch.append(("MODIFIED", self.pods[uid]))
+            return self.store(uid, status)
+
+    def store(self, uid: str, status: Object) -> Object:
+        merged = {**self.pods[uid].get("status", {}), **copy.deepcopy(status)}
+        merged = {key: value for key, value in merged.items() if value is not None}
+        self.version += 1
+        metadata = {**self.pods[uid]["metadata"], "resourceVersion": str(self.version)}
+        self.pods[uid] = {**self.pods[uid], "metadata": metadata, "status": merged}
+        self.watch.append(("MODIFIED", self.pods[uid]))
+        return self.pods[uid]
 
     def emit_event(self, event: Object) -> None:
         self.events[event["metadata"]["name"]] = event
@@ -312,3 +320,48 @@ def test_logs(lab: Lab, started: Callable[..., str]) -> None:
     lab.kubelet.flush()
     shown = lab.api.logs[f"pod-{uid}"]["spec"]["logs"][0]
     assert Path(shown["logsFile"]).read_text() == "2026-01-01T00:00:00.000000000Z stdout F hello\n"
+
+
+def unready(status: Object) -> Object:
+    others = [c for c in status["conditions"] if c["type"] != "Ready"]
+    return {"conditions": [*others, {"type": "Ready", "status": "False", "reason": "NodeNotReady"}]}
+
+
+ALTERED: dict[str, Callable[[Object], Object]] = {
+    "ready": unready,
+    "no conditions": lambda _: {"conditions": None},
+    "phase": lambda _: {"phase": "Failed"},
+    "reason": lambda _: {"reason": "NodeLost", "message": "the node is lost"},
+    "addresses": lambda _: {"podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]},
+    "no address": lambda _: {"podIP": None, "podIPs": None},
+    "host": lambda _: {"hostIP": "10.9.9.9"},
+    "container": lambda s: {"containerStatuses": [{**s["containerStatuses"][0], "ready": False, "restartCount": 9}]},
+    "no containers": lambda _: {"containerStatuses": None},
+    "start": lambda _: {"startTime": "2020-01-01T00:00:00Z"},
+    "class": lambda _: {"qosClass": "Guaranteed"},
+}
+
+
+@pytest.mark.parametrize("what", ALTERED)
+def test_what_others_write_into_its_status_is_corrected(lab: Lab, started: Callable[..., str], what: str) -> None:
+    uid = started()
+    before = copy.deepcopy(lab.api.pods[uid]["status"])
+    lab.api.store(uid, ALTERED[what](before))
+    assert lab.api.pods[uid]["status"] != before
+    lab.kubelet.observe("MODIFIED", lab.api.pods[uid])
+    lab.now["app"] += 5
+    lab.sync()
+    assert lab.api.pods[uid]["status"] == before, "times of transition included: nothing has happened to the pod"
+    assert lab.sync() == 0
+
+
+def test_what_others_own_of_a_status_stays(lab: Lab, started: Callable[..., str]) -> None:
+    uid = started()
+    gate = {"type": "example.org/gate", "status": "True"}
+    conditions = [*lab.api.pods[uid]["status"]["conditions"], gate]
+    lab.api.store(uid, {"conditions": conditions, "nominatedNodeName": "node-9", "phase": "Failed"})
+    lab.kubelet.observe("MODIFIED", lab.api.pods[uid])
+    lab.sync()
+    status = lab.api.pods[uid]["status"]
+    assert (status["phase"], status["nominatedNodeName"]) == ("Running", "node-9")
+    assert gate in status["conditions"]

@@ -47,7 +47,7 @@ def end(ctx: Context, container: Object, exit: Exit, at: float) -> None:
     running = entry["state"].get("running") or {}
     ended["startedAt"] = running.get("startedAt") or times.rfc3339(at)
     ended["finishedAt"] = times.rfc3339(at)
-    ended["containerID"] = entry["containerID"]
+    ended["containerID"] = entry.get("containerID", "")
     if exit.text and exit.code != 0 and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
         ended["message"] = exit.text[-2048:]
     entry["state"] = {"terminated": ended}
@@ -282,7 +282,7 @@ def _start_failed(ctx: Context, container: Object, entry: Object, own: Container
         "message": message,
         "startedAt": _NEVER_STARTED,
         "finishedAt": times.rfc3339(now),
-        "containerID": entry["containerID"],
+        "containerID": entry.get("containerID", ""),
     }
     own.finished_at = now
     entry["state"] = {"terminated": ended}

@@ -174,7 +174,7 @@ class Kubelet:
         for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
             if entry.get("imageID"):
                 started = (entry["state"].get("running") or entry["state"].get("terminated") or {}).get("startedAt")
-                self._images.add(pod["metadata"]["namespace"], entry["image"], times.parse(started) if started else 0.0)
+                self._images.add(pod["metadata"]["namespace"], entry["image"], times.parse_or(started, 0.0))
         self._learn(pod["metadata"]["namespace"], pod["spec"], status)
         return Record(pod, ip=address)
 

@@ -84,13 +84,13 @@ def recall(pod: Object, processes: Processes, now: float) -> Memory:
         state, last = entry.get("state") or {}, entry.get("lastState") or {}
         ended = state.get("terminated") or last.get("terminated")
         if ended:
-            own.finished_at = times.parse(ended["finishedAt"])
+            own.finished_at = times.parse_or(ended.get("finishedAt"), now)
         if entry.get("restartCount", 0) > 0 and own.finished_at is not None:
             seconds = min(INITIAL_SECONDS * 2 ** min(entry["restartCount"] - 1, 10), MAXIMUM_SECONDS)
             own.crash = BackOff(seconds, own.finished_at)
         running = state.get("running")
         if running:
-            started = times.parse(running["startedAt"])
+            started = times.parse_or(running.get("startedAt"), now)
             if any(e["name"] == entry["name"] for e in status.get("initContainerStatuses") or ()):
                 own.poll_at = now
             else:

@@ -36,7 +36,7 @@ def run(ctx: Context, container: Object, now: float) -> None:
         probe, period = own.probes.get(kind), spec.get("periodSeconds", 10)
         if probe is None:
             # A probe keeps its beat when its container is started again.
-            probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse(running["startedAt"]))
+            probe = own.probes[kind] = _begin(kind, spec, entry, now, times.parse_or(running.get("startedAt"), now))
             if kind in own.probed:
                 probe.next_at = max(probe.next_at, own.probed[kind] + period)
         if probe.hold or now < probe.next_at or (own.stopping and kind != "Readiness"):

@@ -20,6 +20,11 @@ def parse(text: str) -> float:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
+def parse_or(text: str | None, otherwise: float) -> float:
+    """The time that a field of a status says; ``otherwise`` where it says none, as who else writes one may."""
+    return parse(text) if text else otherwise
+
+
 def go_duration(seconds: float) -> str:
     """Seconds as Go prints a ``time.Duration``: ``10s``, ``1m20s``, ``5m0s``, ``312ms``."""
     if seconds < 1:

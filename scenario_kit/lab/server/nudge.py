@@ -20,6 +20,7 @@ from typing import Final
 
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.server.settled.facts import Reason, claim_names
+from scenario_kit.lab.server.settled.workloads import STALE_REFUSAL
 from scenario_kit.lab.server.store import revision
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
@@ -72,12 +73,12 @@ class Nudger:
             return dict(self._refused)
 
     def nudge(self, namespace: str, reasons: Iterable[Reason]) -> None:
-        """Wake the ReplicaSets among the reasons whose refusal is out of date, and the scheduler by the claims of pods
+        """Wake the controllers of pods among the reasons whose refusal is out of date, and the scheduler by the claims of pods
         for which there is room.
         """
         for reason in reasons:
-            if reason.code == "StaleRefusal":
-                self._touch(Reference(reason.kind, reason.name, namespace, "apps"))
+            if reason.code == STALE_REFUSAL:
+                self._touch(Reference(reason.kind, reason.name, namespace, "batch" if reason.kind == "Job" else "apps"))
             elif (reason.code, reason.kind) == ("Due", "Pod"):
                 pod = self._cluster.get(Reference("Pod", reason.name, namespace))
                 for name in claim_names(pod) if pod else ():

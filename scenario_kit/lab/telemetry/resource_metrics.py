@@ -43,10 +43,15 @@ def container_usage(pod: Object, measured: Measured) -> Mapping[str, Usage]:
         if running is None:
             continue
         used = measured.usage.get((uid, status["name"]))
-        if used is None or _seconds(running["startedAt"]) > measured.at - measured.window:
+        if used is None or _began(running, measured.at) > measured.at - measured.window:
             return {}
         found[status["name"]] = used
     return found
+
+
+def _began(running: Object, otherwise: float) -> float:
+    text = running.get("startedAt")
+    return _seconds(text) if text else otherwise
 
 
 def node_metrics(nodes: Iterable[Object], used: Mapping[str, Usage], at: float, window: float) -> list[Object]:

@@ -13,7 +13,15 @@ from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule, rules
 from scenario_kit.lab.twin.names import DOMAIN, alias, full, random_address, wrong_answers
 from scenario_kit.lab.twin.process import Process
-from scenario_kit.lab.twin.selectors import DNS_LABELS, DNS_NAMESPACE, Party, allowed, inside, leaves
+from scenario_kit.lab.twin.selectors import (
+    DNS_LABELS,
+    DNS_NAMESPACE,
+    Party,
+    allowed,
+    inside,
+    leaves,
+    without_zeros,
+)
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import ContainerEffect, NetworkEffect
@@ -79,6 +87,8 @@ class Network:
         self._labels = {name: _namespace_labels(view.within(name)) for name in (view.namespace, *view.others)}
         self._slices: dict[tuple[str, str], list[Object]] = {}
         for item in view.everywhere("EndpointSlice"):
+            if item.get("addressType", "IPv4") != "IPv4":
+                continue  # the addresses of the cluster, and of its Services, are of the other family
             service = (item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
             self._slices.setdefault((self._home(item), service), []).append(item)
         self._effects: dict[str, list[NetworkEffect]] = {}
@@ -204,7 +214,8 @@ class Network:
                 ready = (endpoint.get("conditions") or {}).get("ready")
                 if ready is False or (node and endpoint.get("nodeName") != node):
                     continue
-                found += [Destination(address, int(number)) for address in endpoint.get("addresses") or ()]
+                addresses = map(without_zeros, endpoint.get("addresses") or ())
+                found += [Destination(address, int(number)) for address in addresses]
         return tuple(sorted(found, key=self._rank))
 
     def _rank(self, destination: Destination) -> tuple[str, str]:

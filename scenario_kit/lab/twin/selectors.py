@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.label_selector import admits, of_object
 
 Labels = Mapping[str, str]
+_LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 #: The label of every namespace that holds its name.
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
@@ -113,5 +115,10 @@ def inside(ip: str, blocks: Sequence[str]) -> bool:
     """Whether an address lies in one of the CIDR blocks (a bare address is a block of one)."""
     if not ip:
         return False
-    address = ip_address(ip)
-    return any(address in ip_network(block, strict=False) for block in blocks)
+    address = ip_address(without_zeros(ip))
+    return any(address in ip_network(without_zeros(block), strict=False) for block in blocks)
+
+
+def without_zeros(text: str) -> str:
+    """An address or a block as everybody reads it: the API server takes ``010.0.0.1`` for ``10.0.0.1``."""
+    return _LEADING_ZEROS.sub("", text) if ":" not in text else text

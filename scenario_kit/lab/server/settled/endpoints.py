@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
+from scenario_kit.lab.server.settled.facts import LEFT_ALONE_SECONDS, Facts, Reason, holds
 from scenario_kit.model.base import Object
 
 _SERVICE = "kubernetes.io/service-name"
@@ -35,9 +35,25 @@ def endpoint_slices(facts: Facts) -> Iterator[Reason]:
             continue
         expected = Counter(_expected(service, facts.of("Pod").values(), selector))
         served = Counter(_served(slices.get(name, ())))
-        if served == expected:
+        if served == expected or _is_given_up(facts, service):
             continue
         yield Reason("Endpoints", "Service", name, _difference(served, expected))
+
+
+def _is_given_up(facts: Facts, service: Object) -> bool:
+    """Whether the controller no longer gets on with a Service, because a label was taken off one of its slices.
+
+    It misses that slice among those that it finds by their labels, takes its own copy for outdated, and tries again and
+    again, in vain (``StaleSlices`` of ``endpointslice/util``). Nothing of the Service's endpoints changes meanwhile.
+    """
+    uid, name = service["metadata"]["uid"], service["metadata"]["name"]
+    for obj in facts.of("EndpointSlice").values():
+        labels = obj["metadata"].get("labels") or {}
+        owned = any(o.get("uid") == uid for o in obj["metadata"].get("ownerReferences") or ())
+        lost = labels.get(_SERVICE) != name or labels.get(_MANAGER) != _CONTROLLER
+        if owned and lost and facts.quiet(obj) >= LEFT_ALONE_SECONDS:
+            return True
+    return False
 
 
 def _expected(service: Object, pods: object, selector: dict[str, str]) -> Iterator[_Endpoint]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from scenario_kit.lab.server.kinds import REFUSERS
 from scenario_kit.model.base import Object
 
 #: The name of the only scheduler of a lab.
@@ -99,6 +100,22 @@ def is_active(pod: Object) -> bool:
     """A pod that its controller counts: neither ended nor being deleted."""
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
     return not ended and "deletionTimestamp" not in pod["metadata"]
+
+
+#: What nothing has touched for this long (wall clock) is left alone by whoever could still act on it.
+LEFT_ALONE_SECONDS: Final = 1.0
+
+
+def last_change_of_refusers(facts: Facts) -> int:
+    """The revision at which something that may refuse pods last changed or went."""
+    refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
+    refusers += [facts.namespace] if facts.namespace else []
+    return max(facts.lifted, max(map(revision_of, refusers), default=0))
+
+
+def revision_of(obj: Object) -> int:
+    """The revision of an object; 0 where it has none."""
+    return int(obj["metadata"].get("resourceVersion") or 0)
 
 
 def claim_names(pod: Object) -> list[str]:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.facts import SCHEDULER, Facts, Reason, condition
+from scenario_kit.lab.server.settled.facts import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, condition
+from scenario_kit.model.base import Object
 
 #: Kinds whose deletion somebody has to finish, and that may own others.
-_OWNERS = frozenset({"Pod", "Service", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"})
+_OWNERS = {
+    "Pod": "", "Service": "", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps",
+    "Job": "batch",
+}  # fmt: skip
+#: Finalizers that controllers of the cluster take off themselves.
+_COLLECTED = ("foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking")
 #: What controllers put into every namespace.
 _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
@@ -35,7 +41,7 @@ def deleting(facts: Facts) -> Iterator[Reason]:
     for kind in sorted(_OWNERS):
         for name, obj in facts.of(kind).items():
             meta = obj["metadata"]
-            if "deletionTimestamp" in meta and meta["uid"] not in facts.stopping:
+            if "deletionTimestamp" in meta and meta["uid"] not in facts.stopping and not _is_held(facts, obj):
                 finalizers = meta.get("finalizers")
                 text = f"is being deleted, finalizers {', '.join(finalizers)}" if finalizers else "is being deleted"
                 yield Reason("Deleting", kind, name, text)
@@ -47,9 +53,24 @@ def orphaned(facts: Facts) -> Iterator[Reason]:
     for kind in sorted(facts.kinds):
         for name, obj in facts.of(kind).items():
             owners = obj["metadata"].get("ownerReferences") or ()
-            if owners and all(o["kind"] in _OWNERS and o["uid"] not in alive for o in owners):
+            if _is_held(facts, obj):
+                continue
+            if owners and all(_is_known(o) and o["uid"] not in alive for o in owners):
                 lost = f"{owners[0]['kind']}/{owners[0]['name']}"
                 yield Reason("Orphaned", kind, name, f"awaits garbage collection: its owner {lost} is gone")
+
+
+def _is_known(owner: Object) -> bool:
+    """Whether an owner is of a kind that is followed here; another group may have a kind of the same name."""
+    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    kind = owner["kind"]
+    return kind in _OWNERS and ("apiVersion" not in owner or group == _OWNERS[kind])
+
+
+def _is_held(facts: Facts, obj: Object) -> bool:
+    """Whether somebody's finalizer keeps an object that is deleted: nobody of the cluster takes that off."""
+    held = set(obj["metadata"].get("finalizers") or ()) - {*_COLLECTED}
+    return "deletionTimestamp" in obj["metadata"] and bool(held) and facts.quiet(obj) >= LEFT_ALONE_SECONDS
 
 
 def namespace(facts: Facts) -> Iterator[Reason]:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from scenario_kit.lab.server.kinds import REFUSERS
-from scenario_kit.lab.server.settled.facts import Facts, Reason, holds, is_active
+from scenario_kit.lab.server.settled.facts import (
+    LEFT_ALONE_SECONDS,
+    Facts,
+    Reason,
+    holds,
+    is_active,
+    last_change_of_refusers,
+    revision_of,
+)
 from scenario_kit.model.base import Object
+
+#: The code of a controller that waits to ask again although what refused it has changed.
+STALE_REFUSAL: Final = "StaleRefusal"
+_STALE: Final = "was refused pods before the last change of something that may have refused them"
+_JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 
 
 def observed(facts: Facts) -> Iterator[Reason]:
@@ -21,10 +34,7 @@ def observed(facts: Facts) -> Iterator[Reason]:
 
 def replica_sets(facts: Facts) -> Iterator[Reason]:
     """Counts agree with the pods; missing pods are refused, by a refusal newer than what could lift it."""
-    refusers = [o for kind in REFUSERS for o in facts.of(kind).values()] + list(facts.refusers)
-    refusers += [facts.namespace] if facts.namespace else []
-    lifted = max(map(_revision, refusers), default=0)
-    lifted = max(lifted, facts.lifted)
+    lifted = last_change_of_refusers(facts)
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
         yield from _counts("ReplicaSet", name, rs, pods)
@@ -33,9 +43,8 @@ def replica_sets(facts: Facts) -> Iterator[Reason]:
             yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
         elif len(pods) < wanted and not holds(rs, "ReplicaFailure"):
             yield Reason("Missing", "ReplicaSet", name, f"has {len(pods)} pods, expected {wanted}")
-        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], _revision(rs)) < lifted:
-            text = "was refused pods before the last change of something that may have refused them"
-            yield Reason("StaleRefusal", "ReplicaSet", name, text)
+        elif len(pods) < wanted and facts.refused.get(rs["metadata"]["uid"], revision_of(rs)) < lifted:
+            yield Reason(STALE_REFUSAL, "ReplicaSet", name, _STALE)
 
 
 def stateful_sets(facts: Facts) -> Iterator[Reason]:
@@ -48,7 +57,7 @@ def stateful_sets(facts: Facts) -> Iterator[Reason]:
         blocked = len(own) > len(pods) or any(not holds(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
         if len(pods) != wanted and (parallel or not blocked):
-            yield Reason("Missing", "StatefulSet", name, f"has {len(pods)} pods, expected {wanted}")
+            yield from _missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {wanted}")
         strategy = owner["spec"].get("updateStrategy") or {}
         revision = (owner.get("status") or {}).get("updateRevision")
         partition = int((strategy.get("rollingUpdate") or {}).get("partition", 0))
@@ -64,7 +73,7 @@ def daemon_sets(facts: Facts) -> Iterator[Reason]:
         pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
         wanted, ready = int(status.get("desiredNumberScheduled", 0)), sum(holds(p, "Ready") for p in pods)
         if len(pods) != wanted:
-            yield Reason("Missing", "DaemonSet", name, f"has {len(pods)} pods, expected {wanted}")
+            yield from _missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {wanted}")
         if int(status.get("numberReady", 0)) != ready:
             text = f"numberReady is {status.get('numberReady', 0)}, expected {ready}"
             yield Reason("Counts", "DaemonSet", name, text)
@@ -76,16 +85,33 @@ def jobs(facts: Facts) -> Iterator[Reason]:
         spec, status = job["spec"], job.get("status") or {}
         if holds(job, "Complete") or holds(job, "Failed") or spec.get("suspend"):
             continue
+        if spec.get("managedBy", _JOB_CONTROLLER) != _JOB_CONTROLLER:
+            continue
         pods = facts.owned("Pod", job)
         active = sum(is_active(p) for p in pods)
         if int(status.get("active", 0)) != active:
             yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
         left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
         wanted = min(int(spec.get("parallelism", 1)), left)
-        if active < wanted:
-            yield Reason("Missing", "Job", name, f"has {active} running pods, expected {wanted}")
+        if active < wanted and not _backs_off(facts, job):
+            yield from _missing(facts, "Job", job, f"has {active} running pods, expected {wanted}")
         elif left <= 0 and not active:
             yield Reason("Counts", "Job", name, "all of its pods succeeded, but it is not Complete yet")
+
+
+def _missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterator[Reason]:
+    """Pods are missing, unless they were refused after everything that may have refused them last changed."""
+    name, refused = owner["metadata"]["name"], facts.refused.get(owner["metadata"]["uid"])
+    if refused is None:
+        yield Reason("Missing", kind, name, text)
+    elif refused < last_change_of_refusers(facts):
+        yield Reason(STALE_REFUSAL, kind, name, _STALE)
+
+
+def _backs_off(facts: Facts, job: Object) -> bool:
+    """Whether a Job waits before it replaces a pod that failed: ten seconds and more, by the wall clock."""
+    failed = int((job.get("status") or {}).get("failed") or 0)
+    return failed > 0 and facts.quiet(job) >= LEFT_ALONE_SECONDS
 
 
 def quotas(facts: Facts) -> Iterator[Reason]:
@@ -110,10 +136,6 @@ def _counts(kind: str, name: str, owner: Object, pods: list[Object], *, availabl
     for field, number in expected.items():
         if int(status.get(field, 0)) != number:
             yield Reason("Counts", kind, name, f"{field} is {status.get(field, 0)}, expected {number}")
-
-
-def _revision(obj: Object) -> int:
-    return int(obj["metadata"].get("resourceVersion", 0))
 
 
 def _label(obj: Object, name: str) -> str:

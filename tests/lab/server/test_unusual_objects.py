@@ -1,0 +1,175 @@
+"""Whatever an API server accepts, nothing that reads objects may stop at it: one would stop every world."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scenario_kit.clients import KubeCluster
+from scenario_kit.lab.kubelet.images import ImageCache
+from scenario_kit.lab.kubelet.status import pod_status
+from scenario_kit.lab.server.looks import Looks
+from scenario_kit.lab.server.settled import Facts, places, unsettled
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.telemetry.kube_state import KubeState
+from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.network import Network
+from scenario_kit.lab.twin.parameters import read
+from scenario_kit.lab.twin.selectors import inside
+from scenario_kit.model import Object, Reference
+from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "unusual"
+OBJECTS: list[Object] = list(yaml.safe_load_all((FOLDER / "objects.yaml").read_text()))
+PODS: dict[str, Object] = yaml.safe_load((FOLDER / "pods.yaml").read_text())
+NAMESPACE = "shop"
+
+
+def pod(name: str, **status: Any) -> Object:
+    metadata = {"name": name, "namespace": NAMESPACE, "uid": f"uid-{name}", "resourceVersion": "7", "generation": 1}
+    return {
+        "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
+        "spec": {"nodeName": "node-0", **copy.deepcopy(PODS[name])}, "status": status or {"phase": "Pending"},
+    }  # fmt: skip
+
+
+def stored(obj: Object) -> Object:
+    """As the API server hands it out, but for its defaults: who reads may not rest on them either."""
+    metadata = {"namespace": NAMESPACE, "uid": f"uid-{obj['metadata']['name']}", "resourceVersion": "7"}
+    return {**copy.deepcopy(obj), "metadata": {**metadata, **obj["metadata"]}}
+
+
+def run(one: Object) -> Object:
+    """What the kubelet makes of a pod within half an hour."""
+    memory, processes, images = None, Scripted(), ImageCache()
+    for seconds in (0.0, 1.0, 30.0, 300.0, 1800.0):
+        made = pod_status(
+            one, NODE, Objects(), processes, T0 + seconds, images=images.of("app"), ip="10.244.0.7", memory=memory
+        )
+        one, memory = {**one, "status": made.status}, made.memory
+    return one
+
+
+def judge(*objects: Object) -> list[Any]:
+    kinds: dict[str, dict[str, Object]] = {}
+    store = Store()
+    for obj in objects:
+        kinds.setdefault(obj["kind"], {})[obj["metadata"]["name"]] = obj
+        store.put(obj["kind"], obj)
+    looks = Looks(store, lambda _: 0.0)
+    looks.unfinished(NAMESPACE)
+    list(places.due(kinds, places.Cluster({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())))
+    home = {"kind": "Namespace", "metadata": {"name": NAMESPACE, "resourceVersion": "1"}}
+    return unsettled(Facts(namespace=home, kinds=kinds))
+
+
+@pytest.fixture(scope="module")
+def simulated() -> Little:
+    return Little(tiny.app(), tiny.objects())
+
+
+def flow(simulated: Little, *objects: Object) -> None:
+    before = {kind: dict(names) for kind, names in simulated.kinds.items()}
+    try:
+        for obj in objects:
+            simulated.put(obj)
+        simulated.version += 1
+        net = Network(simulated.view(), Census(read(tiny.TWIN)))
+        pods = list(simulated.kinds["Pod"].values())
+        for source in pods:
+            for name in simulated.kinds["Service"]:
+                for found in net.lookup(source, name, 80).destinations:
+                    assert net.pod_at(found.ip) is None or net.wire(source, net.pod_at(found.ip) or {}, found.port)
+            for target in pods:
+                net.wire(source, target, 80)
+        simulated.run(30)
+    finally:
+        simulated.kinds = before
+        simulated.version += 1
+
+
+@pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
+def test_an_object_stops_no_reader(simulated: Little, obj: Object) -> None:
+    obj = stored(obj)
+    judge(obj)
+    KubeState().collect({obj["kind"]: {obj["metadata"]["name"]: obj}})
+    flow(simulated, obj)
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_stops_no_reader(simulated: Little, name: str) -> None:
+    one = run(pod(name))
+    judge(one)
+    KubeState().collect({"Pod": {name: one}})
+    flow(simulated, one)
+
+
+#: What others may have written into the status of a pod, through the API.
+STATUSES: dict[str, Object] = {
+    "empty": {},
+    "no phase": {"conditions": [{"type": "Ready", "status": "Unknown"}]},
+    "unknown container": {"phase": "Running", "containerStatuses": [{"name": "other", "state": {}, "image": "", "imageID": "", "ready": True, "restartCount": 0}]},
+    "no state": {"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": [{"name": "c", "state": {}, "lastState": {}, "image": "i", "imageID": "x", "ready": True, "restartCount": 3}]},
+    "terminated without times": {"phase": "Failed", "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}, "image": "i", "imageID": "", "ready": False, "restartCount": 1}]},
+    "running without time": {"phase": "Running", "podIP": "fd00::1", "containerStatuses": [{"name": "c", "state": {"running": {}}, "image": "i", "imageID": "i", "ready": True, "restartCount": 0}]},
+    "foreign condition": {"phase": "Unknown", "conditions": [{"type": "example.org/x", "status": "Unknown", "lastTransitionTime": None}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", STATUSES)
+def test_a_status_stops_no_reader(simulated: Little, what: str) -> None:
+    one = pod("bare")
+    one["status"] = copy.deepcopy(STATUSES[what])
+    judge(one)
+    KubeState().collect({"Pod": {"bare": one}})
+    flow(simulated, one)
+    run(one)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("obj", OBJECTS, ids=lambda o: o["metadata"]["name"])
+def test_the_api_server_accepts_such_an_object(kube: KubeCluster, kube_namespace: str, obj: Object) -> None:
+    kube.create({**obj, "metadata": {**obj["metadata"], "namespace": kube_namespace}})
+
+
+@pytest.fixture
+def account(kube: KubeCluster, kube_namespace: str) -> str:
+    metadata = {"name": "default", "namespace": kube_namespace}
+    kube.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    return kube_namespace
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", PODS)
+def test_the_api_server_accepts_such_a_pod(kube: KubeCluster, account: str, name: str) -> None:
+    metadata = {"name": name, "namespace": account}
+    kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": PODS[name]})
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("what", STATUSES)
+def test_the_api_server_accepts_such_a_status(kube: KubeCluster, account: str, what: str) -> None:
+    metadata = {"name": "bare", "namespace": account}
+    kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**PODS["bare"], "nodeName": "n"}})
+    kube.patch(Reference("Pod", "bare", account), {"status": STATUSES[what]}, subresource="status")
+
+
+@pytest.mark.parametrize(
+    ("ip", "block", "expected"),
+    [
+        ("10.1.1.1", "010.0.0.1/8", True),
+        ("010.1.1.1", "10.0.0.0/8", True),
+        ("10.1.1.1", "00.0.0.0/0", True),
+        ("11.1.1.1", "010.0.0.1/8", False),
+        ("10.1.1.1", "fd00::/8", False),
+        ("fd00::1", "fd00::/8", True),
+    ],
+)
+def test_addresses_in_an_old_spelling(ip: str, block: str, expected: bool) -> None:
+    assert inside(ip, (block,)) is expected

@@ -111,15 +111,7 @@ def test_a_pod_stops_no_reader(simulated: Little, name: str) -> None:
 
 
 #: What others may have written into the status of a pod, through the API.
-STATUSES: dict[str, Object] = {
-    "empty": {},
-    "no phase": {"conditions": [{"type": "Ready", "status": "Unknown"}]},
-    "unknown container": {"phase": "Running", "containerStatuses": [{"name": "other", "state": {}, "image": "", "imageID": "", "ready": True, "restartCount": 0}]},
-    "no state": {"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": [{"name": "c", "state": {}, "lastState": {}, "image": "i", "imageID": "x", "ready": True, "restartCount": 3}]},
-    "terminated without times": {"phase": "Failed", "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}, "image": "i", "imageID": "", "ready": False, "restartCount": 1}]},
-    "running without time": {"phase": "Running", "podIP": "fd00::1", "containerStatuses": [{"name": "c", "state": {"running": {}}, "image": "i", "imageID": "i", "ready": True, "restartCount": 0}]},
-    "foreign condition": {"phase": "Unknown", "conditions": [{"type": "example.org/x", "status": "Unknown", "lastTransitionTime": None}]},
-}  # fmt: skip
+STATUSES: dict[str, Object] = yaml.safe_load((FOLDER / "statuses.yaml").read_text())
 
 
 @pytest.mark.parametrize("what", STATUSES)

@@ -40,11 +40,11 @@ class Receipt(Value, frozen=True, kw_only=True):
     """A change, whom it belongs to, and what it takes to undo it.
 
     ``group`` is ``Fault/<name>``, ``Decoy/<name>`` …; ``causal`` is false for restarts that only help the fault to
-    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to, or that a drain
-    is to send away; ``blocked`` is why some of the latter are still there, and asked again. ``places`` are the nodes and
-    quantities that were chosen when the change was made, by the stand-in for which ``change`` has them. ``failure`` is
-    why the command of a ``run`` failed. ``inverse`` are the changes that take back what no receipt can, from the last
-    to the first; of them, the first ``inverse_left`` are still to be made (None: all).
+    reach running processes. ``covered`` are the pod UIDs that a chaos object was bound to, or that a drain is to evict;
+    ``blocked`` is why some of the latter are still there, and asked again. ``places`` are the nodes and quantities that
+    were chosen when the change was made, by the stand-in for which ``change`` has them. ``failure`` is why the command
+    of a ``run`` failed. ``inverse`` are the changes that take back what no receipt can, from the last to the first; of
+    them, the first ``inverse_left`` are still to be made (None: all).
     """
 
     trial: str

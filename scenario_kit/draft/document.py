@@ -24,11 +24,16 @@ from scenario_kit.model.canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
 from scenario_kit.render import app_objects, asked_options, options_of
 from scenario_kit.render.aftermath import completed
+from scenario_kit.render.modelled import unmodelled
 from scenario_kit.render.namespaces import as_written
 from scenario_kit.render.offers import Offer, component_hit, offer
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116
+_UNSHOWN: Final = (
+    "\n  # the lab does not model what this fault changes, so no alert is predicted: write down what fires elsewhere"
+    "\n  groundTruth:\n"
+)
 _PREDICTED: Final = (
     "\n  # predicted from the fault; `scenario-kit try PATH --accept` writes down what really fires\n  expect:\n"
 )
@@ -75,13 +80,15 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
     made = replace(made, fault=completed(made.fault, app, objects))
     component = component_hit(app, objects, answers.target, made.fault)
     rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
-    alerts = predicted(made.symptoms, made.fault, app, component, rules)
+    shown = not unmodelled(made.fault.changes, app, objects, app.namespace)
+    alerts = predicted(made.symptoms, made.fault, app, component, rules) if shown else ()
     usual = not answers.parameters or made.parameters == _usual_parameters(fault_type, app, objects, answers)
     row = row_of(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)
     spec = _spec(answers, app, options, fault_type, made, alerts, component, objects)
     document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
     text = written(document).replace("\n  expect:\n", _TRIED if row is not None and row.alerts else _PREDICTED, 1)
+    text = text if shown else text.replace("\n  groundTruth:\n", _UNSHOWN, 1)
     beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else warned(row)
     return Draft(name, text, made, alerts, (*cautions(made.fault, objects), *beware))
 

@@ -31,6 +31,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     members,
     metadata,
     mitigation,
+    modelled,
     names,
     noise,
     overlap,

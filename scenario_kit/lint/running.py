@@ -282,14 +282,6 @@ for _code, _title, _why, _bad, _good, _fix in (
         "run `scenario-kit lab status`, then again",
     ),
     (
-        "SK911",
-        "The environment lacks a capability that a fault or the app needs",
-        "what cannot happen there cannot be judged there; the scenario is not to blame",
-        "a fault that autoscales, in a lab without the metrics API",
-        "the same scenario in a cluster with metrics-server",
-        "run it where the capability exists: docs/capabilities.md",
-    ),
-    (
         "SK990",
         "An error in scenario-kit itself",
         "it says nothing about the scenario",

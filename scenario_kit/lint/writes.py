@@ -12,6 +12,7 @@ from scenario_kit.lint.case import reference_of
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
 from scenario_kit.render import after
+from scenario_kit.render.differences import Path, keyed, paths
 from scenario_kit.render.objects import pod_labels
 
 #: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
@@ -19,8 +20,6 @@ _SCOPE = (
     "action", "direction", "target", "externalTargets", "device", "containerNames", "volumePath", "path", "methods",
     "port", "method", "class", "name", "patterns", "target", "abort", "stressors",
 )  # fmt: skip
-
-Path = tuple[str, ...]
 
 
 class Field(NamedTuple):
@@ -122,43 +121,14 @@ def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -
         if ref not in after_:
             yield Field(_bare(ref, namespace))
         elif after_[ref] is not obj:
-            yield from (Field(_bare(ref, namespace), path) for path in _paths(obj, after_[ref]))
+            yield from (Field(_bare(ref, namespace), path) for path in paths(obj, after_[ref]))
 
 
 def changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:
     """The paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
-    for path in _paths(old, new):
+    for path in paths(old, new):
         value: Any = new
         for key in path:
-            parts = _keyed(value)
+            parts = keyed(value)
             value = parts.get(key) if parts else None
         yield path, value
-
-
-def _paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
-    if old == new:
-        return
-    one, other = _keyed(old), _keyed(new)
-    if one is None or other is None or (not one and not other):
-        yield path
-        return
-    for key in {**one, **other}:
-        if key not in one or key not in other:
-            whole = one.get(key, other.get(key))
-            inner = _keyed(whole)
-            yield from (_paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
-        else:
-            yield from _paths(one[key], other[key], (*path, key))
-
-
-def _keyed(value: Any) -> Mapping[str, Any] | None:
-    """The parts of a value by key; None where it is one part."""
-    if isinstance(value, Mapping):
-        return value
-    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
-        return None
-    names = [item.get("name") for item in value]
-    if None not in names and len(set(names)) == len(names):
-        return {str(name): item for name, item in zip(names, value, strict=True)}
-    return {str(i): item for i, item in enumerate(value)}

@@ -18,6 +18,7 @@ from scenario_kit.render import commands
 from scenario_kit.render.engine import render
 from scenario_kit.render.hidden import hidden
 from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
 from scenario_kit.render.namespaces import placed, used
 from scenario_kit.render.objects import found
 from scenario_kit.render.parts import Parts
@@ -85,6 +86,8 @@ def fault(
         requires=fault_type.requires,
     )
     _demand(rendered, app, where)
+    if REAL_DATA_PLANE not in rendered.requires and unmodelled(rendered.changes, app, objects, namespace):
+        rendered = msgspec.structs.replace(rendered, requires=(*rendered.requires, REAL_DATA_PLANE))
     if use.recurrence is not None:
         rendered = recurring(rendered, use.recurrence)
     if use.visibility == "Hidden":

@@ -63,6 +63,20 @@ def hint_by_parameter(spec: Spec) -> None:
     spec["faults"][-1].update(fault)
 
 
+def unread_variable(spec: Spec) -> None:
+    """A variable that no part of the lab reads."""
+    parameters = {"name": "GOMEMLIMIT", "value": "16", "container": "checkout"}
+    spec["faults"].append(
+        {
+            "name": "variable",
+            "type": "env-value-wrong",
+            "target": "Deployment/checkout",
+            "parameters": parameters,
+            "role": "Distractor",
+        }
+    )
+
+
 #: A token of a form that only real ones have, put together here so that no scanner finds it in this file.
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 
@@ -89,6 +103,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK214": drawn_pods,
     "SK215": decoy(pod(containers=[{"name": "main", "image": "busybox:stable"}])),
     "SK219": decoy(pod(containers=container(command=["sh", "-c", "date"]))),
+    "SK911": unread_variable,
     "SK220": decoy(role("Role", metadata={"name": "viewer", "finalizers": ["example.com/kept"]}, rules=[])),
     "SK221": hint_by_parameter,
     "SK608": lambda s: s.update(suspend=True),
@@ -231,6 +246,11 @@ FAULTS: dict[str, list[Edit]] = {
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
+    "SK911": [
+        Put(CREATE, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ neutral('batch') }}"}}),
+        Put(("changes", 1, "patch", "patch"), {"spec": {"sessionAffinity": "ClientIP"}}),
+        Drop(("requires",)),
+    ],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
 REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221")

@@ -73,8 +73,8 @@ class Nudger:
             return dict(self._refused)
 
     def nudge(self, namespace: str, reasons: Iterable[Reason]) -> None:
-        """Wake the controllers of pods among the reasons whose refusal is out of date, and the scheduler by the claims of pods
-        for which there is room.
+        """Wake the controllers of pods among the reasons whose refusal is out of date, and the scheduler by the claims
+        of pods for which there is room.
         """
         for reason in reasons:
             if reason.code == STALE_REFUSAL:

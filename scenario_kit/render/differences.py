@@ -1,0 +1,37 @@
+"""Where two documents differ, by path; entries of lists go by their names where they have some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[str, ...]
+
+
+def paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths of the smallest parts that differ."""
+    if old == new:
+        return
+    one, other = keyed(old), keyed(new)
+    if one is None or other is None or (not one and not other):
+        yield path
+        return
+    for key in {**one, **other}:
+        if key not in one or key not in other:
+            whole = one.get(key, other.get(key))
+            inner = keyed(whole)
+            yield from (paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
+        else:
+            yield from paths(one[key], other[key], (*path, key))
+
+
+def keyed(value: Any) -> Mapping[str, Any] | None:
+    """The parts of a value by key; None where it is one part."""
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        return None
+    names = [item.get("name") for item in value]
+    if None not in names and len(set(names)) == len(names):
+        return {str(name): item for name, item in zip(names, value, strict=True)}
+    return {str(i): item for i, item in enumerate(value)}

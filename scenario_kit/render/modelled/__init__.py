@@ -1,0 +1,82 @@
+"""What the lab reads of objects, and so which changes of them it cannot show.
+
+The register is a projection (``registered``): of every object, what a part of the lab acts on. A real control plane
+acts on most kinds as a whole; of pod templates, ConfigMaps, Secrets and Services only what the simulated kubelet, the
+twin and the app's own twin.yaml read counts. A change that leaves every projection as it was is not modelled here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.render.differences import paths
+from scenario_kit.render.effect import after
+from scenario_kit.render.modelled.registered import UNKNOWN, register
+from scenario_kit.render.objects import position, spelled
+
+#: The capability that such a change needs.
+REAL_DATA_PLANE: Final = "real-data-plane"
+#: Operations that write fields; whatever else a change does, some part of the lab acts on it.
+_WRITING: Final = ("create", "apply", "patch", "delete", "setFlag")
+#: Operations that only bring about that fields are read again.
+_HELPING: Final = ("restart",)
+
+
+def unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], namespace: str) -> tuple[str, ...]:
+    """The fields that the changes write, where no part of the lab reads any of them; empty where one is read.
+
+    Nothing is said of an app without a twin, of objects that are not the app's, and of changes that cannot be made.
+    """
+    made = [change for change in changes if change.operation not in _HELPING]
+    if app.twin is None or not made or any(change.operation not in _WRITING for change in made):
+        return ()
+    new: Sequence[Object] = objects
+    for change in made:
+        if _is_elsewhere(change, new, namespace):
+            return ()
+        try:
+            new = after(new, change, app, namespace)
+        except AuthoringError:
+            return ()
+    if not _alike(register(objects, app, namespace), register(new, app, namespace)):
+        return ()
+    return tuple(_written(objects, new, namespace))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two projections are the same, as far as that is known: what is UNKNOWN in one may be as in the other."""
+    if UNKNOWN in (one, other):
+        return True
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
+
+
+def _is_elsewhere(change: Change, objects: Sequence[Object], namespace: str) -> bool:
+    if change.target is None:
+        return False
+    return position(objects, Reference.parse(change.target), namespace) is None
+
+
+def _written(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:
+    before = {_key(obj): obj for obj in old}
+    for obj in new:
+        was = before.pop(_key(obj), None)
+        name = spelled(obj, namespace)
+        if was is None:
+            yield name
+        elif was is not obj:
+            yield from (f"{'.'.join(path)} of {name}" for path in paths(was, obj))
+    yield from (spelled(obj, namespace) for obj in before.values())
+
+
+def _key(obj: Object) -> tuple[str, str, str]:
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+__all__ = ["REAL_DATA_PLANE", "unmodelled"]

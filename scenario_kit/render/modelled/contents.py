@@ -1,0 +1,120 @@
+"""What a container would find: the values of its variables and the texts of its files, from rendered objects."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.model import Object
+
+_REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
+#: How a reference to something that is not there reads: the kubelet then does not start the container.
+MISSING: Final = "\0missing"
+
+
+class Contents:
+    """ConfigMaps and Secrets of one namespace by kind and name."""
+
+    def __init__(self, objects: Sequence[Object], namespace: str, home: str) -> None:
+        self._data = {
+            (obj["kind"], obj["metadata"]["name"]): _data(obj)
+            for obj in objects
+            if obj["kind"] in ("ConfigMap", "Secret") and obj["metadata"].get("namespace", namespace) == home
+        }
+
+    def value(self, kind: str, name: str, key: str) -> str | None:
+        """One value; None where there is none."""
+        return self._data.get((kind, name), {}).get(key)
+
+    def environment(self, container: Object, labels: Mapping[str, Any]) -> dict[str, str]:
+        """The variables of a container with their values, as far as they can be told without a cluster."""
+        found: dict[str, str] = {}
+        for source in container.get("envFrom") or ():
+            for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
+                if ref := source.get(key):
+                    data = self._data.get((kind, ref.get("name", "")))
+                    if data is None and not ref.get("optional"):
+                        found[f"{MISSING} {ref.get('name')}"] = MISSING
+                    found |= {f"{source.get('prefix', '')}{k}": v for k, v in (data or {}).items()}
+        for entry in container.get("env") or ():
+            name = str(entry.get("name"))
+            if source := entry.get("valueFrom"):
+                value = self._from(source, labels)
+                if value is not None:
+                    found[name] = value
+            else:
+                found[name] = expanded(str(entry.get("value") or ""), found)
+        return found
+
+    def _from(self, source: Mapping[str, Any], labels: Mapping[str, Any]) -> str | None:
+        for kind, key in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
+            if ref := source.get(key):
+                value = self.value(kind, ref.get("name", ""), ref.get("key", ""))
+                return value if value is not None or ref.get("optional") else MISSING
+        path = str((source.get("fieldRef") or {}).get("fieldPath", ""))
+        label = re.fullmatch(r"metadata\.labels\['([^']+)'\]", path)
+        return str(labels.get(label[1], "")) if label else repr(sorted(source.items()))
+
+    def absent(self, volumes: Sequence[Object]) -> list[str]:
+        """What volumes refer to that is not there: the kubelet cannot mount them."""
+        return [found for volume in volumes for found in self._absent(volume)]
+
+    def _absent(self, volume: Object) -> Iterator[str]:
+        for source in (volume, *((volume.get("projected") or {}).get("sources") or ())):
+            for kind, field, name in (("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")):
+                ref = source.get(field)
+                if not isinstance(ref, Mapping) or ref.get("optional"):
+                    continue
+                called = ref.get(name) or ref.get("name", "")
+                data = self._data.get((kind, called))
+                if data is None:
+                    yield f"{kind}/{called}"
+                else:
+                    yield from (f"{kind}/{called} {i['key']}" for i in ref.get("items") or () if i["key"] not in data)
+
+    def file(self, spec: Object, container: Object, path: str) -> str | None:
+        """The text of a mounted file; None where none is mounted there: the one in the image, if any, then counts."""
+        mount = mounted(container, path)
+        volume = next((v for v in spec.get("volumes") or () if mount and v.get("name") == mount.get("name")), None)
+        if mount is None or volume is None:
+            return None
+        inside = path.removeprefix(str(mount["mountPath"])).strip("/")
+        name = "/".join(part for part in (str(mount.get("subPath") or ""), inside) if part)
+        for kind, field, called in (("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")):
+            if source := volume.get(field):
+                items = source.get("items")
+                key = name if not items else next((i["key"] for i in items if i.get("path") == name), "")
+                return self.value(kind, source.get(called, ""), key)
+        return None
+
+
+def mounted(container: Object, path: str) -> Mapping[str, Any] | None:
+    """The innermost mount that a path lies in."""
+    mounts = [m for m in container.get("volumeMounts") or () if _holds(str(m.get("mountPath", "")), path)]
+    return max(mounts, key=lambda m: len(m["mountPath"]), default=None)
+
+
+def expanded(text: str, known: Mapping[str, str]) -> str:
+    """A text with ``$(NAME)`` replaced by known values."""
+    return _REFERENCE.sub(lambda match: known.get(match[1], match[0]), text)
+
+
+def _holds(folder: str, path: str) -> bool:
+    return bool(folder) and f"{path}/".startswith(folder.rstrip("/") + "/")
+
+
+def _data(obj: Object) -> dict[str, str]:
+    found = {str(k): str(v) for k, v in (obj.get("binaryData") or {}).items()}
+    for key, value in (obj.get("data") or {}).items():
+        found[str(key)] = _decoded(str(value)) if obj["kind"] == "Secret" else str(value)
+    return {**found, **{str(k): str(v) for k, v in (obj.get("stringData") or {}).items()}}
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return text

@@ -247,7 +247,10 @@ FAULTS: dict[str, list[Edit]] = {
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
     "SK911": [
-        Put(CREATE, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ neutral('batch') }}"}}),
+        Put(
+            ("changes", 0),
+            {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"spec": {"externalIPs": []}}}},
+        ),
         Put(("changes", 1, "patch", "patch"), {"spec": {"sessionAffinity": "ClientIP"}}),
         Drop(("requires",)),
     ],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scenario_kit.campaign import Validation
     from scenario_kit.campaign.result import TrialResult
     from scenario_kit.catalog import Catalog
+    from scenario_kit.model import Finding
 
 #: Steps after which somebody acts: what fires when they end is what the fault alone does.
 _BEFORE_ANYBODY_ACTS = ("hold", "expectAlerts")
@@ -27,6 +28,7 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     Nothing is written where the trial never got as far as the fault, where a fault had no effect, or where the file
     cannot be edited safely.
     """
+    from scenario_kit.cli.output import show_findings
     from scenario_kit.draft import accepted, edges_to, observed
     from scenario_kit.load import load_scenario
     from scenario_kit.load.edit import Unfit
@@ -51,7 +53,9 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     hit = {f.name: component_hit(app, runbook.objects, f.target, f) for f in runbook.faults}
     text = file.read_text(encoding="utf-8")
     try:
-        new = accepted(text, scenario.spec, seen, edges_to(seen, runbook.faults, app, hit), held=_held(trial))
+        new = accepted(
+            text, scenario.spec, seen, edges_to(seen, runbook.faults, app, hit), held=_held(trial), rules=runbook.rules
+        )
     except Unfit as error:
         raise AuthoringError(
             f"{file} cannot be edited: {error}", fix="write the alerts above into spec.expect.alerts by hand"
@@ -59,10 +63,23 @@ def accept(file: Path, validation: Validation, catalog: Catalog) -> None:
     if new == text:
         typer.echo("accepted: the file says already what was seen")
         return
+    known = _errors(file, catalog)
     _replace(file, new)
+    if worse := [finding for finding in _errors(file, catalog) if finding.code not in {f.code for f in known}]:
+        _replace(file, text)
+        show_findings(worse)
+        typer.echo(f"nothing accepted: {file} would break the rules above; draw what they ask for by hand")
+        return
     changed = difflib.unified_diff(text.splitlines(), new.splitlines(), str(file), str(file), lineterm="", n=1)
     typer.echo("\n".join(changed))
     typer.echo(f"accepted into {file}; one trial proves little: scenario-kit verify {file.parent}")
+
+
+def _errors(file: Path, catalog: Catalog) -> list[Finding]:
+    from scenario_kit.lint import lint_file
+    from scenario_kit.model import Severity
+
+    return [finding for finding in lint_file(file, catalog) if finding.severity == Severity.ERROR]
 
 
 def _held(trial: TrialResult) -> bool:

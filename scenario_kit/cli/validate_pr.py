@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
+import msgspec
 import typer
 
 from scenario_kit.cli.options import Lab
+from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
+    from scenario_kit.campaign import Validation
     from scenario_kit.clients.git import Repository
     from scenario_kit.contribution import FileChange, Lane, Shape
     from scenario_kit.model import Finding, Scenario
+    from scenario_kit.model.incident import Incident
+    from scenario_kit.report import Report
 
 #: GitHub shows ten annotations of a kind per step.
 _ANNOTATIONS: Final = 10
 _SUMMARY: Final = "summary.md"
+_REPORTS: Final = ("report.json", "report.html")
+#: Modes of Git for a symbolic link and a submodule.
+_LINKS: Final = ("120000", "160000")
 
 
 def register(app: typer.Typer) -> None:
@@ -52,72 +61,117 @@ def register(app: typer.Typer) -> None:
         if checkout.uncommitted():
             typer.echo("note: uncommitted changes are not judged", err=True)
         found = shape(changes)
-        out.mkdir(parents=True, exist_ok=True)
+        _empty(out)
         if not found.scenario and not found.findings:
-            return _tell(out, "No scenario is changed: nothing to validate.", [], 0)
+            return _conclude(out, _static("", "No scenario is changed: nothing to validate", []))
         problems = [*found.findings, *(signed_off(checkout.commits(start)) if sign_off else [])]
-        if problems:
-            return _tell(out, problems[0].message, problems, 1)
-        if found.removed:
-            return _tell(out, f"{found.scenario} is removed: there is nothing left to run.", [], 0)
-        return _judge(checkout, root, start, found, changes, out, seed, name, parallel, static_only)
+        if found.removed and not problems:
+            return _conclude(out, _static(found.scenario, "it is removed: there is nothing left to run", []))
+        contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
+        return _judge(contribution, out, seed, name, parallel, static_only)
 
 
-def _judge(
-    checkout: Repository,
-    root: Path,
-    start: str,
-    found: Shape,
-    changes: Sequence[FileChange],
-    out: Path,
-    seed: int,
-    name: str,
-    parallel: int,
-    static_only: bool,
-) -> int:
+class _Contribution(NamedTuple):
+    """What a pull request changes since ``start``, and what is wrong with its shape and its commits."""
+
+    checkout: Repository
+    root: Path
+    start: str
+    shape: Shape
+    changes: Sequence[FileChange]
+    problems: tuple[Finding, ...]
+
+    @property
+    def folder(self) -> Path:
+        from scenario_kit.contribution.shape import SCENARIOS
+
+        return self.root / SCENARIOS / self.shape.scenario
+
+    @property
+    def readable(self) -> bool:
+        """Whether its scenario can be judged beside its shape: there is one, of plain files, under a plain name."""
+        links = any(change.mode in _LINKS for change in self.changes)
+        unnamed = any(finding.code == "SK106" for finding in self.problems)
+        return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed)
+
+
+def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:
+    """Apply every static layer at once, then run the trials of the lane; each verdict leaves summary and report."""
     from scenario_kit.cli.output import show_findings
     from scenario_kit.cli.validate import validate
-    from scenario_kit.contribution.shape import SCENARIOS
     from scenario_kit.model import Severity
-    from scenario_kit.report import newest
+    from scenario_kit.report import newest, read
 
-    folder = root / SCENARIOS / found.scenario
-    static = _lint(folder)
-    if any(f.severity == Severity.ERROR for f in static):
-        return _tell(out, f"{found.scenario} does not pass the static rules.", static, 1)
-    chosen = _lane(checkout, start, found.scenario, changes, folder)
-    told = f"lane {chosen.name}: {'; '.join(chosen.because)}"
+    scenario, root = contribution.shape.scenario, contribution.root
+    static = _lint(contribution.folder, root) if contribution.readable else []
+    incident = _describe(contribution.folder) if contribution.readable else None
+    findings = [*contribution.problems, *static]
+    if any(f.severity == Severity.ERROR for f in findings):
+        errors = sum(f.severity == Severity.ERROR for f in findings)
+        more = f", and {errors - 1} more" if errors > 1 else ""
+        return _conclude(out, _static(scenario, f"{findings[0].message}{more}", findings, incident))
+    chosen = _lane(contribution)
+    lane = f"lane {chosen.name}: {'; '.join(chosen.because)}"
     if not chosen.plan or static_only:
         what = "only texts differ, earlier evidence holds" if not chosen.plan else "static rules only, as asked"
-        return _tell(out, f"{found.scenario}: {told}. {what[0].upper()}{what[1:]}.", static, 0)
-    typer.echo(f"{found.scenario}: {told}; plan {chosen.plan}")
-    show_findings(static)
-    code = validate([folder], chosen.plan, seed, name, parallel, keep=False, as_json=False, runs=out / "runs")
-    report = newest(out / "runs").with_name("report.md")
-    _write(out, f"{told}; plan `{chosen.plan}`\n\n{report.read_text()}")
+        return _conclude(out, _static(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident))
+    typer.echo(f"{scenario}: {lane}; plan {chosen.plan}")
+    show_findings(findings)
+    runs = out / "runs"
+    code = validate([contribution.folder], chosen.plan, seed, name, parallel, keep=False, as_json=False, runs=runs)
+    report = read(newest(runs))
+    placed = tuple(_within(root, finding) for finding in report.validation.findings)
+    report = msgspec.structs.replace(report, validation=msgspec.structs.replace(report.validation, findings=placed))
+    _leave(out, report, f"{lane}; plan `{chosen.plan}`")
+    _annotate(placed)
+    _ask_for_reading(incident)
     return code
 
 
-def _lint(folder: Path) -> list[Finding]:
+def _lint(folder: Path, root: Path) -> list[Finding]:
     from scenario_kit.catalog import Catalog, collections
     from scenario_kit.errors import AuthoringError
     from scenario_kit.lint import lint_files, with_its_faults
 
     try:
-        return lint_files(with_its_faults(folder / "scenario.yaml"), Catalog(collections([folder]), merging=True))
+        found = lint_files(with_its_faults(folder / "scenario.yaml"), Catalog(collections([folder]), merging=True))
     except AuthoringError as problem:
-        return list(problem.findings)
+        found = list(problem.findings)
+    return [_within(root, finding) for finding in found]
 
 
-def _lane(checkout: Repository, start: str, name: str, changes: Sequence[FileChange], folder: Path) -> Lane:
+def _within(root: Path, finding: Finding) -> Finding:
+    """The finding with its path as the repository names it, as annotations and code scanning want it."""
+    if finding.position is None:
+        return finding
+    path = Path(finding.position.path).resolve()
+    inside = path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) else str(path)
+    return msgspec.structs.replace(finding, position=msgspec.structs.replace(finding.position, path=inside))
+
+
+def _describe(folder: Path) -> Incident | None:
+    """What the incident is; None where the file cannot be read, as the findings say."""
+    from scenario_kit.campaign.incident import describe_incident, read_titles
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.errors import AuthoringError
+    from scenario_kit.load import load_scenario
+
+    try:
+        scenario = load_scenario(folder / "scenario.yaml").scenario
+    except AuthoringError:
+        return None
+    return describe_incident(scenario, None, read_titles(scenario, Catalog(), folder))
+
+
+def _lane(contribution: _Contribution) -> Lane:
     from scenario_kit.contribution import lane
     from scenario_kit.contribution.shape import SCENARIOS
     from scenario_kit.load import load_scenario
 
-    prefix = f"{SCENARIOS}{name}/"
-    old = checkout.text(start, prefix + "scenario.yaml")
-    after = _parts(load_scenario(folder / "scenario.yaml").scenario)
-    others = [c.path.removeprefix(prefix) for c in changes if c.path != prefix + "scenario.yaml"]
+    prefix = f"{SCENARIOS}{contribution.shape.scenario}/"
+    old = contribution.checkout.text(contribution.start, prefix + "scenario.yaml")
+    after = _parts(load_scenario(contribution.folder / "scenario.yaml").scenario)
+    others = [c.path.removeprefix(prefix) for c in contribution.changes if c.path != prefix + "scenario.yaml"]
     return lane(_document(old), after, others)
 
 
@@ -139,21 +193,49 @@ def _parts(scenario: Scenario) -> Mapping[str, Any]:
     return {"name": scenario.name, "spec": scenario.spec.to_json()}
 
 
-def _tell(out: Path, headline: str, findings: Sequence[Finding], code: int) -> int:
-    """Say it here, as annotations where GitHub listens, and in the summary."""
-    from scenario_kit.cli.output import printable, show_findings
-    from scenario_kit.report.markdown import escape
+def _static(name: str, headline: str, findings: Sequence[Finding], incident: Incident | None = None) -> Validation:
+    """A verdict without trials."""
+    from scenario_kit.campaign import Validation
+    from scenario_kit.campaign.conclusion import merged, name_correction, next_command
+    from scenario_kit.contribution.shape import SCENARIOS
+    from scenario_kit.model import Severity, Verdict
 
-    lines = [f"# {'FAIL' if code else 'PASS'}", "", escape(headline), ""]
-    for finding in findings:
-        lines += [
-            f"* **{finding.code}** {escape(finding.message)}" + (f" Fix: {escape(finding.fix)}" if finding.fix else "")
-        ]
-    _write(out, "\n".join(lines) + "\n")
-    _annotate(findings)
-    show_findings(findings)
-    typer.echo(printable(headline))
-    return code
+    found = merged(findings)
+    verdict = Verdict.FAIL if any(f.severity == Severity.ERROR for f in found) else Verdict.PASS
+    path = f"{SCENARIOS}{name}/scenario.yaml" if name else ""
+    failed = verdict == Verdict.FAIL and path
+    return Validation(
+        scenario=name, incident=incident, path=path, plan="static", verdict=verdict, headline=headline, findings=found,
+        correction=name_correction(verdict, found),
+        next=next_command(verdict, path, "static", found) if failed else "",
+    )  # fmt: skip
+
+
+def _conclude(out: Path, validation: Validation) -> int:
+    """Show a verdict without trials, and leave its summary and its report."""
+    from scenario_kit.cli.output import printable, show_findings
+    from scenario_kit.report.document import Report, timestamp
+
+    _leave(out, Report(created=timestamp(), validation=validation))
+    _annotate(validation.findings)
+    show_findings(validation.findings)
+    scenario = f"{validation.scenario}: " if validation.scenario else ""
+    typer.echo(printable(f"{scenario}{validation.headline}."))
+    _ask_for_reading(validation.incident)
+    return validation.verdict.exit_code
+
+
+def _ask_for_reading(incident: Incident | None) -> None:
+    """Show the brief beside the answer: whether one gives the other away, only a person can tell."""
+    from scenario_kit.cli.output import folded, printable
+    from scenario_kit.report.incident import READING
+
+    if incident is None:
+        return
+    typer.echo(folded(READING))
+    typer.echo(folded(printable(f"brief:  {incident.brief}"), "  "))
+    broken = "; ".join(f"{fault.type} on {fault.target}" for fault in incident.faults)
+    typer.echo(folded(printable(f"answer: {', '.join(incident.causes) or 'no cause'} ({broken or 'no fault'})"), "  "))
 
 
 def _annotate(findings: Sequence[Finding]) -> None:
@@ -167,8 +249,32 @@ def _annotate(findings: Sequence[Finding]) -> None:
         typer.echo(f"::notice::{len(findings) - _ANNOTATIONS} more findings are in the summary")
 
 
-def _write(out: Path, text: str) -> None:
-    (out / _SUMMARY).write_text(text)
+def _empty(out: Path) -> None:
+    """Remove what an earlier call left, so that nothing of another verdict lies beside this one.
+
+    Raises:
+        UsageError: the folder cannot be made or emptied.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in (_SUMMARY, *_REPORTS):
+            (out / name).unlink(missing_ok=True)
+        if (out / "runs").is_dir():
+            shutil.rmtree(out / "runs")
+    except OSError as problem:
+        fix = "name a folder of its own with --out"
+        raise UsageError(f"{out} cannot hold the reports: {problem.strerror}", fix=fix) from problem
+
+
+def _leave(out: Path, report: Report, note: str = "") -> None:
+    """Write the report in every form that CI shows, and the summary."""
+    from scenario_kit.report import html, markdown
+    from scenario_kit.report.document import text
+
+    summary = markdown.render(report) + (f"\n\n{note}\n" if note else "\n")
+    (out / "report.json").write_text(text(report, indent=2), encoding="utf-8")
+    (out / "report.html").write_text(html.render(report), encoding="utf-8")
+    (out / _SUMMARY).write_text(summary, encoding="utf-8")
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(place).open("a") as summary:
-            summary.write(text)
+        with Path(place).open("a", encoding="utf-8") as step:
+            step.write(summary)

@@ -7,12 +7,17 @@ contradict what was seen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 from typing import Final
 
+import msgspec
+
 from scenario_kit.draft.alerts import propagation
+from scenario_kit.judge.alerts import propose_deadline
 from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, edited
-from scenario_kit.model import AlertHistory, AlertTimeline, App, Component, Fault
+from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
+from scenario_kit.model.rule import alert_deadline
 from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")
@@ -24,7 +29,7 @@ _LASTING: Final = 0.8
 def observed(
     history: AlertHistory, injected_at: float, judged_at: float, repaired_at: float | None = None
 ) -> tuple[AlertExpectation, ...]:
-    """The alerts that began after the injection, before ``judged_at``: those that last as MustFire, others as MayFire.
+    """The alerts that began after the injection, by ``judged_at``: those that last as MustFire, others as MayFire.
 
     An alert lasts if it fires at ``judged_at``, and nearly all the time from its onset until somebody repairs it.
     """
@@ -32,14 +37,17 @@ def observed(
     seen = sorted(history.timelines, key=lambda t: (t.onset(injected_at) or 0, t.name, t.entity))
     for timeline in seen:
         onset = timeline.onset(injected_at)
-        if onset is None or onset >= judged_at or timeline.firing_at(injected_at):
+        if onset is None or onset > judged_at or timeline.firing_at(injected_at):
             continue
         until = max(judged_at, repaired_at or judged_at)
         lasting = timeline.firing_at(judged_at) and _fired(timeline, onset, until) >= _LASTING * (until - onset)
         key = (timeline.name, timeline.entity)
         if lasting or key not in found:
             expected = AlertExpectation(
-                name=timeline.name, on=timeline.entity, alert_class="MustFire" if lasting else "MayFire"
+                name=timeline.name,
+                on=timeline.entity,
+                alert_class="MustFire" if lasting else "MayFire",
+                within_seconds=ceil(onset - injected_at),
             )
             found[key] = expected
     return tuple(found.values())
@@ -52,24 +60,32 @@ def _fired(timeline: AlertTimeline, start: float, end: float) -> float:
 
 
 def accepted(
-    text: str, spec: ScenarioSpec, seen: Sequence[AlertExpectation], edges: Iterable[Edge], *, held: bool = False
+    text: str,
+    spec: ScenarioSpec,
+    seen: Sequence[AlertExpectation],
+    edges: Iterable[Edge],
+    *,
+    held: bool = False,
+    rules: Sequence[AlertRule] = (),
 ) -> str:
     """The file with the observed alerts and the edges that lead to them.
 
     Args:
         text: the file.
         spec: what it says.
-        seen: what fired.
+        seen: what fired; ``within_seconds`` is how long after the first injection it began.
         edges: how the trouble could have reached the alerting objects.
         held: the trial held what the file promises, so promises stay, though a decoy may have interrupted an alert.
+        rules: the scenario's alert rules, from which deadlines follow that the author left out.
 
     Raises:
         Unfit: the file is laid out in a way that cannot be edited without touching something else.
     """
-    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in _alerts(spec, seen, held)])
+    alerts = [_give_time(a, seen, rules) for a in _alerts(spec, seen, held)]
+    edits = _list(_ALERTS, [_written(a) for a in spec.expect.alerts], [_written(a) for a in alerts])
     known = {(e.from_, e.to) for e in spec.ground_truth.propagation}
     new = [e for e in edges if (e.from_, e.to) not in known]
-    ends = {a.on for a in seen} | {e.from_ for e in new}
+    ends = {a.on for a in (*seen, *alerts) if a.alert_class != "MustNotFire"} | {e.from_ for e in new}
     kept = [e for e in spec.ground_truth.propagation if e.to in ends or _leads_on(e, spec, ends)]
     causes = {cause.entity for cause in spec.ground_truth.root_causes}
     if known and not (new or kept) and seen and all(a.on in causes for a in seen):
@@ -110,14 +126,33 @@ def _alerts(spec: ScenarioSpec, seen: Sequence[AlertExpectation], held: bool) ->
                 kept.append(alert)
             elif was is not None:
                 fired[(alert.name, alert.on)] = was
-        elif anywhere and (held or was is None or alert.alert_class in (was.alert_class, "MayFire")):
+        elif alert.alert_class == "MayFire" or (anywhere and (held or was is None or was.alert_class == "MustFire")):
             kept.append(alert)
         elif was is not None:
-            kept.append(was)
-    found = kept + [a for key, a in fired.items() if key not in chronic and (key[0], "") not in chronic]
+            kept.append(msgspec.structs.replace(alert, alert_class=was.alert_class))
+    new = {key: msgspec.structs.replace(a, within_seconds=None) for key, a in fired.items()}
+    found = kept + [a for key, a in new.items() if key not in chronic and (key[0], "") not in chronic]
     if any(a.alert_class == "MustFire" for a in found):
         return found
-    return [lasting.get((a.name, a.on), a) if a.alert_class == "MayFire" else a for a in found]
+    return [
+        msgspec.structs.replace(a, alert_class="MustFire")
+        if a.alert_class == "MayFire" and (a.name, a.on) in lasting
+        else a
+        for a in found
+    ]
+
+
+def _give_time(
+    alert: AlertExpectation, seen: Sequence[AlertExpectation], rules: Sequence[AlertRule]
+) -> AlertExpectation:
+    """The expectation with a deadline that what was seen keeps; one that it keeps already stays as it is."""
+    onsets = [s.within_seconds or 0 for s in seen if s.name == alert.name and alert.on in ("", s.on)]
+    if alert.alert_class != "MustFire" or not onsets:
+        return alert
+    onset = min(onsets)
+    if onset <= alert_deadline(rules, alert.name, alert.within_seconds):
+        return alert
+    return msgspec.structs.replace(alert, within_seconds=propose_deadline(onset))
 
 
 def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[str, object]]) -> list[Edit]:

@@ -65,7 +65,7 @@ def _missing(
             message=f"{wanted_label(expectation)} fired too late",
             observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
-            fix=f"withinSeconds: {_budget(late)}",
+            fix=f"withinSeconds: {propose_deadline(late)}",
         )
     if elsewhere:
         places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))
@@ -216,6 +216,6 @@ def _last(expectation: AlertExpectation, history: AlertHistory) -> str:
     return f"{wanted_label(expectation)} last fired at {max(ends) - history.start:.0f} s"
 
 
-def _budget(onset: float) -> int:
+def propose_deadline(onset: float) -> int:
     """``max(2 × p95, p95 + 60 s)`` rounded up to 30 s (validation.md §6.7); one run is its own p95."""
     return int(-(-max(2 * onset, onset + 60) // 30) * 30)

@@ -95,6 +95,11 @@ def _unkept(path: Path, problem: OSError) -> InfrastructureError:
     )
 
 
+def timestamp() -> str:
+    """Return the wall time as reports state it, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def text(report: Report, indent: int | None = None) -> str:
     """The report as JSON."""
     return json.dumps(report.to_json() | {"schemaVersion": SCHEMA_VERSION, "kit": __version__}, indent=indent)

@@ -20,7 +20,7 @@ from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
-from scenario_kit.report.incident import incident_rows
+from scenario_kit.report.incident import READING, incident_rows
 from scenario_kit.report.markdown import minutes
 
 WORDS = {
@@ -49,6 +49,7 @@ def render(report: Report) -> str:
         word=word,
         tone=tone,
         incident=list(incident_rows(validation.incident)) if validation.incident else [],
+        reading=READING,
         findings=[_finding(f) for f in validation.findings],
         repeats=timeline.chart(repeats, expect),
         others=[(t, timeline.chart([t], expect)) for t in others],

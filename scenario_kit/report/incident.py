@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Final
 
 from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
+
+#: What a reviewer is asked for: the rules about briefs find what a program can find.
+READING: Final = "A person must read the brief: no rule can tell whether its wording gives the answer away."
 
 
 def incident_rows(incident: Incident) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from scenario_kit.report.difficulty import told
 from scenario_kit.report.document import Report
 from scenario_kit.report.identity import resembling
 from scenario_kit.report.identity import told as apart
-from scenario_kit.report.incident import incident_rows
+from scenario_kit.report.incident import READING, incident_rows
 from scenario_kit.report.steps import step_rows
 
 _MARK: Final = {"Held": "held", "Broken": "**broken**", "Infra": "not evaluated", "Skipped": "skipped"}
@@ -33,14 +33,13 @@ def render(report: Report) -> str:
     """The whole page."""
     validation = report.validation
     head = [
-        f"# {_WORD[validation.verdict]}: {validation.scenario}",
+        f"# {_WORD[validation.verdict]}" + (f": {validation.scenario}" if validation.scenario else ""),
         escape(validation.headline) + ".",
         _next(validation),
         _facts(validation),
-        *(["## The incident", _told(incident_rows(validation.incident))] if validation.incident else []),
+        *(["## The incident", _told(incident_rows(validation.incident)), READING] if validation.incident else []),
         *(_findings(validation.findings) if validation.findings else []),
-        "## Trials",
-        _trials(validation.trials),
+        *(["## Trials", _trials(validation.trials)] if validation.trials else []),
         *(["## Alerts in the repeats", _alerts(validation.statistics)] if _has_alerts(validation.statistics) else []),
         *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
         *(["## Incidents with the same alerts", _told(apart(near))] if (near := validation.identifiability) else []),
@@ -69,6 +68,8 @@ def _next(validation: Validation) -> str:
 
 
 def _facts(validation: Validation) -> str:
+    if not validation.trials:
+        return "No trial was run: the static rules decided."
     return (
         f"Plan `{validation.plan}`; paired repeats n = {validation.n}, failures = {validation.failures}; "
         f"data plane: {validation.data_plane}; {validation.wall_seconds:.0f} s of wall time."
@@ -169,5 +170,6 @@ def alert_lines(trial: TrialResult) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Text from scenarios and clusters, made harmless inside Markdown tables and HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+    """Text from scenarios and clusters, made harmless: no markup, no links or images, and nobody is mentioned."""
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+    return plain.replace("[", "\\[").replace("@", "&#64;")

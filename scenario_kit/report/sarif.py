@@ -22,8 +22,9 @@ def render(report: Report) -> str:
     return json.dumps(log(placed), indent=2, ensure_ascii=False)
 
 
-def log(findings: Sequence[Finding]) -> dict[str, object]:
-    """A SARIF log of the findings."""
+def log(findings: Sequence[Finding], folder: Path | None = None) -> dict[str, object]:
+    """Return a SARIF log of the findings; paths are relative to the repository, else to ``folder`` (default: here)."""
+    root = find_root(folder or Path.cwd())
     codes = sorted({f.code for f in findings})
     rules = [
         {
@@ -41,7 +42,7 @@ def log(findings: Sequence[Finding]) -> dict[str, object]:
         "runs": [
             {
                 "tool": {"driver": {"name": "scenario-kit", "version": __version__, "rules": rules}},
-                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+                "results": [_result(finding, codes.index(finding.code), root) for finding in findings],
             }
         ],
     }
@@ -51,13 +52,25 @@ def _level(severity: str) -> str:
     return {"Error": "error", "Warning": "warning"}.get(severity, "note")
 
 
-def _result(finding: Finding, rule: int) -> dict[str, object]:
+def find_root(folder: Path) -> Path:
+    """Return the checkout that holds the folder, which code scanning counts paths from; else the folder itself."""
+    resolved = folder.resolve()
+    return next((parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists()), resolved)
+
+
+def _relative(path: str, root: Path) -> str:
+    """The path as the repository names it; one outside of it stays as it is."""
+    absolute = Path(path).resolve()
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else Path(path).as_posix()
+
+
+def _result(finding: Finding, rule: int, root: Path) -> dict[str, object]:
     text = finding.message + (f". Fix: {finding.fix}" if finding.fix else "")
     result: dict[str, object] = {
         "ruleId": finding.code, "ruleIndex": rule, "level": _level(finding.severity), "message": {"text": text}
     }  # fmt: skip
     if at := finding.position:
         region = {"startLine": at.line, "startColumn": at.column}
-        location = {"artifactLocation": {"uri": quote(Path(at.path).as_posix())}, "region": region}
+        location = {"artifactLocation": {"uri": quote(_relative(at.path, root))}, "region": region}
         result["locations"] = [{"physicalLocation": location}]
     return result

@@ -1,5 +1,6 @@
 """``validate-pr`` over real repositories: good, bad and hostile contributions, without a cluster."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -87,7 +88,8 @@ def test_changed_labels_are_shown_to_be_true_again(checkout):
 def test_no_scenario_is_nothing_to_do(checkout):
     (checkout / "README.md").write_text("another text\n")
     commit(checkout)
-    assert validate(checkout) == (0, "# PASS\n\nNo scenario is changed: nothing to validate.\n\n")
+    code, summary = validate(checkout)
+    assert (code, summary.splitlines()[:3]) == (0, ["# PASS", "", "No scenario is changed: nothing to validate."])
 
 
 def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
@@ -96,7 +98,7 @@ def test_more_than_the_folder_is_refused_in_one_sentence(checkout):
     commit(checkout)
     code, summary = validate(checkout)
     assert code == 1
-    assert summary.splitlines()[2] == (f"this pull request touches more than catalog/scenarios/{NAME}/: README.md")
+    assert summary.splitlines()[2] == f"this pull request touches more than catalog/scenarios/{NAME}/: README.md."
 
 
 def test_a_mistake_is_a_finding_at_its_line(checkout, capsys):
@@ -197,6 +199,47 @@ def test_outside_of_a_repository(tmp_path, capsys):
     assert "not a Git repository" in capsys.readouterr().err
 
 
+def test_all_static_layers_are_told_at_once(checkout):
+    edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
+    (checkout / "README.md").write_text("and this\n")
+    commit(checkout, sign=False)
+    code, summary = validate(checkout)
+    assert code == 1
+    for finding in ("**SK002**", "**SK004**", f"**SK108** error at `catalog/scenarios/{NAME}/scenario.yaml:"):
+        assert finding in summary
+    assert "- fix: " in summary
+
+
+def test_every_verdict_leaves_a_report_and_nothing_of_an_earlier_one(checkout):
+    out = checkout.parent / "out"
+    (out / "runs" / "old").mkdir(parents=True)
+    (out / "runs" / "old" / "report.json").write_text("{}")
+    (out / "kept.txt").write_text("somebody's own\n")
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    commit(checkout)
+    assert validate(checkout)[0] == 0
+    report = json.loads((out / "report.json").read_text())
+    assert report["validation"]["verdict"] == "Pass"
+    assert not (out / "runs").exists()
+    assert (out / "kept.txt").exists()
+    edit(scenario(checkout), "type: service-target-port-wrong", "type: service-target-prt-wrong")
+    commit(checkout)
+    assert validate(checkout)[0] == 1
+    assert json.loads((out / "report.json").read_text())["validation"]["verdict"] == "Fail"
+    assert "FAIL" in (out / "report.html").read_text()
+
+
+def test_the_brief_is_shown_beside_the_answer(checkout, capsys):
+    edit(scenario(checkout), "  title: ", "  title: Once more, ")
+    commit(checkout)
+    _, summary = validate(checkout)
+    assert "A person must read the brief" in summary
+    assert "Service/product-catalog" in summary
+    shown = capsys.readouterr().out
+    assert "brief:  Customers report" in shown
+    assert "answer: Service/product-catalog" in shown
+
+
 def own_fault(root):
     """A fault type beside the scenario, with which it breaks the Service from now on."""
     catalogued = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
@@ -225,4 +268,4 @@ def test_a_program_is_refused_wherever_it_lies(checkout, place):
     program.write_text("echo\n")
     commit(checkout)
     code, summary = validate(checkout, "--static-only")
-    assert (code, summary.count("SK219")) == (1, 1)
+    assert (code, summary.count("**SK219**")) == (1, 1)

@@ -77,14 +77,17 @@ def test_what_did_not_fire_goes_and_what_did_comes():
     seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
     edges = [Edge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
     text = accepted(TEXT, SPEC, seen, edges)
+    optional = [("HighRequestErrorRate", f"Deployment/{n}", "MayFire") for n in ("frontend", "frontend-proxy")]
     assert alerts(text) == [
+        *optional,
+        ("NoRequestsReceived", None, "MayFire"),
         ("HighRequestErrorRate", "Deployment/payment", "MustNotFire"),
         ("HighRequestLatency", "Deployment/cart", "MustFire"),
         ("KubePodNotReady", "Deployment/shipping", "MustFire"),
     ]
-    assert [(e["from"], e["to"]) for e in document(text)["spec"]["groundTruth"]["propagation"]] == [
-        ("Deployment/shipping", "Deployment/cart")
-    ]
+    drawn = [(e["from"], e["to"]) for e in document(text)["spec"]["groundTruth"]["propagation"]]
+    assert drawn[-1] == ("Deployment/shipping", "Deployment/cart")
+    assert ("Deployment/frontend", "Deployment/frontend-proxy") in drawn, "what may fire stays explained"
 
 
 def test_a_draft_that_expects_nothing_yet_gets_what_was_seen():
@@ -116,9 +119,12 @@ def test_what_only_may_fire_is_promised_where_nothing_else_would_be(seen, fronte
 
 def test_where_only_the_cause_alerts_no_edge_is_left_that_leads_nowhere():
     (cause,) = SPEC.ground_truth.root_causes
-    truth = document(accepted(TEXT, SPEC, [expect("KubePodNotReady", cause.entity)], ()))["spec"]["groundTruth"]
+    plain = "".join(line for line in TEXT.splitlines(keepends=True) if "MayFire" not in line)
+    must = tuple(a for a in SPEC.expect.alerts if a.alert_class != "MayFire")
+    spec = msgspec.structs.replace(SPEC, expect=msgspec.structs.replace(SPEC.expect, alerts=must))
+    truth = document(accepted(plain, spec, [expect("KubePodNotReady", cause.entity)], ()))["spec"]["groundTruth"]
     assert "propagation" not in truth
-    elsewhere = accepted(TEXT, SPEC, [expect("KubePodNotReady", "Deployment/cart")], ())
+    elsewhere = accepted(plain, spec, [expect("KubePodNotReady", "Deployment/cart")], ())
     assert "propagation" in document(elsewhere)["spec"]["groundTruth"], "the author has to say how it got there"
 
 
@@ -127,3 +133,31 @@ def test_what_held_stays_promised_though_a_decoy_interrupted_it(held, promised):
     seen = [expect("HighRequestErrorRate", "Deployment/shipping", "MayFire")]
     told = alerts(accepted(TEXT, SPEC, seen, (), held=held))
     assert ("HighRequestErrorRate", "Deployment/shipping", promised) in told
+
+
+def seen_after(seconds, on="Deployment/shipping", alert_class="MustFire"):
+    return AlertExpectation(name="HighRequestErrorRate", on=on, alert_class=alert_class, within_seconds=seconds)
+
+
+@pytest.mark.parametrize(("onset", "within"), [(100, "480"), (480, "480"), (600, "1200")])
+def test_a_deadline_that_was_too_short_gets_the_time_that_the_finding_asks_for(onset, within):
+    text = accepted(TEXT, SPEC, [seen_after(onset)], ())
+    told = {a["on"]: a.get("withinSeconds") for a in document(text)["spec"]["expect"]["alerts"] if "on" in a}
+    assert told["Deployment/shipping"] == within
+
+
+def test_what_may_fire_stays_though_it_did_not():
+    told = alerts(accepted(TEXT, SPEC, [seen_after(100)], ()))
+    assert ("HighRequestErrorRate", "Deployment/frontend", "MayFire") in told
+
+
+def test_a_lowered_class_keeps_what_its_author_wrote_beside_it():
+    text = accepted(TEXT, SPEC, [seen_after(100, alert_class="MayFire")], ())
+    entry = next(a for a in document(text)["spec"]["expect"]["alerts"] if a.get("on") == "Deployment/shipping")
+    assert (entry["class"], entry["withinSeconds"]) == ("MayFire", "480")
+
+
+def test_an_alert_that_begins_when_the_hold_ends_is_seen():
+    timeline = fired("A", "Deployment/x", 200)
+    (seen,) = observed(AlertHistory(start=0, end=300, timelines=(timeline,)), 100, 200)
+    assert (seen.name, seen.within_seconds) == ("A", 100)

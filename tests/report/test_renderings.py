@@ -66,6 +66,18 @@ def test_what_trials_found_has_a_place_for_code_scanning():
     assert run["tool"]["driver"]["rules"][found["ruleIndex"]]["id"] == found["ruleId"] == "SK322"
 
 
+def test_paths_of_code_scanning_are_those_of_the_repository(tmp_path):
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / "catalog" / "scenarios" / "s" / "scenario.yaml"
+    file.parent.mkdir(parents=True)
+    found = msgspec.structs.replace(FINDING, position=Position(path=str(file), line=7, column=3))
+    for folder in (tmp_path, file.parent):
+        (result,) = sarif.log([found], folder)["runs"][0]["results"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "catalog/scenarios/s/scenario.yaml"
+        assert place["region"] == {"startLine": 7, "startColumn": 3}
+
+
 def test_a_broken_trial_is_a_failure_for_junit():
     suite = ET.fromstring(junit.render(report_of(2))).find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
         """
         from scenario_kit.catalog import Catalog, collections
         from scenario_kit.cli.twins import of_files
-        from scenario_kit.lint import lint_files, lintable
+        from scenario_kit.lint import lintable
         from scenario_kit.model import Severity
 
         if diff and (fix or format != "text"):
@@ -54,9 +54,18 @@ def register(app: typer.Typer) -> None:
         files, catalog = lintable(paths), Catalog(collections(paths))
         if fix or diff:
             return _fixed(files, catalog, format, write=fix)
-        findings = [*lint_files(files, catalog), *of_files(files, catalog)]
+        findings = [*_found(files, catalog), *of_files(files, catalog)]
         _show(findings, files, format)
         return 1 if any(f.severity == Severity.ERROR for f in findings) else 0
+
+
+def _found(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
+    """The findings of all files, marked where --fix corrects them."""
+    from scenario_kit.lint import mistakes_of, without_following
+    from scenario_kit.lint.fix import marked
+
+    found = zip(files, mistakes_of(files, catalog), strict=True)
+    return [finding for path, mistakes in found for finding in without_following(marked(path, mistakes, catalog))]
 
 
 def _fixed(files: list[Path], catalog: Catalog, format: str, *, write: bool) -> int:
@@ -117,12 +126,14 @@ def kinds(files: Sequence[Path]) -> str:
 
 
 def summary(findings: list[Finding], files: int, what: str = "scenario") -> str:
-    """The last line: how many files, how many findings of each severity."""
+    """The last line: how many files, how many findings of each severity, and of how many --fix takes care."""
     counted = [
         f"{n} {name.lower()}{'s' if n != 1 else ''}"
         for name in ("Error", "Warning", "Note")
         if (n := sum(f.severity == name for f in findings))
     ]
+    if counted and (fixable := sum(f.fixable for f in findings)):
+        counted.append(f"{fixable} corrected by --fix")
     checked = f"{files} {what}{'s' if files != 1 else ''} checked"
     return f"{checked}: {', '.join(counted) or 'no findings'}"
 

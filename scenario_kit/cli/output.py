@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from scenario_kit.cli.excerpt import excerpt
 from scenario_kit.errors import AuthoringError, ScenarioKitError
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
     for finding in findings:
         colour = _COLOURS[finding.severity]
         head = typer.style(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
-        typer.echo(f"{head} {printable(str(finding.position or ''))}".rstrip(), err=err)
+        mark = " [*]" if finding.fixable else ""
+        typer.echo(f"{head} {printable(str(finding.position or ''))}".rstrip() + mark, err=err)
         typer.echo(folded(printable(finding.message), "  ", err=err), err=err)
+        for line in excerpt(finding):
+            typer.echo(printable(line), err=err)
         if finding.observed and finding.expected and finding.observed not in finding.message:
             told = printable(f"observed: {finding.observed}; expected: {finding.expected}")
             typer.echo(folded(told, "  ", err=err), err=err)

@@ -53,6 +53,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     templating,
     truth,
 )
+from scenario_kit.lint.following import without_following
 from scenario_kit.lint.judging import Judged, judge, judged, settled
 from scenario_kit.lint.opening import lintable, with_its_faults
 from scenario_kit.lint.page import rule_page, rules_page
@@ -63,22 +64,26 @@ from scenario_kit.load import Mistake
 from scenario_kit.model import Finding
 
 __all__ = [
-    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "rule_page", "rules_page",
-    "with_its_faults",
+    "RULES", "Rule", "judge", "lint_file", "lint_files", "lint_text", "lintable", "mistakes_of", "rule_page",
+    "rules_page", "with_its_faults", "without_following",
 ]  # fmt: skip
 
 
 def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Finding]:
     """Every finding about some files, file by file, worst first; scenarios are also compared with each other.
 
-    A file that cannot be loaded is judged no further.
+    A file that cannot be loaded is judged no further, and what follows from another finding is left out.
 
     Raises:
         UsageError: there is no such file.
     """
-    known = catalog or Catalog()
-    files = each(paths, known)
-    return [mistake.finding for found in _compared(files, known) for mistake in found]
+    found = mistakes_of(paths, catalog or Catalog())
+    return [finding for mistakes in found for finding in without_following([m.finding for m in mistakes])]
+
+
+def mistakes_of(paths: Sequence[Path], catalog: Catalog) -> list[list[Mistake]]:
+    """All findings of each file, those that follow from others included, with the edits that correct them."""
+    return _compared(each(paths, catalog), catalog)
 
 
 def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:

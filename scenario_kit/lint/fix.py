@@ -17,9 +17,12 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
+from scenario_kit.lint.following import without_following
 from scenario_kit.load import Mistake
 from scenario_kit.load.document import bytes_of
 from scenario_kit.load.edit import Unfit, edited
@@ -117,7 +120,17 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
     result = fixed(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))
     new = (result.text.replace("\n", "\r\n") if windows else result.text).encode()
-    return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, result.left)
+    left = tuple(without_following(result.left))
+    return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, left)
+
+
+def marked(path: Path, mistakes: Sequence[Mistake], catalog: Catalog) -> list[Finding]:
+    """The findings of a file; ``fixable`` are those that fixing it would correct, which is found by trying."""
+    findings = [mistake.finding for mistake in mistakes]
+    if not any(mistake.edits for mistake in mistakes):
+        return findings
+    corrected = {_key(finding) for finding in fix_file(path, catalog).corrected}
+    return [msgspec.structs.replace(f, fixable=True) if _key(f) in corrected else f for f in findings]
 
 
 def difference(file: FixedFile) -> str:

@@ -93,7 +93,7 @@ def _of_change(
     manifest = change.chaos or change.create or change.apply
     if not manifest:
         return
-    kind, spec = str(manifest["kind"]), manifest.get("spec") or {}
+    kind, spec = str(manifest.get("kind", "")), manifest.get("spec") or {}
     if kind == SCHEDULE:
         spec = spec.get(schedule_key(str(spec.get("type")))) or {}
     if change.chaos:

@@ -20,6 +20,7 @@ import yaml
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.elsewhere import elsewhere
 from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
+from scenario_kit.load.unreadable import Trouble, cause
 from scenario_kit.model import Finding, Position, Severity
 
 #: A place in a document: field names and list indices from the root.
@@ -162,9 +163,10 @@ def parse(text: str, path: str) -> Document:
     except Unbounded as error:
         _refuse(path, _at(error.problem_mark), str(error.problem), error.fix)
     except yaml.MarkedYAMLError as error:
-        context = f" {error.context}" if error.context else ""
-        where = _at(error.problem_mark or error.context_mark)
-        _refuse(path, where, f"the file is not YAML: {error.problem}{context}", "correct the YAML at this place")
+        since = _at(error.context_mark) if error.context_mark else None
+        at = _at(error.problem_mark or error.context_mark)
+        found = cause(text, Trouble(str(error.problem), at, str(error.context or ""), since))
+        _refuse(path, found.at, f"the file is not YAML: {found.message}", found.fix)
     except yaml.reader.ReaderError as error:
         _refuse_character(path, text, chr(error.character))
     except UnicodeEncodeError as error:
@@ -223,7 +225,9 @@ class _Reader:
         result: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self._mistake(key, "a field name must be text", "write a plain name")
+                template = isinstance(key, yaml.MappingNode)
+                fix = 'put a template in quotes: "{{ … }}"' if template else "write a plain name"
+                self._mistake(key, "a field name must be text", fix)
                 continue
             name = key.value
             if name == "<<" and not key.style:

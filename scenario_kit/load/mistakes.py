@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -10,7 +11,7 @@ from scenario_kit.load.correct import corrected, missing, renamed
 from scenario_kit.load.document import Path_, Positions, shown
 from scenario_kit.load.edit import Edit
 from scenario_kit.load.schemas import validator
-from scenario_kit.load.suggest import did_you_mean
+from scenario_kit.load.suggest import did_you_mean, suggest
 from scenario_kit.load.valid import fits
 from scenario_kit.model import Finding, Position, Severity
 
@@ -23,6 +24,8 @@ _WORDS = {
 }  # fmt: skip
 #: Mistakes that are told of one file. A file with more is not worth the wait for all of them.
 MOST: Final = 100
+#: A place as messages spell it, with at least one step: names of fields alone are words of the mistake.
+_PLACE: Final = re.compile(r"`[^`\s]+[.\[][^`\s]*`")
 _KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
 _PATTERNS = {
     "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": _KEBAB,
@@ -50,7 +53,10 @@ def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Pa
         errors = _leaves(validator()(schema).iter_errors(data))
         found = (m for error in errors for m in _told(error, positions, within))
     found = chain(found, (Mistake(f) for f in _duplicates(data, schema, within, positions)))
-    unique = {(m.finding.code, m.finding.message, str(m.finding.position)): m for m in islice(found, MOST)}
+    unique: dict[tuple[str, str, str], Mistake] = {}
+    for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
+        finding = mistake.finding
+        unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
     told = sorted(unique.values(), key=_rank)
     return told if next(found, None) is None else [*told, _more(told[-1].finding.position)]
 
@@ -92,12 +98,16 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
                 told = _finding("SK102", f"`{shown(name)}` is not a field of {here}", key, fix=fix)
                 yield Mistake(told, renamed(place, name, known, got))
     elif rule == "required":
+        unknown = [key for key in got if key not in error.schema.get("properties", {})]
         for name in wanted:
-            if name not in got:
+            if name not in got and not _meant(name, unknown, error.schema):
                 fix = f"add `{name}`: {_described(error.schema, name)}"
                 told = _finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
                 yield Mistake(told, missing(place, name, error.schema))
     elif rule == "oneOf":
+        known = error.schema.get("properties", {})
+        if known and isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got):
+            return  # one of the alternatives is misspelled, and told as an unknown field
         yield Mistake(_alternatives(error, here, at))
     else:
         code, expected, fix = _wanted(error, place)
@@ -105,6 +115,12 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
         observed = _shown(got)
         told = _finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
         yield Mistake(told, corrected(place, rule, wanted, got, positions.raw.get(place)))
+
+
+def _meant(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:
+    """Whether an unknown field is this one, misspelled: then it is told as unknown, and not as missing as well."""
+    known = schema.get("properties", {})
+    return any(name in suggest(key, known) for key in unknown)
 
 
 def _wanted(error: ValidationError, place: Path_) -> tuple[str, str, str]:

@@ -27,7 +27,10 @@ class Position(Value, frozen=True, kw_only=True):
 
 
 class Finding(Value, frozen=True, kw_only=True):
-    """A stable code and what a reader needs to act: what is wrong, observed, expected, why it matters, the fix."""
+    """A stable code and what a reader needs to act: what is wrong, observed, expected, why it matters, the fix.
+
+    ``fixable`` says that ``lint --fix`` corrects it.
+    """
 
     code: str
     severity: Severity
@@ -39,3 +42,4 @@ class Finding(Value, frozen=True, kw_only=True):
     fix: str = ""
     step: str = ""
     trial: str = ""
+    fixable: bool = False

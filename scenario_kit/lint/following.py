@@ -1,0 +1,47 @@
+"""Which findings follow from others, and are not shown beside them: one mistake is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from scenario_kit.model import Finding, Severity
+
+#: Something that does not exist is named: an app, a fault, an object, an alert.
+_UNKNOWN: Final = ("SK107", "SK108", "SK109", "SK110", "SK112", "SK113", "SK114", "SK115", "SK131")
+#: For each code the errors that it follows from: while one of them is in the file, it may be nothing but their effect.
+_FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
+    "SK116": _UNKNOWN,
+    "SK121": ("SK003", "SK131"),
+    "SK125": _UNKNOWN,
+    "SK220": ("SK123",),
+    "SK404": ("SK131",),
+    "SK405": ("SK131",),
+    "SK410": ("SK131",),
+    "SK416": ("SK131",),
+    "SK607": ("SK003", *_UNKNOWN),
+}
+
+
+def without_following(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings of one file without those that follow from others in it; one thing unknown in many lines is one."""
+    errors = {finding.code for finding in findings if finding.severity == Severity.ERROR}
+    first: dict[str, Finding] = {}
+    lines: dict[str, set[int]] = {}
+    for finding in findings:
+        if not errors.isdisjoint(_FOLLOWS.get(finding.code, ())):
+            continue
+        key = finding.message if finding.code in _UNKNOWN else f"{id(finding)}"
+        first.setdefault(key, finding)
+        lines.setdefault(key, set()).update([finding.position.line] if finding.position else [])
+    return [_also(finding, lines[key]) for key, finding in first.items()]
+
+
+def _also(finding: Finding, lines: set[int]) -> Finding:
+    others = sorted(lines - {finding.position.line if finding.position else 0})
+    if not others:
+        return finding
+    more = f"line{'s' if len(others) > 1 else ''} {', '.join(str(line) for line in others)}"
+    return msgspec.structs.replace(finding, message=f"{finding.message} (also in {more})")

@@ -1,0 +1,53 @@
+"""A text that is not YAML: the cause is named, in the words of whoever wrote it, where it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.load.document import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message", "fix"),
+    [
+        ("title: Cart fails: port wrong\n", (1, 18), "`title` holds a colon", 'title: "Cart fails: port wrong"'),
+        ("- a: b: c\n", (1, 7), "the text of `a` holds a colon", 'a: "b: c"'),
+        ("a: say \"x\": y\n", (1, 11), "the text of `a` holds a colon", "a: 'say \"x\": y'"),
+        ("m:\n\tname: a\n", (2, 1), "a tab", "spaces"),
+        ("m:\n  a: b\n \tc: d\n", (3, 2), "a tab", "spaces"),
+        ("a: |\n\tb\n", (2, 1), "a tab", "spaces"),
+        ("m: {name: a\nspec:\n  b: c\n", (2, 5), "the bracket `{` that opens in line 1, column 4 is not closed", "`}`"),
+        ("s:\n  t: [a, b\n  u: c\n", (3, 4), "the bracket `[` that opens in line 2, column 6 is not closed", "`]`"),
+        ("a: {b: c\n", (2, 1), "the bracket `{` that opens in line 1, column 4", "`}`"),
+        ("a: {b: c]\n", (1, 9), "`]` closes no `{`, which opens in line 1, column 4", "`}`"),
+        ("a: {b: c d: e}\n", (1, 11), "a `,` or `}` is missing here", "comma"),
+        ("a: [x]]\n", (1, 7), "`]` closes nothing", "remove it"),
+        ('a: "b\nc: d\n', (1, 4), 'the quote " that opens in line 1, column 4 is never closed', '"'),
+        ('a: "b\nc: "d"\n', (2, 5), 'the quote " that opens in line 1, column 4 is closed only in line 2', '"'),
+        ("a: 'it's'\n", (1, 8), "text goes on behind the closing quote '", 'write "it\'s"'),
+        ('a: "b" c\n', (1, 8), 'text goes on behind the closing quote "', "write '\"b\" c'"),
+        ("a: @b\n", (1, 4), "cannot begin with `@`", 'write "@b"'),
+        ("a: %b\n", (1, 4), "cannot begin with `%`", 'write "%b"'),
+        ("a: *.failed\n", (1, 4), "cannot begin with `*`", 'write "*.failed"'),
+        ("a: *b\n", (1, 4), "undefined alias 'b'", 'write "*b"'),
+        ('a: "\\q"\n', (1, 5), "`\\q` means nothing in double quotes", "single quotes"),
+        ("a: {{ x }}/b\n", (1, 4), "`{{` opens two mappings", '"{{ x }}"'),
+        ("a: b\n  c: d\n", (2, 3), "`c` is indented deeper than `a` in line 1, which has a value already", "like its"),
+        ("m:\n  a: b\n c: d\n", (3, 2), "this line is indented by 1, and no line above it is (0, 2)", "indent it by"),
+        ("on:cart\nx: y\n", (1, 3), "`on:` is no field without a space", "write `on: cart`"),
+        ("m:\n  on:cart\n  x: y\n", (2, 5), "`on:` is no field without a space", "write `on: cart`"),
+        ("a: b\n- c\n", (2, 1), "a list entry stands where a field is expected", "indent it"),
+        ("a:\n  - b\n  c: d\n", (3, 3), "a field stands where an entry of the list that begins in line 2", "`- `"),
+        ("a: 1\nfoo\nb: 2\n", (2, 1), "`foo` is neither a field nor part", "name: value"),
+    ],
+)  # fmt: skip
+def test_the_cause_is_named(text: str, place: tuple[int, int], message: str, fix: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        parse(text, "f.yaml")
+    (finding,) = caught.value.findings
+
+    assert message in finding.message
+    assert fix in finding.fix
+    assert finding.position is not None
+    assert (finding.position.line, finding.position.column) == place

@@ -2,25 +2,113 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.promql import children, parsed
+from scenario_kit.load.recording import inline, recorded_expression
 from scenario_kit.model import AlertRule, EntityLabel, Object
 from scenario_kit.model.base import convert
+from scenario_kit.model.rule import EVALUATION
+
+#: What Prometheus knows of a group of rules, and of a rule.
+_GROUP_FIELDS: Final = ("name", "interval", "labels")
+_RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
+_UNITS: Final = {"y": 31_536_000, "w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": 0.001}
+_PART: Final = re.compile(r"([0-9]+)(ms|[ywdhms])")
+
+#: Where something stands in the document of a pack.
+Place = tuple[str | int, ...]
+
+
+class Written(NamedTuple):
+    """A rule as it is written, where it stands, and the group that it belongs to."""
+
+    place: Place
+    rule: Object
+    group: Object
+
+
+class Unread(NamedTuple):
+    """A rule that cannot be read: where, why, and what helps."""
+
+    place: Place
+    message: str
+    fix: str = ""
 
 
 def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
-    """The rules of a pack's document.
+    """The alerting rules of a pack's document, recorded series written out.
 
     Raises:
         AuthoringError: a rule lacks a field, or its expression or a duration cannot be parsed.
     """
-    groups = document.get("groups", ())
-    if not isinstance(groups, list | tuple) or not all(_is_group(group) for group in groups):
+    if not isinstance(groups_of(document), list | tuple) or not all(_is_group(group) for group in groups_of(document)):
         raise AuthoringError(f"{path}: expected `groups`, each with a list of `rules` that are mappings")
-    return tuple(_rule(pack, path, rule) for group in groups for rule in group.get("rules", ()))
+    read = read_rules(pack, document)
+    for _, rule in read:
+        if isinstance(rule, Unread):
+            raise AuthoringError(f"{path}: {rule.message}", fix=rule.fix)
+    return tuple(rule for _, rule in read if isinstance(rule, AlertRule))
+
+
+def read_rules(pack: str, document: Object) -> list[tuple[Written, AlertRule | Unread | None]]:
+    """Every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be read."""
+    records = {
+        str(written.rule["record"]): recorded_expression(str(written.rule.get("expr", "")), _labels(written))
+        for written in written_rules(document)
+        if "record" in written.rule
+    }
+    return [(written, _read(pack, written, records)) for written in written_rules(document)]
+
+
+def groups_of(document: Object) -> Any:
+    """The groups of a rule file, or of a PrometheusRule object."""
+    spec = document.get("spec")
+    return (
+        (spec.get("groups", ()) if isinstance(spec, dict) else ()) if "kind" in document else document.get("groups", ())
+    )
+
+
+def written_groups(document: Object) -> Iterator[tuple[Place, Object]]:
+    """Every group, and where it stands."""
+    above: Place = ("spec", "groups") if "kind" in document else ("groups",)
+    for i, group in enumerate(groups_of(document) or ()):
+        yield (*above, i), group
+
+
+def written_rules(document: Object) -> Iterator[Written]:
+    """Every rule, alerting and recording, in the order of the file."""
+    for place, group in written_groups(document):
+        for j, rule in enumerate(group.get("rules") or ()):
+            yield Written((*place, "rules", j), rule, group)
+
+
+def prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
+    """The groups as Prometheus takes them, without what only we know; their names begin with the prefix."""
+    found = []
+    for group in groups_of(document):
+        rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
+        own = {key: group[key] for key in _GROUP_FIELDS if key in group}
+        found.append({**own, "name": f"{prefix}{group['name']}", "rules": rules})
+    return found
+
+
+def duration_seconds(text: Any) -> float:
+    """The seconds of a duration as Prometheus writes it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if text == "0":
+        return 0.0
+    parts = _PART.findall(text) if isinstance(text, str) else []
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"`{text}` is not a duration: write one such as `5m` or `1h30m`")
+    return float(sum(int(number) * _UNITS[unit] for number, unit in parts))
 
 
 def _is_group(group: Any) -> bool:
@@ -46,21 +134,45 @@ def _seconds(duration: Any) -> float:
     return float(duration.total_seconds()) if duration is not None else 0.0
 
 
-def _rule(pack: str, path: Path, rule: Object) -> AlertRule:
-    import promql_parser
+def _labels(written: Written) -> dict[str, str]:
+    return {**(written.group.get("labels") or {}), **(written.rule.get("labels") or {})}
 
+
+def _read(pack: str, written: Written, records: dict[str, str]) -> AlertRule | Unread | None:
+    rule, place = written.rule, written.place
+    if "record" in rule:
+        return _unrecorded(rule, place, records)
+    whose = f"rule '{rule.get('alert', '?')}'"
     try:
+        expr = rule["expr"].strip()
+        parsed(expr)
+        expr = inline(expr, records)
         return AlertRule(
             name=rule["alert"],
-            expr=rule["expr"].strip(),
-            for_seconds=int(promql_parser.parse_duration(rule.get("for", "0s")).total_seconds()),
-            range_seconds=longest_range(rule["expr"]),
-            labels=rule.get("labels", {}),
+            expr=expr,
+            for_seconds=int(duration_seconds(rule.get("for", "0"))),
+            range_seconds=longest_range(expr),
+            interval_seconds=int(duration_seconds(written.group.get("interval", f"{EVALUATION}s"))) or EVALUATION,
+            keep_firing_seconds=int(duration_seconds(rule.get("keep_firing_for", "0"))),
+            labels=_labels(written),
             annotations=rule.get("annotations", {}),
             entity=convert(rule["entity"], EntityLabel) if "entity" in rule else None,
             pack=pack,
         )
     except KeyError as error:
-        raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}' lacks {error}") from error
+        return Unread(place, f"{whose} lacks {error}", f"add {error}")
+    except AuthoringError as error:
+        return Unread((*place, "expr"), f"{whose}: {error.message}", error.fix)
     except (ValueError, TypeError, AttributeError) as error:  # the first is also msgspec's ValidationError
-        raise AuthoringError(f"{path}: rule '{rule.get('alert', '?')}': {error}") from error
+        return Unread((*place, "expr"), f"{whose}: {error}", "correct the expression")
+
+
+def _unrecorded(rule: Object, place: Place, records: dict[str, str]) -> Unread | None:
+    """Why a recording rule cannot be read."""
+    try:
+        inline(str(rule["expr"]), {name: expr for name, expr in records.items() if name != rule["record"]})
+    except KeyError as error:
+        return Unread(place, f"rule '{rule['record']}' lacks {error}", f"add {error}")
+    except AuthoringError as error:
+        return Unread((*place, "expr"), f"rule '{rule['record']}': {error.message}", error.fix)
+    return None

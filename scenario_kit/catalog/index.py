@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from scenario_kit.catalog.alerts import rules_of
+from scenario_kit.catalog.alerts import prometheus_groups, rules_of
 from scenario_kit.catalog.collection import demands_merged
 from scenario_kit.catalog.lock import locks
 from scenario_kit.catalog.matrix import FILE as MATRIX
 from scenario_kit.catalog.matrix import current, rows
 from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, of_version, read, value
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load import Mistaken, load_app, load_fault
+from scenario_kit.load import Mistaken, load_app, load_fault, load_pack
 from scenario_kit.load.kept import kept
 from scenario_kit.model import AlertRule, App, FaultType, Object
 from scenario_kit.model.matrix import Row
 
 _T = TypeVar("_T")
-
-
-#: What Prometheus knows of a group of rules, and of a rule.
-_GROUP_FIELDS: Final = ("name", "interval", "limit", "query_offset", "labels")
-_RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 
 
 class Catalog:
@@ -148,6 +143,17 @@ class Catalog:
         """
         return self._keep(("pack", name), lambda: self._rules(name))
 
+    def alert_pack_path(self, name: str) -> Path:
+        """The file of a pack.
+
+        Raises:
+            UnknownEntry: no such pack.
+        """
+        path = next((p for root in self.roots if (p := root / "catalog" / "alerts" / f"{name}.yaml").is_file()), None)
+        if path is None:
+            raise UnknownEntry("alert pack", name, self.alert_packs())
+        return path
+
     def packs_with(self, chosen: Sequence[str], pack: str) -> tuple[str, ...]:
         """The chosen packs and this one, without those that define one of its alerts, too (SK313). Raises as above."""
         names = {rule.name for rule in self.alert_pack(pack)}
@@ -160,13 +166,8 @@ class Catalog:
         Raises:
             UnknownEntry: no such pack.
         """
-        groups = []
-        for pack in packs:
-            for group in self._pack_document(pack)[1]["groups"]:
-                rules = [{key: rule[key] for key in _RULE_FIELDS if key in rule} for rule in group["rules"]]
-                own = {key: group[key] for key in _GROUP_FIELDS if key in group}
-                groups.append({**own, "name": f"{pack}-{group['name']}", "rules": rules})
-        return {"groups": groups}
+        documents = {pack: self._pack_document(pack)[1] for pack in packs}
+        return {"groups": [g for pack, found in documents.items() for g in prometheus_groups(found, f"{pack}-")]}
 
     def _names(self, family: str, file: str) -> tuple[str, ...]:
         return self._keep(
@@ -178,7 +179,7 @@ class Catalog:
         return self._document(self.app_path(name))
 
     def _document(self, path: Path) -> Object:
-        check = load_app if path.name == "app.yaml" else read
+        check = load_app if path.name == "app.yaml" else load_pack if path.parent.name == "alerts" else read
         return self._keep(("document", str(path)), lambda: _checked(path, check))
 
     def _read_app(self, name: str, version: str) -> App:
@@ -207,9 +208,7 @@ class Catalog:
         return tuple(AlertRule.from_json(rule) for rule in found)
 
     def _pack_document(self, name: str) -> tuple[Path, Object]:
-        path = next((p for root in self.roots if (p := root / "catalog" / "alerts" / f"{name}.yaml").is_file()), None)
-        if path is None:
-            raise UnknownEntry("alert pack", name, self.alert_packs())
+        path = self.alert_pack_path(name)
         return path, self._document(path)
 
     def _keep(self, key: tuple[str, ...], make: Callable[[], _T]) -> _T:

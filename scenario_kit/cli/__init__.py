@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "new": ("new",),
     "lint": ("lint",),
     "rules": ("rules", "explain"),
+    "pack_tests": ("alerts",),
     "render": ("render",),
     "catalog": ("catalog",),
     "validate": ("try", "verify"),

@@ -43,7 +43,7 @@ def folded(text: str, indent: str = "", *, err: bool = False) -> str:
 
 def show_error(error: ScenarioKitError) -> None:
     """One clear message on stderr; an author's mistakes each with their place."""
-    findings = error.findings if isinstance(error, AuthoringError) else ()
+    findings = _told(error)
     if findings:
         show_findings(findings, err=True)
         told = tuple(f.message for f in findings)
@@ -52,6 +52,16 @@ def show_error(error: ScenarioKitError) -> None:
     typer.echo(typer.style("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
         typer.echo(folded(f"fix: {error.fix}", "  ", err=True), err=True)
+
+
+def _told(error: ScenarioKitError) -> Sequence[Finding]:
+    """The findings of an error, without those that follow from others."""
+    if not isinstance(error, AuthoringError) or not error.findings:
+        return ()
+    from scenario_kit.lint.following import without_following
+    from scenario_kit.load import Mistaken
+
+    return without_following(error.mistakes) if isinstance(error, Mistaken) else error.findings
 
 
 def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:

@@ -44,6 +44,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     references,
     reserved,
     respelt,
+    rule_files,
     running,
     secret,
     selection,
@@ -78,7 +79,7 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
         UsageError: there is no such file.
     """
     found = mistakes_of(paths, catalog or Catalog())
-    return [finding for mistakes in found for finding in without_following([m.finding for m in mistakes])]
+    return [finding for mistakes in found for finding in without_following(mistakes)]
 
 
 def mistakes_of(paths: Sequence[Path], catalog: Catalog) -> list[list[Mistake]]:

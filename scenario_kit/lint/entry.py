@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.alerts import Unread, read_rules
+from scenario_kit.catalog.alerts import Written as WrittenRule
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Place
 from scenario_kit.lint.stage import Stage, Written, staged, written
@@ -136,21 +138,31 @@ class AppCase:
 
 @dataclass(frozen=True)
 class PackCase:
-    """A file of alert rules. ``rules`` is empty where one of them cannot be read, for ``error``."""
+    """A file of alert rules."""
 
     path: Path
     name: str
     document: Object
     positions: Positions
     catalog: Catalog
-    rules: tuple[AlertRule, ...] = ()
-    error: AuthoringError | None = None
     kind: ClassVar = "Pack"
+
+    @cached_property
+    def read(self) -> tuple[tuple[WrittenRule, AlertRule | Unread | None], ...]:
+        """Every rule as it is written, with the alert that it means, or why it cannot be read."""
+        return tuple(read_rules(self.name, self.document))
 
     def groups(self) -> list[tuple[Place, dict[str, Any]]]:
         """Every rule as it is written, and where it stands."""
-        return [
-            (("groups", i, "rules", j), rule)
-            for i, group in enumerate(self.document.get("groups") or ())
-            for j, rule in enumerate(group.get("rules") or ())
-        ]
+        return [(entry.place, entry.rule) for entry, _ in self.read]
+
+    def alerts(self) -> Iterator[tuple[Place, dict[str, Any], AlertRule]]:
+        """Every alerting rule that can be read: where it stands, as it is written, and what it means."""
+        for entry, known in self.read:
+            if isinstance(known, AlertRule):
+                yield entry.place, entry.rule, known
+
+    @property
+    def rules(self) -> tuple[AlertRule, ...]:
+        """The alerting rules that can be read."""
+        return tuple(known for _, _, known in self.alerts())

@@ -85,7 +85,9 @@ def _written(positions: Positions, place: Place, manifest: Object) -> Iterator[P
         message = f"Chaos Mesh has no kind '{kind}'" if kind else "the object has no kind"
         yield Problem((*place, "kind"), message, kind, " or ".join(known), did_you_mean(kind, known), edits=edits)
         return
-    for finding, repairs in mistakes(manifest, schema, positions, place):
+    for finding, repairs, follows in mistakes(manifest, schema, positions, place):
+        if follows:
+            continue
         at = finding.position if positions.path else None
         yield Problem(
             place, finding.message, finding.observed, finding.expected, finding.fix, position=at, edits=repairs

@@ -67,7 +67,7 @@ def fixed(text: str, study: Callable[[str], Sequence[Mistake]]) -> Fixed:
             break
         text, found, finding = step
         corrected.append(finding)
-    return Fixed(text, tuple(corrected), tuple(mistake.finding for mistake in found))
+    return Fixed(text, tuple(corrected), tuple(without_following(found)))
 
 
 def _step(
@@ -120,17 +120,18 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
     windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
     result = fixed(text.replace("\r\n", "\n") if windows else text, lambda tried: lint_text(tried, path, catalog))
     new = (result.text.replace("\n", "\r\n") if windows else result.text).encode()
-    left = tuple(without_following(result.left))
-    return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, left)
+    return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, result.left)
 
 
-def marked(path: Path, mistakes: Sequence[Mistake], catalog: Catalog) -> list[Finding]:
-    """The findings of a file; ``fixable`` are those that fixing it would correct, which is found by trying."""
-    findings = [mistake.finding for mistake in mistakes]
+def marked(path: Path, mistakes: Sequence[Mistake], catalog: Catalog) -> list[Mistake]:
+    """The mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
     if not any(mistake.edits for mistake in mistakes):
-        return findings
+        return list(mistakes)
     corrected = {_key(finding) for finding in fix_file(path, catalog).corrected}
-    return [msgspec.structs.replace(f, fixable=True) if _key(f) in corrected else f for f in findings]
+    return [
+        m._replace(finding=msgspec.structs.replace(m.finding, fixable=True)) if _key(m.finding) in corrected else m
+        for m in mistakes
+    ]
 
 
 def difference(file: FixedFile) -> str:

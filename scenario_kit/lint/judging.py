@@ -41,7 +41,7 @@ def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
     try:
         case = opened(path, catalog, text)
     except Mistaken as error:
-        return Judged(tuple(Mistake(_complete(mistake.finding), mistake.edits) for mistake in error.mistakes))
+        return Judged(tuple(mistake._replace(finding=_complete(mistake.finding)) for mistake in error.mistakes))
     except AuthoringError as error:
         return Judged(tuple(Mistake(_complete(finding)) for finding in error.findings))
     found = tuple(_applied(case, [code for code in RULES if code not in COMPARING]))

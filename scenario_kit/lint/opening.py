@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.alerts import rules_of
 from scenario_kit.catalog.collection import enclosing
+from scenario_kit.catalog.pack_tests import TESTS
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import SCENARIO, USE, AppCase, FaultCase, PackCase, Rendering, Version
 from scenario_kit.lint.gather import gather
-from scenario_kit.load import app_in, fault_in, load_scenario, nearby, read_scenario
+from scenario_kit.load import app_in, fault_in, load_scenario, nearby, pack_in, read_scenario
 from scenario_kit.load.document import Document, parse, read_document
 from scenario_kit.load.folders import below
-from scenario_kit.model import AlertRule, App, FaultType, Object
+from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, fault, options_of
 from scenario_kit.render.golden import objects_for
@@ -47,7 +47,7 @@ def lintable(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no {path}", fix=nearby(path) or "name a file, or a folder that holds some")
-        files = _below(path) if path.is_dir() else [path]
+        files = _below(path) if path.is_dir() else [_tested(path)]
         if not files:
             raise UsageError(
                 f"{path} holds no scenario.yaml, fault.yaml, app.yaml or alert pack",
@@ -55,6 +55,13 @@ def lintable(paths: Sequence[Path]) -> list[Path]:
             )
         found |= dict.fromkeys(files)
     return list(found)
+
+
+def _tested(path: Path) -> Path:
+    """The pack, where its tests are named: they are judged with it."""
+    pack = path.parent.parent / path.name
+    tests = path.absolute().parent
+    return pack if (tests.name, tests.parent.name) == (TESTS, "alerts") and pack.is_file() else path
 
 
 def with_its_faults(path: Path) -> list[Path]:
@@ -182,10 +189,4 @@ def _choices(app: App) -> Iterator[Object]:
 
 
 def _pack(path: Path, document: Document, catalog: Catalog) -> PackCase:
-    rules: tuple[AlertRule, ...] = ()
-    problem, data = None, document.data if isinstance(document.data, dict) else {}
-    try:
-        rules = rules_of(path.stem, path, data)
-    except AuthoringError as error:
-        problem = error
-    return PackCase(path, path.stem, data, document.positions, catalog, rules, problem)
+    return PackCase(path, path.stem, pack_in(document), document.positions, catalog)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
-from scenario_kit.errors import AuthoringError
+from scenario_kit.catalog.pack_tests import TESTS, firing, is_promtool, named, read_tests, tests_file
+from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import PackCase
 from scenario_kit.lint.promql import comparisons, durations, numbers
@@ -18,8 +18,6 @@ from scenario_kit.load.edit import Drop, Put
 from scenario_kit.load.promql import walk
 from scenario_kit.model import AlertRule, Severity
 
-#: Where the tests of a pack lie, beside it.
-TESTS: Final = "tests"
 #: What a pack says of the apps for which it is made; then a zero is a threshold.
 QUIET: Final = "NoBackgroundErrors"
 _ERRORS: Final = re.compile(r"error|fail|exception|5\.\.|5\[0-9\]|5xx", re.IGNORECASE)
@@ -41,27 +39,56 @@ _PERIODS: Final = {"s": 1, "m": 60, "h": 3600}
 )
 def untested(case: PackCase) -> Iterator[Problem]:
     """An alert rule has no unit test in which it fires."""
-    path = case.path.parent / TESTS / case.path.name
-    try:
-        cases = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else []
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        yield Problem((), f"{TESTS}/{path.name} cannot be read: {error}", fix="correct the file")
+    path = tests_file(case.path)
+    shown = f"{TESTS}/{path.name}"
+    alerts = [(place, str(entry["alert"])) for place, entry in case.groups() if "alert" in entry]
+    if not path.is_file():
+        if alerts:
+            names = ", ".join(f"'{name}'" for _, name in alerts)
+            message = f"there is no {shown}: no case shows {names} firing"
+            yield Problem((*alerts[0][0], "alert"), message, expected="a case with `fires` for each")
         return
-    listed = [c for c in cases if isinstance(c, Mapping)] if isinstance(cases, list) else []
-    firing = {str(c.get("alert")) for c in listed if "fires" in c}
-    for place, entry in case.groups():
-        if "alert" in entry and entry["alert"] not in firing:
-            message = f"no case of {TESTS}/{path.name} shows '{entry['alert']}' firing"
-            yield Problem((*place, "alert"), message, expected="a case with `fires`")
-    names = {rule_.name for rule_ in case.rules}
-    for name in sorted({str(c.get("alert")) for c in listed} - names) if names else ():
-        yield Problem(
-            (), f"{TESTS}/{path.name} tests '{name}', which the pack does not have", name, fix=_meant(name, names)
-        )
+    try:
+        document = read_tests(path)[0].data
+    except (AuthoringError, UsageError):
+        return  # SK317
+    for place, name in alerts:
+        if name not in firing(document):
+            wanted = "a test with `exp_alerts`" if is_promtool(document) else "a case with `fires`"
+            yield Problem((*place, "alert"), f"no case of {shown} shows '{name}' firing", expected=wanted)
+    names_ = {name for _, name in alerts}
+    for name in sorted(named(document) - names_) if case.rules else ():
+        yield Problem((), f"{shown} tests '{name}', which the pack does not have", name, fix=did_you_mean(name, names_))
 
 
-def _meant(name: str, names: set[str]) -> str:
-    return did_you_mean(name, names)
+@rule(
+    "SK317",
+    why="a field that nobody reads tests nothing, and a test that cannot be read is none",
+    bad="tests/shop.yaml: [{alert: CartFails, case: …, serie: […], minute: 6}]",
+    good="tests/shop.yaml: [{alert: CartFails, case: …, series: […], minute: 6}]",
+    fix="correct the file; docs/add-an-alert-pack.md shows both formats",
+    about=("Pack",),
+)
+def misspelled_tests(case: PackCase) -> Iterator[Problem]:
+    """The tests of an alert pack cannot be read."""
+    path = tests_file(case.path)
+    if not path.is_file():
+        return
+    try:
+        document, found = read_tests(path)
+    except AuthoringError as error:
+        found = error.findings
+        if not found:
+            yield Problem((), f"{TESTS}/{path.name} cannot be read: {error.message}", fix=error.fix)
+        document = None
+    for each in found:
+        yield Problem((), each.message, each.observed, each.expected, each.fix, position=each.position)
+    if document is not None and is_promtool(document.data):
+        for i, file in enumerate(document.data.get("rule_files") or ()):
+            if Path(str(file)).name != case.path.name:
+                message = f"`rule_files` names {file}: the tests of a pack are about its own rules"
+                at, wanted = document.positions.value("rule_files", i), f"../{case.path.name}"
+                yield Problem((), message, str(file), wanted, f"write `rule_files: [{wanted}]`", position=at)
 
 
 @rule(
@@ -76,7 +103,7 @@ def _meant(name: str, names: set[str]) -> str:
 )
 def texts(case: PackCase) -> Iterator[Problem]:
     """A number in the text of an alert does not occur in its expression."""
-    for (place, entry), known in zip(case.groups(), case.rules, strict=False):
+    for place, entry, known in case.alerts():
         written = entry.get("annotations")
         for name, text in (written if isinstance(written, Mapping) else {}).items():
             if isinstance(text, str):
@@ -131,7 +158,7 @@ def zeros(case: PackCase) -> Iterator[Problem]:
     """The threshold of an error signal is zero."""
     if QUIET in (case.document.get("assumes") or ()):
         return
-    for (place, _), known in zip(case.groups(), case.rules, strict=False):
+    for place, _, known in case.alerts():
         for compared in comparisons(known.expr):
             if compared.operator in (">", "!=") and compared.number == 0 and _counts_errors(compared.left):
                 message = f"'{known.name}' fires on a single error"
@@ -162,7 +189,7 @@ def _counts_errors(node: Any) -> bool:
 def twice(case: PackCase) -> Iterator[Problem]:
     """An alert is defined twice."""
     seen: dict[str, AlertRule] = {}
-    for (place, _), known in zip(case.groups(), case.rules, strict=False):
+    for place, _, known in case.alerts():
         key = f"{known.name} {sorted(known.labels.items())}"
         other = seen.setdefault(key, known)
         if other is not known:

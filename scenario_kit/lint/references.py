@@ -137,7 +137,9 @@ def _misfits(
         yield Problem(place, f"{told} ({owner})", fix="give it fewer values")
         return
     closed = {"type": "object", "additionalProperties": False, **schema}
-    for finding, edits in mistakes(values, closed, case.positions, place):
+    for finding, edits, follows in mistakes(values, closed, case.positions, place):
+        if follows:
+            continue
         message = f"{finding.message} ({owner})"
         yield Problem(
             place, message, finding.observed, finding.expected, finding.fix, position=finding.position, edits=edits

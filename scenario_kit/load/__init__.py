@@ -20,9 +20,9 @@ from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, S
 from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "COLLECTIONS", "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in", "did_you_mean",
-    "fault_in", "load_app", "load_fault", "load_scenario", "nearby", "read_plan", "read_scenario", "scenario_files",
-    "scenario_from_object", "schema_of", "suggest",
+    "COLLECTIONS", "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in",
+    "did_you_mean", "fault_in", "load_app", "load_fault", "load_pack", "load_scenario", "nearby", "pack_in",
+    "read_plan", "read_scenario", "scenario_files", "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
 
 
@@ -161,6 +161,22 @@ def app_in(document: Document) -> Object:
         broken += _needs(schema, document.positions, place)
     _raise(document, broken)
     return data
+
+
+def load_pack(path: Path) -> Object:
+    """The document of an alert pack, checked. Raises as ``load_scenario``."""
+    return pack_in(read_document(path))
+
+
+def pack_in(document: Document) -> Object:
+    """The alert pack in a document: a rule file, or a PrometheusRule object; raises as ``load_pack``."""
+    data = document.data if isinstance(document.data, dict) else {}
+    if "tests" in data and "groups" not in data:
+        told = "the file holds tests of rules, and no rules"
+        fix = f"put it in tests/<pack>.yaml, not in {Path(document.positions.path).name}"
+        _raise(document, [Mistake(_error("SK104", told, document.positions.key("tests"), fix))])
+    wrapped = "kind" in data
+    return _checked("PrometheusRule" if wrapped else "Pack", document)
 
 
 def schema_of(kind: str) -> Object:

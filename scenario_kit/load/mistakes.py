@@ -26,21 +26,28 @@ _WORDS = {
 MOST: Final = 100
 #: A place as messages spell it, with at least one step: names of fields alone are words of the mistake.
 _PLACE: Final = re.compile(r"`[^`\s]+[.\[][^`\s]*`")
+_DURATION: Final = f"^(0|{''.join(f'([0-9]+{unit})?' for unit in ('y', 'w', 'd', 'h', 'm', 's', 'ms'))})$"
 _KEBAB = "lower-case letters, digits and '-', for example 'cart-down'"
 _PATTERNS = {
     "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": _KEBAB,
     "^https?://": "a URL that starts with http:// or https://",
     "^SK[0-9]{3}$": "a code such as 'SK210'",
     "^[0-9]{4}-(0[1-9]|1[0-2])$": "a year and month such as '2027-01'",
+    _DURATION: "a duration such as '5m' or '1h30m'",
+    "^[a-zA-Z_:][a-zA-Z0-9_:]*$": "a name of letters, digits, '_' and ':', for example 'job:errors:rate5m'",
     "^[A-Z][A-Za-z0-9]*(\\.[a-z0-9][-a-z0-9.]*)?$": "a kind such as 'Deployment'",
 }
 
 
 class Mistake(NamedTuple):
-    """What is wrong, and the edits that correct it; none where there is more than one way."""
+    """What is wrong, and the edits that correct it; none where there is more than one way.
+
+    ``follows`` says that another mistake of the same object has it as its effect.
+    """
 
     finding: Finding
     edits: tuple[Edit, ...] = ()
+    follows: bool = False
 
 
 def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Mistake]:
@@ -100,15 +107,14 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
     elif rule == "required":
         unknown = [key for key in got if key not in error.schema.get("properties", {})]
         for name in wanted:
-            if name not in got and not _meant(name, unknown, error.schema):
+            if name not in got:
                 fix = f"add `{name}`: {_described(error.schema, name)}"
                 told = _finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
-                yield Mistake(told, missing(place, name, error.schema))
+                yield Mistake(told, missing(place, name, error.schema), _meant(name, unknown, error.schema))
     elif rule == "oneOf":
         known = error.schema.get("properties", {})
-        if known and isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got):
-            return  # one of the alternatives is misspelled, and told as an unknown field
-        yield Mistake(_alternatives(error, here, at))
+        misspelled = isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got)
+        yield Mistake(_alternatives(error, here, at), follows=bool(known) and misspelled)
     else:
         code, expected, fix = _wanted(error, place)
         must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"

@@ -7,6 +7,9 @@ from typing import Final, Literal
 
 from scenario_kit.model.base import Value
 
+#: Seconds between two evaluations, where a group of rules does not say it.
+EVALUATION: Final = 15
+
 
 class EntityLabel(Value, frozen=True, kw_only=True):
     """Which label of an alert names its entity, and what kind of name it holds."""
@@ -19,12 +22,16 @@ class AlertRule(Value, frozen=True, kw_only=True):
     """A Prometheus alerting rule of a pack.
 
     ``expr`` carries no namespace; the trial's is injected. ``range_seconds`` is the longest range selector in it.
+    Recorded series are written out in it. The rule is evaluated every ``interval_seconds``, and goes on firing for
+    ``keep_firing_seconds`` after the expression holds no longer.
     """
 
     name: str
     expr: str
     for_seconds: int
     range_seconds: int
+    interval_seconds: int = EVALUATION
+    keep_firing_seconds: int = 0
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     entity: EntityLabel | None = None
@@ -32,8 +39,12 @@ class AlertRule(Value, frozen=True, kw_only=True):
 
     @property
     def response_seconds(self) -> int:
-        """How long it may take until the rule has followed a change: its ``for``, and the range that it looks back."""
-        return self.for_seconds + self.range_seconds
+        """How long it may take until the rule has followed a change, beyond what every rule takes.
+
+        That is its ``for`` or what it keeps firing, the range that it looks back, and a longer interval than usual.
+        """
+        held = max(self.for_seconds, self.keep_firing_seconds)
+        return held + self.range_seconds + self.interval_seconds - EVALUATION
 
 
 def slowest(rules: Iterable[AlertRule], name: str = "") -> int:

@@ -2,11 +2,11 @@
 
 from scenario_kit.observe.checks import evaluate_check
 from scenario_kit.observe.entities import Owners, owned_pods
-from scenario_kit.observe.rules import inline, scope
+from scenario_kit.observe.rules import scope
 from scenario_kit.observe.timeline import AlertEvaluator
 from scenario_kit.observe.traffic import Traffic, traffic
 
 __all__ = [
-    "AlertEvaluator", "Owners", "Traffic", "evaluate_check", "inline", "owned_pods", "scope",
+    "AlertEvaluator", "Owners", "Traffic", "evaluate_check", "owned_pods", "scope",
     "traffic",
 ]  # fmt: skip

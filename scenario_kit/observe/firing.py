@@ -1,8 +1,9 @@
 """What Prometheus makes of a rule's samples: inactive, pending, firing. Pure; the state is a value.
 
 Semantics of ``rules/alerting.go`` of Prometheus 3: an alert is pending from the first tick at which its label set is in
-the result, fires at the first tick that is ``for`` or more later, and is over at the first tick without it. A tick at
-which the evaluation fails leaves everything as it was.
+the result, fires at the first tick that is ``for`` or more later, and is over at the first tick without it, or, once it
+has fired, at the first tick ``keep_firing_for`` or more after that. A tick at which the evaluation fails leaves
+everything as it was.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ class Tick(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """One alert: since when it is active and firing now, and what is over."""
+    """One alert: since when it is active and firing now, since when it only goes on firing, and what is over."""
 
     active_at: float | None = None
     fired_at: float | None = None
+    absent_at: float | None = None
     pending: tuple[Interval, ...] = ()
     firing: tuple[Interval, ...] = ()
 
@@ -39,11 +41,14 @@ class Alert(NamedTuple):
         """Still active; fires once it has been active long enough."""
         assert self.active_at is not None
         if self.fired_at is not None or at - self.active_at < for_seconds:
-            return self
+            return self._replace(absent_at=None)
         return self._replace(fired_at=at, pending=self._pending_until(at))
 
-    def end(self, at: float) -> Alert:
-        """No longer active."""
+    def end(self, at: float, keep_firing_seconds: float = 0) -> Alert:
+        """No longer in the result: over, unless it goes on firing for a while."""
+        absent_at = at if self.absent_at is None else self.absent_at
+        if self.fired_at is not None and at - absent_at < keep_firing_seconds:
+            return self._replace(absent_at=absent_at)
         if self.fired_at is None:
             return Alert(pending=self._pending_until(at), firing=self.firing)
         return Alert(pending=self.pending, firing=(*self.firing, Interval(start=self.fired_at, end=at)))
@@ -65,7 +70,9 @@ class Alert(NamedTuple):
 State = Mapping[LabelSet, Alert]
 
 
-def fire(state: State, ticks: Iterable[Tick], for_seconds: float) -> dict[LabelSet, Alert]:
+def fire(
+    state: State, ticks: Iterable[Tick], for_seconds: float, keep_firing_seconds: float = 0
+) -> dict[LabelSet, Alert]:
     """The state after some more ticks of one rule, in order."""
     alerts = dict(state)
     for at, active in ticks:
@@ -77,5 +84,5 @@ def fire(state: State, ticks: Iterable[Tick], for_seconds: float) -> dict[LabelS
                 alert = alert.begin(at)
             alerts[labels] = alert.age(at, for_seconds)
         for labels in [k for k, a in alerts.items() if a.active_at is not None and k not in active]:
-            alerts[labels] = alerts[labels].end(at)
+            alerts[labels] = alerts[labels].end(at, keep_firing_seconds)
     return alerts

@@ -10,7 +10,7 @@ from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Inte
 from scenario_kit.observe.entities import entity_of
 from scenario_kit.observe.evaluation import ticks_of
 from scenario_kit.observe.firing import Alert, LabelSet, Tick, fire
-from scenario_kit.observe.rules import inline, scope
+from scenario_kit.observe.rules import scope
 from scenario_kit.ports import Metrics
 
 #: Seconds between evaluations, the same as between scrapes.
@@ -33,7 +33,6 @@ class AlertEvaluator:
         owner_of: the workload that owns a pod of that name, None where it is not known (any more).
         start: seconds since the epoch; the first tick is the next multiple of 15 s.
         lag: seconds that samples take to be stored; younger ticks wait, or a replay would see more than the first look.
-        recorded: expressions of recording rules by the name of their series.
 
     Raises:
         AuthoringError: a rule is not PromQL.
@@ -49,12 +48,11 @@ class AlertEvaluator:
         *,
         start: float,
         lag: float = 0.0,
-        recorded: Mapping[str, str] | None = None,
         others: Sequence[str] = (),
     ) -> None:
         self._metrics = metrics
         self._rules = tuple(rules)
-        self._exprs = [scope(inline(rule.expr, recorded or {}), namespace, *others) for rule in rules]
+        self._exprs = [scope(rule.expr, namespace, *others) for rule in rules]
         self._presence = scope(PRESENCE, namespace, *others)
         self._app = app
         self._owner_of = owner_of
@@ -83,7 +81,7 @@ class AlertEvaluator:
         if grid:
             present, *samples = self._evaluate(grid)
             self._states = [
-                fire(state, ticks, rule.for_seconds)
+                fire(state, ticks, rule.for_seconds, rule.keep_firing_seconds)
                 for state, ticks, rule in zip(self._states, samples, self._rules, strict=True)
             ]
             blind = {tick.at for tick in present if not tick.active}
@@ -108,7 +106,8 @@ class AlertEvaluator:
         presence = AlertRule(name="", expr=PRESENCE, for_seconds=0, range_seconds=0)
 
         def ticks(rule: AlertRule, expr: str) -> list[Tick]:
-            return list(ticks_of(self._metrics, rule, expr, grid, STEP))
+            own = [at for at in grid if at % rule.interval_seconds == 0]
+            return list(ticks_of(self._metrics, rule, expr, own, rule.interval_seconds))
 
         with ThreadPoolExecutor(_PARALLEL) as pool:
             return list(pool.map(ticks, (presence, *self._rules), (self._presence, *self._exprs)))

@@ -11,6 +11,7 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
+from scenario_kit.model.rule import EVALUATION
 from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
 from scenario_kit.render.aftermath import completed
 from scenario_kit.render.app import app_objects, needs_of, options_of
@@ -251,10 +252,17 @@ def incident_digest(
     ``faults`` are rendered, in the order in which they start; ``objects`` are those of ``as_written``. How the
     templates come to them is another matter, so a template may be rewritten and the sum stays.
     """
-    judged = [{"name": r.name, "expr": r.expr, "for": r.for_seconds, "labels": r.labels} for r in rules]
+    judged = [_judged(rule) for rule in rules]
     return digest_of(
         {"spec": causal(spec), "faults": [f.digest for f in faults], "rules": judged, "app": app_digest(app, objects)}
     )
+
+
+def _judged(rule: AlertRule) -> Object:
+    """What decides whether a rule fires; what is usual is left out, so that older sums stay true."""
+    unusual = {} if rule.interval_seconds == EVALUATION else {"interval": rule.interval_seconds}
+    unusual |= {"keepFiring": rule.keep_firing_seconds} if rule.keep_firing_seconds else {}
+    return {"name": rule.name, "expr": rule.expr, "for": rule.for_seconds, "labels": rule.labels, **unusual}
 
 
 def as_written(spec: ScenarioSpec, app: App, templates: Path) -> tuple[Object, ...]:

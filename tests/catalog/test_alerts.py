@@ -1,12 +1,13 @@
 """The alert packs: shape, and what the rules do on series, with promtool as the referee."""
 
 import re
-import subprocess
 
 import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.cli import run
+from scenario_kit.lab.rule_tests import check_rules
 from scenario_kit.lint import lint_file
 from tests.docs.pages import ROOT, blocks
 
@@ -14,11 +15,8 @@ PACKS = Catalog().alert_packs()
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_promtool_accepts_the_pack(catalog: Catalog, promtool, tmp_path, pack):
-    path = tmp_path / "rules.yaml"
-    path.write_text(yaml.safe_dump(catalog.prometheus_rules(pack)))
-    done = subprocess.run([promtool, "check", "rules", str(path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_promtool_accepts_the_pack(catalog: Catalog, promtool, pack):
+    assert check_rules(catalog.prometheus_rules(pack)) == ""
 
 
 def test_packs_that_share_an_alert_replace_each_other(tmp_path):
@@ -36,52 +34,48 @@ def test_packs_that_share_an_alert_replace_each_other(tmp_path):
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, tmp_path, pack):
-    """One promtool run for all cases of a pack; its output names the failing ones."""
+def test_rules_fire_when_they_should_and_only_then(catalog: Catalog, promtool, pack):
     cases = yaml.safe_load((data_root() / "catalog" / "alerts" / "tests" / f"{pack}.yaml").read_text())
     for wanted in (True, False):
         assert {c["alert"] for c in cases if ("fires" in c) is wanted} == {r.name for r in catalog.alert_pack(pack)}
-    run(promtool, tmp_path, catalog, pack, cases)
+    assert run(["alerts", "test", pack]) == 0
 
 
-def test_the_pack_of_the_page_on_packs(promtool, tmp_path):
-    """Followed to the letter: it lints green, and its cases are true."""
-    rules, cases = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
+def test_the_packs_of_the_page_on_packs(promtool, tmp_path):
+    """Followed to the letter: they lint green, and their cases are true."""
+    rules, cases, budget, tests = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
     folder = tmp_path / "catalog" / "alerts"
     (folder / "tests").mkdir(parents=True)
+    for name, pack, of_pack in (("page", rules, cases), ("cart-budget", budget, tests)):
+        (folder / f"{name}.yaml").write_text(pack)
+        (folder / "tests" / f"{name}.yaml").write_text(of_pack)
+        assert lint_file(folder / f"{name}.yaml") == []
+    assert run(["alerts", "test", str(folder)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("fires: cart", "fires: checkout"), "failed CartFails: 10 % of the requests fail"),
+        (("minute: 3\n", "minute: 6\n"), "failed CartFails: not before `for` has passed"),
+        (("  minute: 6\n", ""), "lacks the required field `minute`"),
+    ],
+)
+def test_a_case_that_does_not_hold_is_told(promtool, tmp_path, capsys, change, told):
+    rules, cases, *_ = blocks((ROOT / "docs" / "add-an-alert-pack.md").read_text(), "yaml")
+    folder = tmp_path / "catalog" / "alerts"
+    (folder / "tests").mkdir(parents=True)
+    assert change[0] in cases
     (folder / "page.yaml").write_text(rules)
-    (folder / "tests" / "page.yaml").write_text(cases)
-    assert lint_file(folder / "page.yaml") == []
-    run(promtool, tmp_path, Catalog([tmp_path]), "page", yaml.safe_load(cases))
+    (folder / "tests" / "page.yaml").write_text(cases.replace(*change))
+    assert run(["alerts", "test", str(folder)]) == 1
+    assert told in capsys.readouterr().out
 
 
-def run(promtool, tmp_path, catalog, pack, cases):
-    rules = {r.name: r for r in catalog.alert_pack(pack)}
-    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(catalog.prometheus_rules(pack)))
-    document = {
-        "rule_files": ["rules.yaml"],
-        "evaluation_interval": "15s",
-        "tests": [unit_test(case, rules[case["alert"]]) for case in cases],
-    }
-    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(document))
-    command = [promtool, "test", "rules", "tests.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def unit_test(case, rule):
-    label = rule.entity.label if rule.entity else ""
-    entity = f'{{{label}="{case["fires"]}"}}' if label and "fires" in case else "{}"
-    firing = f'ALERTS{{alertname="{case["alert"]}",alertstate="firing",namespace="shop"}}'
-    samples = [{"labels": entity, "value": 1}] if "fires" in case else []
-    return {
-        "name": f"{case['alert']}: {case['case']}",
-        "interval": "15s",
-        "input_series": case["series"],
-        "promql_expr_test": [
-            {"expr": f"count by ({label}) ({firing})", "eval_time": f"{case['minute']}m", "exp_samples": samples}
-        ],
-    }
+def test_without_promtool_it_says_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SCENARIO_KIT_PROMTOOL", str(tmp_path / "nothing"))
+    assert run(["alerts", "test", "default"]) == 2
+    assert "scenario-kit lab install" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("pack", PACKS)

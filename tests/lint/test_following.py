@@ -12,6 +12,7 @@ from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.cli import run
 from scenario_kit.lint import lint_text, without_following
 from scenario_kit.lint.fix import fix_file
+from scenario_kit.load import Mistake
 from scenario_kit.load.document import parse
 from scenario_kit.model import Finding, Severity
 
@@ -36,7 +37,7 @@ def test_a_slip_of_a_letter_is_one_error(name: str) -> None:
     path = SCENARIOS / name / "scenario.yaml"
     many = {}
     for place, text in slips(path.read_text()):
-        found = without_following([m.finding for m in lint_text(text, path, CATALOG)])
+        found = without_following(lint_text(text, path, CATALOG))
         if sum(f.severity == Severity.ERROR for f in found) > 1:
             many[place] = [(f.code, f.message) for f in found]
     assert many == {}
@@ -58,12 +59,12 @@ def finding(code: str, message: str = "", severity: Severity = Severity.ERROR) -
     ],
 )
 def test_what_follows_is_left_out(codes: list[str], shown: list[str]) -> None:
-    assert [f.code for f in without_following([finding(code) for code in codes])] == shown
+    assert [f.code for f in without_following([Mistake(finding(code)) for code in codes])] == shown
 
 
 def test_a_warning_hides_no_error() -> None:
     warning = finding("SK114", severity=Severity.WARNING)
-    assert [f.code for f in without_following([warning, finding("SK116")])] == ["SK114", "SK116"]
+    assert [f.code for f in without_following([Mistake(warning), Mistake(finding("SK116"))])] == ["SK114", "SK116"]
 
 
 def mistaken(folder: Path) -> Path:

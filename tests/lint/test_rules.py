@@ -192,7 +192,7 @@ def test_the_catalogue_has_no_findings(path: Path) -> None:
             {"SK114"},
             id="alert about a store that reports no spans",
         ),
-        pytest.param(lambda s: s["solutions"][0].update(fixes=["x"]), {"SK131", "SK416"}, id="fixes an unknown fault"),
+        pytest.param(lambda s: s["solutions"][0].update(fixes=["x"]), {"SK131"}, id="fixes an unknown fault"),
         pytest.param(
             lambda s: s["groundTruth"]["propagation"].append(
                 {"from": "Deployment/frontend-proxy", "to": "Deployment/frontend"}

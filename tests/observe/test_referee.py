@@ -40,7 +40,16 @@ def selector(labels: Labels) -> str:
 
 def referee(folder: Path, promtool: Path, rules: Sequence[AlertRule], groups: Sequence[dict[str, Any]]) -> str:
     """What promtool objects to; empty when it agrees."""
-    document = [{"alert": r.name, "expr": r.expr, "for": f"{r.for_seconds}s", "labels": r.labels} for r in rules]
+    document = [
+        {
+            "alert": r.name,
+            "expr": r.expr,
+            "for": f"{r.for_seconds}s",
+            "keep_firing_for": f"{r.keep_firing_seconds}s",
+            "labels": r.labels,
+        }
+        for r in rules
+    ]
     (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "g", "rules": document}]}))
     tests = {"rule_files": ["rules.yml"], "evaluation_interval": f"{STEP}s", "tests": groups}
     (folder / "tests.yml").write_text(json.dumps(tests))
@@ -81,6 +90,9 @@ def at_tick(values: Values, tick: int) -> float | None:
 THRESHOLDS = [
     AlertRule(name=f"For{seconds}", expr="x > 0", for_seconds=seconds, range_seconds=0, labels={"severity": "page"})
     for seconds in (0, 15, 20, 60, 105)
+] + [
+    AlertRule(name=f"For{for_}Keep{keep}", expr="x > 0", for_seconds=for_, range_seconds=0, keep_firing_seconds=keep)
+    for for_, keep in ((0, 20), (15, 30), (0, 75), (60, 60))
 ]
 
 
@@ -96,7 +108,7 @@ def random_values(source: random.Random, ticks: int) -> Values:
 
 
 def test_the_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
-    """200 random histories under five rules each."""
+    """200 random histories under nine rules each: `for` and `keep_firing_for`."""
     source, ticks = random.Random(7), 40
     data: Data = {(("__name__", "x"), ("case", str(case))): random_values(source, ticks) for case in range(200)}
 
@@ -113,6 +125,25 @@ def test_the_for_clause(tmp_path: Path, binary: Callable[[str], Path]) -> None:
     assert referee(tmp_path, binary("promtool"), THRESHOLDS, tests) == ""
     wrong = AlertHistory(start=history.start, end=history.end, timelines=history.timelines[1:])
     assert referee(tmp_path, binary("promtool"), THRESHOLDS, [group("wrong", data, THRESHOLDS, wrong, ticks)])
+
+
+def test_a_longer_interval_evaluates_less_often() -> None:
+    """A rule of 45 s sees the series at 0, 45, 90, ... and nothing between."""
+    seen: list[int] = []
+
+    def respond(expr: str, at: float) -> Iterator[Sample]:
+        if expr.startswith("x"):
+            seen.append(int(at))
+            if at != 60:  # between two evaluations: nobody sees the gap
+                yield {"s": "a"}, 1.0
+
+    slow = AlertRule(name="Slow", expr="x > 0", for_seconds=90, range_seconds=0, interval_seconds=45)
+    evaluator = AlertEvaluator(FakeMetrics(respond), [slow], "n", APP, lambda _: None, start=15)
+    for until in (30, 100, 300):
+        history = evaluator.advance(until)
+
+    assert seen == [45, 90, 135, 180, 225, 270]
+    assert [(i.start, i.end) for t in history.timelines for i in t.firing] == [(135, None)]
 
 
 def rule(name: str, expr: str, seconds: int, **labels: str) -> AlertRule:

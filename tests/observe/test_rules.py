@@ -4,7 +4,7 @@ import promql_parser
 import pytest
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.observe import inline, scope
+from scenario_kit.observe import scope
 
 NS = 'namespace="shop-1"'
 
@@ -49,33 +49,6 @@ def test_scope(expr: str, scoped: str) -> None:
 def test_what_is_not_promql(expr: str) -> None:
     with pytest.raises(AuthoringError, match="PromQL"):
         scope(expr, "shop")
-
-
-@pytest.mark.parametrize(
-    ("expr", "recorded", "inlined"),
-    [
-        ("a > 1", {}, "a > 1"),
-        ("job:x > 1", {"job:x": "sum(x)"}, "(sum(x)) > 1"),
-        ("job:x{} - job:x", {"job:x": "x / y"}, "(x / y) - (x / y)"),
-        ("max(a)", {"a": "b + 1", "b": "c"}, "max(((c) + 1))"),
-    ],
-)
-def test_inline(expr: str, recorded: dict[str, str], inlined: str) -> None:
-    assert inline(expr, recorded) == inlined
-
-
-@pytest.mark.parametrize(
-    ("expr", "recorded", "words"),
-    [
-        ("a", {"a": "b", "b": "a"}, "a -> b -> a"),
-        ("rate(a[5m])", {"a": "b"}, "range"),
-        ('a{x="y"}', {"a": "b"}, "labels"),
-        ("a offset 5m", {"a": "b"}, "offset"),
-    ],
-)
-def test_what_cannot_be_inlined(expr: str, recorded: dict[str, str], words: str) -> None:
-    with pytest.raises(AuthoringError, match=words):
-        inline(expr, recorded)
 
 
 def test_an_app_in_several_namespaces_is_selected_in_all_of_them() -> None:

@@ -1,7 +1,7 @@
 """Where the vector selectors of a PromQL text stand, so that it can be rewritten without being printed anew.
 
 Rewriting the text keeps what a printer would lose (escapes, number spellings, comments). The parser library has the
-last word: ``rules`` compares what it finds in the rewritten text with what it found in the original.
+last word: ``observe.rules`` compares what it finds in the rewritten text with what it found in the original.
 """
 
 from __future__ import annotations

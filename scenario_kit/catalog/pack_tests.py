@@ -1,0 +1,115 @@
+"""The tests of an alert pack: the kit's own cases, or a file of promtool's; both become what promtool runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from scenario_kit.load.document import Document, read_document
+from scenario_kit.load.mistakes import mistakes
+from scenario_kit.load.promql import parsed, walk
+from scenario_kit.model import AlertRule, Finding, Object
+from scenario_kit.schema import authoring
+
+#: Where the tests of a pack lie, beside it.
+TESTS: Final = "tests"
+#: The kit's cases have samples this far apart.
+_STEP: Final = "15s"
+
+
+def tests_file(pack: Path) -> Path:
+    """Where the tests of a pack belong."""
+    return pack.parent / TESTS / pack.name
+
+
+def is_promtool(document: Any) -> bool:
+    """Whether tests are in promtool's own format."""
+    return isinstance(document, Mapping)
+
+
+def read_tests(path: Path) -> tuple[Document, tuple[Finding, ...]]:
+    """The document of a file of tests, and what is wrong with its form.
+
+    Raises:
+        UsageError: there is no such file.
+        AuthoringError: it is not YAML.
+    """
+    document = read_document(path)
+    schema = authoring("PromtoolTests" if is_promtool(document.data) else "PackCases")
+    found = [m.finding for m in mistakes(document.data, schema, document.positions) if not m.follows]
+    return document, (*document.findings, *found)
+
+
+def firing(document: Any) -> set[str]:
+    """Names of the alerts that some test shows firing."""
+    if not is_promtool(document):
+        return {str(case.get("alert")) for case in _mappings(document) if "fires" in case}
+    shown = {str(test.get("alertname")) for test in _of_all(document, "alert_rule_test") if test.get("exp_alerts")}
+    for test in _of_all(document, "promql_expr_test"):
+        if test.get("exp_samples"):
+            shown |= _alerts_in(str(test.get("expr", "")))
+    return shown
+
+
+def named(document: Any) -> set[str]:
+    """Names of all alerts that are tested."""
+    if not is_promtool(document):
+        return {str(case.get("alert")) for case in _mappings(document)}
+    return {str(test.get("alertname")) for test in _of_all(document, "alert_rule_test")}
+
+
+def promtool_tests(document: Any, rules: Sequence[AlertRule], rule_file: str) -> list[tuple[str, Object]]:
+    """Each test with its name, as a whole file for promtool that reads the rules from ``rule_file``."""
+    if is_promtool(document):
+        own = {key: value for key, value in document.items() if key not in ("tests", "rule_files")}
+        return [
+            (str(test.get("name") or f"test {number}"), {**own, "rule_files": [rule_file], "tests": [test]})
+            for number, test in enumerate(_mappings(document.get("tests")), 1)
+        ]
+    known = {rule.name: rule for rule in rules}
+    return [
+        (
+            f"{case['alert']}: {case['case']}",
+            {"rule_files": [rule_file], "evaluation_interval": _STEP, "tests": [_test(case, known.get(case["alert"]))]},
+        )
+        for case in _mappings(document)
+    ]
+
+
+def _test(case: Mapping[str, Any], rule: AlertRule | None) -> Object:
+    """One of the kit's cases as a test of promtool's."""
+    label = rule.entity.label if rule is not None and rule.entity else ""
+    entity = f'{{{label}="{case["fires"]}"}}' if label and "fires" in case else "{}"
+    alerts = f'ALERTS{{alertname="{case["alert"]}",alertstate="firing"}}'
+    samples = [{"labels": entity, "value": 1}] if "fires" in case else []
+    return {
+        "name": f"{case['alert']}: {case['case']}",
+        "interval": _STEP,
+        "input_series": case["series"],
+        "promql_expr_test": [
+            {"expr": f"count by ({label}) ({alerts})", "eval_time": f"{case['minute']}m", "exp_samples": samples}
+        ],
+    }
+
+
+def _of_all(document: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    return [test for each in _mappings(document.get("tests")) for test in _mappings(each.get(kind))]
+
+
+def _mappings(parts: Any) -> list[Mapping[str, Any]]:
+    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+
+
+def _alerts_in(expr: str) -> set[str]:
+    """Names of the alerts whose firing an expression asks for."""
+    try:
+        nodes = [node for node in walk(parsed(expr)) if getattr(node, "name", None) == "ALERTS"]
+    except ValueError:
+        return set()
+    found = set()
+    for node in nodes:
+        matchers = {m.name: m.value for m in node.matchers.matchers}
+        if matchers.get("alertstate", "firing") == "firing":
+            found.add(matchers.get("alertname", ""))
+    return found - {""}

@@ -1,0 +1,90 @@
+"""``alerts test``: the cases of alert packs, run by promtool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenario_kit.errors import AuthoringError, UsageError
+
+if TYPE_CHECKING:
+    from scenario_kit.model import Finding
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    packs = typer.Typer(
+        help="Try alert packs: do the rules fire when they should, and only then?", no_args_is_help=True
+    )
+    app.add_typer(packs, name="alerts", rich_help_panel="Write it")
+
+    @packs.callback()
+    def group() -> None:
+        """Try alert packs: do the rules fire when they should, and only then?"""
+
+    @packs.command("test")
+    def test(
+        paths: Annotated[list[str], typer.Argument(help="Alert packs, by file, folder or name.")],
+    ) -> int:
+        """Run the cases of alert packs through promtool. They may be in the kit's format or in promtool's own.
+
+        Needs the lab's toolchain, but no lab and no network. Exit codes: 0 all hold, 1 some do not, or a pack has
+        findings that keep it from being tested, 2 promtool is not there, 3 no such pack.
+
+        Example: scenario-kit alerts test catalog/alerts/default.yaml
+        """
+        return max([_tested(path) for path in _packs(paths)])
+
+
+def _packs(named: list[str]) -> list[Path]:
+    """The files of the packs that are meant."""
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.lint.opening import kind_of, lintable
+
+    catalog, found = Catalog(), []
+    for name in named:
+        if not Path(name).exists() and Path(name).suffix == "" and "/" not in name:
+            found.append(catalog.alert_pack_path(name))
+            continue
+        packs = [path for path in lintable([Path(name)]) if kind_of(path) == "Pack"]
+        if not packs:
+            raise UsageError(f"{name} holds no alert pack", fix="name a file of catalog/alerts, or a pack")
+        found += packs
+    return list(dict.fromkeys(found))
+
+
+def _tested(path: Path) -> int:
+    from scenario_kit.catalog import Catalog
+    from scenario_kit.catalog.pack_tests import read_tests, tests_file
+    from scenario_kit.cli.output import printable, show_findings
+    from scenario_kit.lab.rule_tests import check_rules, run_tests
+    from scenario_kit.lint import lint_file
+    from scenario_kit.lint.entry import PackCase
+    from scenario_kit.lint.opening import opened
+
+    hindering = [finding for finding in lint_file(path) if _hinders(finding)]
+    if hindering:
+        show_findings(hindering)
+        typer.echo(f"{path}: cannot be tested")
+        return 1
+    case = opened(path, Catalog())
+    assert isinstance(case, PackCase)
+    if refused := check_rules(case.document):
+        raise AuthoringError(f"{path}: Prometheus does not load it: {refused}", fix="correct the rule")
+    outcomes = run_tests(case.document, case.rules, read_tests(tests_file(path))[0].data)
+    for outcome in outcomes:
+        if outcome.objection:
+            typer.echo(typer.style("failed ", fg=typer.colors.RED, bold=True) + printable(outcome.name))
+            for line in outcome.objection.splitlines():
+                typer.echo(f"  {printable(line)}")
+    failed = sum(bool(outcome.objection) for outcome in outcomes)
+    typer.echo(f"{path}: {len(outcomes)} case{'s' if len(outcomes) != 1 else ''}, {failed or 'none'} failed")
+    return 1 if failed else 0
+
+
+def _hinders(finding: Finding) -> bool:
+    """Whether a finding keeps a pack from being tested: its form, its expressions, or its tests."""
+    missing = finding.code == "SK310" and "there is no" in finding.message
+    return missing or finding.code.startswith(("SK10", "SK117", "SK314", "SK316", "SK317"))

@@ -1,0 +1,81 @@
+"""The tests of an alert pack, run by promtool: Prometheus itself says what the rules do on these series."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from scenario_kit.catalog.alerts import prometheus_groups
+from scenario_kit.catalog.pack_tests import promtool_tests
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.lab import toolchain
+from scenario_kit.model import AlertRule, Object
+
+_RULES: Final = "rules.yaml"
+_TESTS: Final = "tests.yaml"
+_SECONDS: Final = 120
+
+
+class Outcome(NamedTuple):
+    """One test, and what promtool says against it; nothing where it holds."""
+
+    name: str
+    objection: str = ""
+
+
+def check_rules(document: Object) -> str:
+    """Why Prometheus would not load the rules of a pack's document; empty where it does.
+
+    Raises:
+        InfrastructureError: promtool is not there, or does not end.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        _write(folder, document)
+        return _objection(folder, "check", "rules", _RULES)
+
+
+def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[Outcome]:
+    """What became of each test of a pack.
+
+    Raises:
+        InfrastructureError: promtool is not there, or does not end.
+    """
+    single = promtool_tests(tests, rules, _RULES)
+    with tempfile.TemporaryDirectory() as folder:
+        _write(folder, document)
+        names = []
+        for number, (_, test) in enumerate(single):
+            names.append(f"{number}-{_TESTS}")
+            (Path(folder) / names[-1]).write_text(yaml.safe_dump(test, sort_keys=False), encoding="utf-8")
+        if not names or not _objection(folder, "test", "rules", *names):
+            return [Outcome(name) for name, _ in single]
+        return [
+            Outcome(name, _objection(folder, "test", "rules", file))
+            for (name, _), file in zip(single, names, strict=True)
+        ]
+
+
+def _write(folder: str, document: Object) -> None:
+    rules = {"groups": prometheus_groups(document)}
+    (Path(folder) / _RULES).write_text(yaml.safe_dump(rules, sort_keys=False), encoding="utf-8")
+
+
+def _objection(folder: str, *arguments: str) -> str:
+    """What promtool says, without where it looked; empty where it has no objection."""
+    promtool = toolchain.resolve("promtool")
+    try:
+        done = subprocess.run(
+            [promtool, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InfrastructureError(f"promtool has not ended after {_SECONDS} s", fix="give it fewer cases") from error
+    if done.returncode == 0:
+        return ""
+    told = (done.stdout + done.stderr).replace(f"{folder}/", "")
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    return "\n".join(line for line in lines if not line.startswith(("Unit Testing:", "Checking", "FAILED:"))) or told

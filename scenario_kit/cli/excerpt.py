@@ -29,8 +29,10 @@ def excerpt(finding: Finding) -> list[str]:
     at = finding.position
     if at is None or not _FORM.match(finding.code):
         return []
-    path = Path(at.path)
-    lines = _lines(path, path.stat().st_mtime_ns) if path.is_file() else []
+    try:
+        lines = _lines(Path(at.path), Path(at.path).stat().st_mtime_ns)
+    except OSError:
+        return []
     places = [(int(line), int(column)) for line, column in _OPENS.findall(finding.message)]
     places = [place for place in places if place[0] != at.line] + [(at.line, at.column)]
     width = len(str(max(line for line, _ in places)))

@@ -128,8 +128,9 @@ def test_a_scenario_may_bring_faults(root, tmp_path_factory):
 
 def test_rule_files_have_only_what_prometheus_knows(root):
     known = {"alert": "A", "expr": "up == 0", "for": "3m", "labels": {"a": "b"}, "annotations": {"summary": "s"}}
-    groups = [{"name": "g", "interval": "15s", "x-why": "w", "rules": [{**known, "entity": {"label": "l"}}]}]
-    put(root, "catalog/alerts/plain.yaml", {"x-title": "t", "groups": groups})
+    entity = {"label": "l", "kind": "Pod"}
+    groups = [{"name": "g", "interval": "15s", "limit": 0, "rules": [{**known, "entity": entity}]}]
+    put(root, "catalog/alerts/plain.yaml", {"assumes": ["NoBackgroundErrors"], "groups": groups})
     rules = Catalog([root]).prometheus_rules("plain")
     assert rules == {"groups": [{"name": "plain-g", "interval": "15s", "rules": [known]}]}
 

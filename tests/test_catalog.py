@@ -173,13 +173,13 @@ def test_unknown_names_come_with_suggestions(root, look, suggestion):
             "catalog/alerts/plain.yaml",
             {"groups": [{"name": "g", "rules": [{**RULE, "for": "soon"}]}]},
             lambda c: c.alert_pack("plain"),
-            "'Down'",
+            "must be a duration such as '5m'",
         ),
         (
             "catalog/alerts/plain.yaml",
             {"groups": [{"name": "g", "rules": [{"alert": "Down"}]}]},
             lambda c: c.alert_pack("plain"),
-            "lacks 'expr'",
+            "lacks the required field `expr`",
         ),
         (
             "catalog/alerts/plain.yaml",

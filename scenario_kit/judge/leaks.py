@@ -198,3 +198,16 @@ def reached(where: str) -> Finding:
         why="receipts, trials and hidden experiments name the fault",
         fix="remove the role binding that grants it: kubectl get rolebindings,clusterrolebindings -A -o wide",
     )
+
+
+def unneeded(subject: str, reason: str, value: str) -> Finding:
+    """A fault wrote what no symptom needs, where the solver's role reaches."""
+    return Finding(
+        code="SK443",
+        severity=Severity.ERROR,
+        message=f"a fault left what no symptom needs at {subject}: {reason}",
+        observed=value[:200],
+        expected="only fields that something acts on",
+        why="what nothing acts on is there for whoever reads it",
+        fix="leave it out of the fault's changes",
+    )

@@ -242,6 +242,22 @@ for _code, _title, _why, _bad, _good, _fix in (
         "remove what grants it; if nothing of yours does, report a bug",
     ),
     (
+        "SK443",
+        "A fault leaves what no symptom needs where a solver reads",
+        "what nothing acts on is there for whoever reads it: a solver finds the answer without investigating",
+        "a JSON patch that annotates a node with `culprit: yes`",
+        "only fields that the API, a controller, a selector or a program of the app acts on",
+        "leave it out of the fault's changes",
+    ),
+    (
+        "SK444",
+        "An order of writes finds what is broken",
+        "a solver that only sorts by time, version or generation has investigated nothing",
+        "a fault that deletes a Service and creates it again, so that it is the youngest of all",
+        "a fault that changes the Service in place; the resync after it writes all objects of the app anew",
+        "change objects in place and once, so that the resync after the fault can cover it; do not recreate them",
+    ),
+    (
         "SK451",
         "Nothing distinguishes the incident from another one",
         "a solver can only guess between them, so neither answer means anything",

@@ -20,7 +20,8 @@ from scenario_kit.observe import signs
 from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
-from scenario_kit.trial.progress import FaultProgress, Progress
+from scenario_kit.trial.progress import FaultProgress
+from scenario_kit.trial.resync import resync
 from scenario_kit.trial.signs import pods
 from scenario_kit.trial.staging import Situation, due, waits_for
 
@@ -35,11 +36,18 @@ def inject(context: Context, step: Step, index: int, start: float) -> tuple[list
 
     Several are under way at once: one waits for its time while another is being proven.
     """
+    broken = bool(context.chosen_faults(step))
+    if broken:
+        resync(context)
     stage = _Stage(context, step, index, start)
     while True:
         findings = stage.advance()
-        if findings or stage.complete:
+        if findings:
             return findings, stage.checks
+        if broken:
+            resync(context)
+        if stage.complete:
+            return [], stage.checks
         context.wait(stage.next_look())
 
 
@@ -169,7 +177,12 @@ class _Stage:
         return any(r.group == group and r.ordinal // STEP == self._index for r in recorded)
 
     def _note(self, fault: Fault, progress: FaultProgress) -> None:
-        self._progress = Progress(faults={**self._progress.faults, fault.name: progress})
+        known = self._context.progress()  # a resync has written its part
+        self._progress = msgspec.structs.replace(
+            known,
+            faults={**self._progress.faults, fault.name: progress},
+            proofs=known.proofs + (progress.effective_at is not None),
+        )
         self._context.save_progress(self._progress)
 
     def _situation(self) -> Situation:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens
-from scenario_kit.model import Finding, Object
+from scenario_kit.changes import Receipt
+from scenario_kit.changes.operations import object_reference
+from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens, unneeded
+from scenario_kit.judge.order import singled_out
+from scenario_kit.lint.needless import World, needless
+from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Kind
@@ -24,25 +28,34 @@ _PLATFORM: Final = ("Namespace",)
 
 
 def expect_no_leaks(context: Context) -> list[Finding]:
-    """Objects, events, logs and metrics that the solver's role reaches say nothing that gives the answer away."""
+    """Nothing that the solver's role reaches gives the answer away.
+
+    Neither objects, events, logs and metrics by what they say, nor the objects of the app by the order of their writes.
+    """
     ours = [kind for kind, group in _OURS if listed(context, kind, context.management, group)]
     found = [reached(f"{kind} in {context.management}") for kind in ours]
-    sought = tokens(context.runbook)
-    return found + leaks(_everything(context), sought)
+    objects = _objects(context)
+    found += leaks(_everything(context, objects), tokens(context.runbook))
+    receipts = context.engine.recorded("Fault/")
+    return [*found, *_needless(context, receipts, objects), *_singled_out(context, receipts, objects)]
 
 
-def _everything(context: Context) -> Iterator[Readable]:
+def _everything(context: Context, objects: Iterable[Object]) -> Iterator[Readable]:
+    for obj in objects:
+        yield from readable(obj)
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        for objects in pool.map(lambda kind: _objects(context, kind), context.cluster.kinds()):
-            for obj in objects:
-                yield from readable(obj)
         pods = context.contents("Pod")
         for printed in pool.map(lambda pod: lines(context, pod), pods):
             yield from (Readable(where=f"log of Pod/{x.pod}, container {x.container}", text=x.text) for x in printed)
     yield from _series(context)
 
 
-def _objects(context: Context, kind: Kind) -> Iterable[Object]:
+def _objects(context: Context) -> list[Object]:
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        return [o for found in pool.map(lambda kind: _of_kind(context, kind), context.cluster.kinds()) for o in found]
+
+
+def _of_kind(context: Context, kind: Kind) -> Iterable[Object]:
     """What the role may list of a kind; experiments that the scenario shows are read by design."""
     if kind.kind in _PLATFORM or (kind.group == CHAOS_GROUP and shown(context.runbook)):
         return []
@@ -62,3 +75,32 @@ def _series(context: Context) -> Iterator[Readable]:
     found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
     yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
+
+
+def _needless(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
+    """What the faults really wrote where a solver reads, and no symptom needs: lint sees only what is rendered."""
+    world = World(context.runbook.app, context.runbook.objects, objects)
+    told: set[str] = set()
+    for receipt in receipts:
+        made = bool(receipt.change.create or receipt.change.apply or receipt.change.chaos)
+        for entry in receipt.entries:
+            ref = Reference.parse(entry.ref)
+            if entry.after is None or ref.namespace not in ("", *context.everywhere):
+                continue
+            for each in needless(entry.after, entry.prior, world, created=made and entry.prior is None):
+                where = f"{ref.kind}/{ref.name}: {each.reason}"
+                if where not in told:
+                    told.add(where)
+                    yield unneeded(f"{ref.kind}/{ref.name}", each.reason, str(each.value))
+
+
+def _singled_out(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:
+    """Objects of the app that a solver finds who only sorts: those that are labelled, and all that the faults wrote."""
+    runbook = context.runbook
+    own = {object_reference(o, context.namespace).groupless for o in runbook.objects}
+    of_app = [o for o in objects if object_reference(o, context.namespace).groupless in own]
+    labels = (name for cause in runbook.ground_truth.root_causes for name in (cause.entity, *cause.aliases) if name)
+    labelled = {Reference.parse(name).within(context.namespace, runbook.namespaces).groupless for name in labels}
+    harmless = {f"Fault/{f.name}" for f in runbook.faults if f.role == "Distractor"}
+    written = {Reference.parse(e.ref).groupless for r in receipts if r.group not in harmless for e in r.entries}
+    return singled_out(of_app, {"what is labelled as the cause": labelled, "what the faults wrote": written})

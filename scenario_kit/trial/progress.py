@@ -18,6 +18,12 @@ class FaultProgress(Value, frozen=True, kw_only=True):
 
 
 class Progress(Value, frozen=True, kw_only=True):
-    """Faults by name."""
+    """Faults by name.
+
+    ``proofs`` counts how often a fault was seen to take effect, ``resyncs`` the rounds in which the app's objects were
+    rewritten, since the trial began.
+    """
 
     faults: dict[str, FaultProgress] = {}
+    proofs: int = 0
+    resyncs: int = 0

@@ -2,10 +2,12 @@
 
 import re
 
+import msgspec
 import pytest
 
+from scenario_kit.changes import Entry, Receipt
 from scenario_kit.errors import Forbidden
-from scenario_kit.model import App, Fault, Runbook, Windows
+from scenario_kit.model import App, Change, Fault, Reference, Runbook, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from scenario_kit.trial.leaks import expect_no_leaks
@@ -26,16 +28,24 @@ class Stage:
     """What a step has of a trial, with a solver who may read the app's namespace and nothing of ours."""
 
     management = "kit"
+    namespace = "shop"
     everywhere = ("shop",)
     runbook = RUNBOOK
 
-    def __init__(self, *objects, series=(), may_read_ours=False):
+    def __init__(self, *objects, series=(), may_read_ours=False, receipts=(), app=()):
+        self.receipts = receipts
+        self.runbook = msgspec.structs.replace(RUNBOOK, objects=tuple(app))
+        self.engine = self
         spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": n}} for n in ("shop", "kit")]
         self.cluster = self.solver = FakeCluster([*spaces, POD, *objects])
         self.metrics = FakeMetrics(lambda expr, at: list(series))
         self.clock = self
         if not may_read_ours:
             self.cluster.before = self._refuse
+
+    def recorded(self, prefix):
+        assert prefix == "Fault/"
+        return list(self.receipts)
 
     def contents(self, kind):
         return self.cluster.list(kind, "shop")
@@ -85,3 +95,40 @@ def test_a_metric_that_says_it_is_found():
 def test_a_role_that_reaches_into_what_is_ours_is_found():
     stage = Stage(config("receipt", "kit"), may_read_ours=True)
     assert [f.message for f in expect_no_leaks(stage)] == ["the solver's role can list ConfigMap in kit"]
+
+
+def receipt(prior, after, change):
+    """What a fault made of an object."""
+    kind, metadata = after["kind"], after["metadata"]
+    entry = Entry(ref=f"{metadata['namespace']}/{kind}/{metadata['name']}", prior=prior, after=after)
+    done = Change.from_json(change)
+    return Receipt(trial="t", ordinal=1, group="Fault/cart-delay", change=done, state="Done", entries=(entry,))
+
+
+def test_what_a_fault_really_left_is_judged_by_what_acts_on_it():
+    before, noted = config("settings", level="info"), config("settings", level="info")
+    noted["metadata"] = {**noted["metadata"], "annotations": {"ops/culprit": "yes"}}
+    patch = {"patch": {"target": "ConfigMap/settings", "type": "Json", "patch": []}}
+    stage = Stage(noted, app=[before], receipts=[receipt(before, noted, patch)])
+    (finding,) = expect_no_leaks(stage)
+    assert (finding.code, finding.observed) == ("SK443", "yes")
+
+
+def test_a_change_of_what_is_read_is_none():
+    before, changed = config("settings", level="info"), config("settings", level="debug")
+    patch = {"patch": {"target": "ConfigMap/settings", "type": "Merge", "patch": {"data": {"level": "debug"}}}}
+    assert expect_no_leaks(Stage(changed, app=[before], receipts=[receipt(before, changed, patch)])) == []
+
+
+def test_what_a_fault_wrote_last_of_all_is_found_by_sorting():
+    own = [config(f"c{number}", level="info") for number in range(5)]
+    stage = Stage(*own, app=own)
+    ref = "shop/ConfigMap/c2"
+    for number in range(20):
+        stage.cluster.patch(Reference.parse(ref), {"data": {"level": str(number)}})
+    after = stage.cluster.get(Reference.parse(ref))
+    patch = {"patch": {"target": "ConfigMap/c2", "type": "Merge", "patch": {"data": {"level": "19"}}}}
+    stage.receipts = [receipt(own[2], after, patch)]
+    (finding,) = expect_no_leaks(stage)
+    assert finding.code == "SK444"
+    assert "resourceVersion" in finding.message

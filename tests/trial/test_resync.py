@@ -1,0 +1,187 @@
+"""Rewriting the app's objects: nothing of them changes, and no order of writes finds what a fault wrote."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+
+from scenario_kit.errors import Rejected, Unreachable
+from scenario_kit.judge.order import singled_out
+from scenario_kit.model import Object, Reference
+from scenario_kit.trial.resync import bumps, resync, shuffled
+from tests.trial.test_inject import Stage, fault
+
+BROKEN = Reference("Service", "s2", "shop"), Reference("Deployment", "d1", "shop")
+
+
+def workload(name: str, **spec: Any) -> Object:
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"replicas": 1, **spec}}
+
+
+def service(name: str) -> Object:
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": {"app": name}}}
+
+
+def staged() -> Stage:
+    """A trial in which a fault wrote a Service and restarted a caller by way of zero replicas."""
+    stage = Stage(fault("a"))
+    objects = [o for i in range(6) for o in (workload(f"d{i}"), service(f"s{i}"))]
+    for obj in objects:
+        stage.cluster.create(obj)
+    stage.runbook = msgspec.structs.replace(stage.runbook, objects=tuple(objects))
+    return stage
+
+
+def break_(stage: Stage) -> None:
+    stage.cluster.patch(BROKEN[0], {"spec": {"selector": {"app": "other"}}})
+    for replicas in (0, 1):
+        stage.cluster.patch(BROKEN[1], {"spec": {"replicas": replicas}})
+    progress = stage.context().progress()
+    stage.context().save_progress(msgspec.structs.replace(progress, proofs=progress.proofs + 1))
+
+
+def there(stage: Stage) -> list[Object]:
+    return [o for kind in ("Deployment", "Service") for o in stage.cluster.list(kind, "shop")]
+
+
+def asked(stage: Stage) -> dict[str, Any]:
+    """What the objects ask for, but for how many old revisions are kept."""
+    found = {}
+    for obj in there(stage):
+        spec = {k: v for k, v in obj["spec"].items() if k != "revisionHistoryLimit"}
+        marks = obj["metadata"].get("annotations") or {}
+        found[f"{obj['kind']}/{obj['metadata']['name']}"] = (spec, marks)
+    return found
+
+
+def orders(stage: Stage) -> list[str]:
+    return [f.message for f in singled_out(there(stage), {"what is broken": BROKEN})]
+
+
+def test_without_it_versions_and_generations_find_what_was_written() -> None:
+    stage = staged()
+    for number in range(9):  # what else a cluster writes meanwhile
+        stage.cluster.patch(Reference("ConfigMap", "a", "shop"), {"data": {"k": str(number)}})
+    break_(stage)
+
+    assert any("generation" in said for said in orders(stage))
+    assert any("resourceVersion" in said for said in orders(stage))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_it_no_order_finds_them_and_nothing_is_changed(seed: int) -> None:
+    stage = staged()
+    context = stage.context()
+    context.spec = msgspec.structs.replace(context.spec, seed=seed)
+    resync(context)
+    break_(stage)
+    before = asked(stage)
+    resync(context)
+
+    assert orders(stage) == []
+    assert asked(stage) == before
+    deployments = stage.cluster.list("Deployment", "shop")
+    assert len({o["metadata"]["generation"] for o in deployments}) == 1
+    assert len({o["spec"]["revisionHistoryLimit"] for o in deployments}) == 1
+
+
+def test_each_round_is_made_once() -> None:
+    stage = staged()
+    resync(stage.context())
+    requests = len(stage.cluster.requests)
+    resync(stage.context())
+
+    assert [verb for verb, _ in stage.cluster.requests[requests:]] == ["get"]
+    break_(stage)
+    resync(stage.context())
+    assert stage.context().progress().resyncs == 2
+
+
+@pytest.mark.parametrize("number", range(0, 28, 3))
+def test_a_round_that_was_cut_short_is_made_again(number: int) -> None:
+    stage = staged()
+    resync(stage.context())
+    break_(stage)
+    left = [number]
+
+    def fail(verb: str, what: str) -> None:
+        left[0] -= verb == "patch"
+        if left[0] < 0:
+            raise Unreachable("gone")
+
+    before, stage.cluster.before = asked(stage), fail
+    with pytest.raises(Unreachable):
+        resync(stage.context())
+    stage.cluster.before = lambda *_: None
+    resync(stage.context())
+
+    assert orders(stage) == []
+    assert asked(stage) == before
+
+
+def test_what_is_refused_or_gone_stops_nobody() -> None:
+    stage = staged()
+    stage.cluster.delete(Reference("Service", "s4", "shop"))
+
+    def refuse(verb: str, what: str) -> None:
+        if verb == "patch" and what.endswith("/d3"):
+            raise Rejected("forbidden field", status=422)
+
+    stage.cluster.before = refuse
+    resync(stage.context())
+
+    assert stage.context().progress().resyncs == 1
+
+
+def test_an_order_is_that_of_the_seed() -> None:
+    refs = [Reference("Service", f"s{i}") for i in range(20)]
+
+    assert shuffled(refs, 1, 1) == shuffled(list(reversed(refs)), 1, 1)
+    assert len({tuple(shuffled(refs, seed, number)) for seed in range(5) for number in range(3)}) == 15
+
+
+@pytest.mark.parametrize(
+    "workloads",
+    [
+        [],
+        [(1, None)] * 3,
+        [(1, None), (3, None), (4, None)],
+        [(2, 11), (2, 11), (5, 11)],
+        [(2, 11), (3, 10), (3, 10)],
+        [(7, 2), (1, None), (2, 12), (2, 13)],
+    ],
+)
+def test_every_workload_ends_with_the_same_generation_and_number(workloads: list[tuple[int, int | None]]) -> None:
+    objects = [
+        workload(f"d{i}", **({} if kept is None else {"revisionHistoryLimit": kept}))
+        for i, (_, kept) in enumerate(workloads)
+    ]
+    for obj, (generation, _) in zip(objects, workloads, strict=True):
+        obj["metadata"]["generation"] = generation
+
+    made = bumps(objects, "shop")
+
+    ends = set()
+    for obj, bump in zip(objects, made, strict=True):
+        path = [obj["spec"].get("revisionHistoryLimit", 10), *bump.kept]
+        assert all(one != other for one, other in pairwise(path))
+        ends.add((obj["metadata"]["generation"] + len(bump.kept), bump.kept[-1]))
+    assert len(ends) == bool(workloads)
+
+
+def test_injecting_makes_a_round_before_and_after() -> None:
+    stage = staged()
+    assert stage.run()[0] == []
+    assert stage.context().progress().resyncs == 2
+
+
+def test_what_breaks_nothing_needs_none() -> None:
+    stage = staged()
+    stage.runbook = msgspec.structs.replace(stage.runbook, faults=())
+    stage.run()
+    assert stage.context().progress().resyncs == 0

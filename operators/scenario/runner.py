@@ -16,6 +16,7 @@ from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
 from scenario_kit.judge.silence import Beside
+from scenario_kit.lint.resolved import refusals
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
@@ -59,6 +60,9 @@ class TrialRun:
             self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
             if foreign := self._foreign(spec):
                 self._write(refuse(self._name, spec.steps, self._status, foreign))
+                return
+            if self._status.started_at is None and (refused := refusals(spec.runbook(), spec.namespace)):
+                self._write(refuse(self._name, spec.steps, self._status, refused[0]))
                 return
             try:
                 clock = self._environment.grounds.open_clock(self._name, spec)

@@ -10,6 +10,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import judge
 from scenario_kit.lint.gather import gather
+from scenario_kit.lint.resolved import refusals
 from scenario_kit.load import Loaded, Positions, scenario_from_object
 from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
 from scenario_kit.render import resolve
@@ -44,7 +45,10 @@ def _understood(catalog: Catalog, text: str) -> Understood:
         if judged.errors:
             return judged
         app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
-        return Understood(scenario=scenario, findings=findings, runbook=resolve(scenario, catalog, app.namespace))
+        runbook = resolve(scenario, catalog, app.namespace)
+        if refused := refusals(runbook):  # what the catalogue brings, its rules have judged; but it is ours to run
+            return Understood(scenario=scenario, findings=(*findings, *refused))
+        return Understood(scenario=scenario, findings=findings, runbook=runbook)
     except AuthoringError as problem:
         return Understood(findings=told(problem))
 

@@ -10,6 +10,7 @@ import msgspec
 
 from scenario_kit.campaign.assumptions import rests_on
 from scenario_kit.campaign.difficulty import difficulty
+from scenario_kit.campaign.exceptions import allowances
 from scenario_kit.campaign.identity import fingerprint, neighbours
 from scenario_kit.campaign.identity import judged as identity_findings
 from scenario_kit.campaign.incident import fill_deadlines
@@ -97,6 +98,7 @@ def conclude(
         fingerprint=seen,
         identifiability=tuple(near),
         resemblance=resemblance(promised, results, matrix) if promised is not None else None,
+        exceptions=allowances(promised.faults) if promised else (),
         expect=expect,
         ground_truth=promised.ground_truth if promised else None,
         wall_seconds=wall,

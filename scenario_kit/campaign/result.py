@@ -131,6 +131,14 @@ class Resemblance(Value, frozen=True, kw_only=True):
     faults: tuple[Lookalike, ...] = ()
 
 
+class Allowance(Value, frozen=True, kw_only=True):
+    """An exception from what changes may usually write, which a fault declares, and why."""
+
+    fault: str
+    allow: str
+    because: str
+
+
 class Validation(Value, frozen=True, kw_only=True):
     """A campaign and its verdict. ``n`` counts valid repeats, ``failures`` the broken ones among them.
 
@@ -154,6 +162,7 @@ class Validation(Value, frozen=True, kw_only=True):
     fingerprint: Fingerprint | None = None
     identifiability: tuple[Neighbour, ...] = ()
     resemblance: Resemblance | None = None
+    exceptions: tuple[Allowance, ...] = ()
     expect: Expect | None = None
     ground_truth: GroundTruth | None = None
     wall_seconds: float = 0.0

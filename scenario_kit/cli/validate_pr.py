@@ -16,6 +16,7 @@ from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
     from scenario_kit.campaign import Validation
+    from scenario_kit.campaign.result import Allowance
     from scenario_kit.clients.git import Repository
     from scenario_kit.contribution import FileChange, Lane, Shape
     from scenario_kit.model import Finding, Scenario
@@ -114,7 +115,8 @@ def _judge(contribution: _Contribution, out: Path, seed: int, name: str, paralle
     lane = f"lane {chosen.name}: {'; '.join(chosen.because)}"
     if not chosen.plan or static_only:
         what = "only texts differ, earlier evidence holds" if not chosen.plan else "static rules only, as asked"
-        return _conclude(out, _static(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident))
+        validation = _static(scenario, f"{lane}. {what[0].upper()}{what[1:]}", findings, incident)
+        return _conclude(out, msgspec.structs.replace(validation, exceptions=_allowances(contribution.folder)))
     typer.echo(f"{scenario}: {lane}; plan {chosen.plan}")
     show_findings(findings)
     runs = out / "runs"
@@ -161,6 +163,17 @@ def _describe(folder: Path) -> Incident | None:
     except AuthoringError:
         return None
     return describe_incident(scenario, None, read_titles(scenario, Catalog(), folder))
+
+
+def _allowances(folder: Path) -> tuple[Allowance, ...]:
+    """What the faults of the scenario declare that they are allowed beyond the usual."""
+    from scenario_kit.campaign.exceptions import allowances
+    from scenario_kit.catalog import Catalog, collections
+    from scenario_kit.load import load_scenario
+    from scenario_kit.render import resolve
+
+    path, catalog = folder / "scenario.yaml", Catalog(collections([folder]), merging=True)
+    return allowances(resolve(load_scenario(path).scenario, catalog, "app", beside=path).faults)
 
 
 def _lane(contribution: _Contribution) -> Lane:

@@ -17,6 +17,7 @@ from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
+    from scenario_kit.lint.admitted import Refused
     from scenario_kit.lint.shelf import Entry, Shelf
     from scenario_kit.lint.stage import Stage, Written
 
@@ -142,6 +143,13 @@ class Case:
         from scenario_kit.lint.stage import written
 
         return tuple(one for stage in self.stages for one in written(stage))
+
+    @cached_property
+    def refused(self) -> tuple[Refused, ...]:
+        """What is not admitted of it."""
+        from scenario_kit.lint.admitted import refused
+
+        return refused(self)
 
 
 def reference_of(obj: Object, namespace: str) -> Reference:

@@ -1,52 +1,15 @@
-"""SK220: what no change may reach, whatever a fault declares: the kit, the API, others' rights and secrets."""
+"""SK220, SK235 to SK239: what no change may reach or write, whatever a fault declares."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
 
+from scenario_kit.lint.admitted import needed, problems
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import Found, Spot, fresh
-from scenario_kit.lint.stage import mappings
-from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
-from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, real_name, symbolic_name
-
-#: Kinds that decide what the API server serves or admits for everybody, and who may ask it.
-_GOVERNING: Final = frozenset(
-    {
-        "APIService", "CertificateSigningRequest", "CustomResourceDefinition", "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-    }
-)  # fmt: skip
-#: Kinds that are requests, not objects: nothing is kept that could be undone.
-_REQUESTS: Final = frozenset(
-    {
-        "Binding", "Eviction", "List", "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectReview",
-        "SelfSubjectRulesReview", "SubjectAccessReview", "TokenRequest", "TokenReview",
-    }
-)  # fmt: skip
-#: Kinds that hold or grant rights.
-_RIGHTS: Final = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ServiceAccount"})
-_OF_CLUSTER: Final = ("ClusterRole", "ClusterRoleBinding")
-_OURS: Final = (MANAGEMENT_NAMESPACE, "chaos-mesh")
-_WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
-#: The label by which a namespace is selected by its name.
-_NAME: Final = "kubernetes.io/metadata.name"
-
-
-class _Target(NamedTuple):
-    """What a change is about, with its namespace as references spell it."""
-
-    kind: str
-    name: str
-    namespace: str
-    group: str
-
-    def __str__(self) -> str:
-        where = "" if self.namespace == APP_NAMESPACE or self.kind in _OF_CLUSTER else f"{self.namespace}/"
-        return f"{where}{self.kind}/{self.name}"
+from scenario_kit.lint.spot import Judged
+from scenario_kit.load.edit import Drop
 
 
 @rule(
@@ -58,99 +21,87 @@ class _Target(NamedTuple):
     bad="changes: [{delete: {target: Namespace/default}}]",
     good="changes of objects of the app, and of what the fault itself creates",
     fix="change an object of the app instead",
+    about=("Scenario", "Fault", "App"),
+)
+def reserved(case: Judged) -> Iterator[Problem]:
+    """A change reaches what no scenario may touch."""
+    yield from problems(case, "SK220")
+
+
+@rule(
+    "SK235",
+    why=(
+        "what a change may create and write is a closed list (docs/security.md): the operator has no rights for other "
+        "kinds, and nobody has thought about what they can do"
+    ),
+    bad="chaos: {kind: PhysicalMachineChaos, …}   # or AWSChaos, KernelChaos, APIService …",
+    good="an object of a kind on the list: workloads, Services, ConfigMaps, NetworkPolicies, experiments on pods",
+    fix="break the app by an object of another kind",
+    about=("Scenario", "Fault", "App"),
+)
+def kinds(case: Judged) -> Iterator[Problem]:
+    """A change writes an object of a kind that is not on the list."""
+    yield from problems(case, "SK235")
+
+
+@rule(
+    "SK236",
+    why="objects outside of the app's namespaces belong to somebody who has not agreed to the experiment",
+    bad="patch: {target: monitoring/Deployment/prometheus, …}",
+    good="patch: {target: Deployment/cart, …}",
+    fix="change an object in a namespace of the app",
     about=("Scenario", "Fault"),
 )
-def reserved(case: Case | FaultCase) -> Iterator[Problem]:
-    """A change reaches what no scenario may touch."""
-    told: set[str] = set()
-    every = [(stage.place, stage.app, stage.changes) for stage in case.stages]
-    made = {target for _, app, changes in every for target in _created(changes, app)}
-    for place, app, changes in every:
-        for change in changes:
-            target = _target(change, app)
-            message = _refused(change.operation, target, app, made) if target else ""
-            if target and message and message not in told:
-                told.add(message)
-                yield Problem(place, f"{target} {message}", f"{change.operation} of {target}")
-    for found in fresh(case, _marked):
-        yield _problem(found)
-    for found in fresh(case, _hooks):
-        if found.spot.value not in _homes(found.written.stage.app):
-            yield _problem(found)
+def outside(case: Case | FaultCase) -> Iterator[Problem]:
+    """A change writes an object of somebody else."""
+    yield from problems(case, "SK236")
 
 
-def _problem(found: Found) -> Problem:
-    told = f"{found.subject} {found.spot.note}"
-    return Problem(found.site.place, told, str(found.spot.value)[:200], position=found.site.position)
+@rule(
+    "SK237",
+    why="traffic that a Service or a name leads to a foreign machine reaches it with the cluster's own address",
+    bad="endpoints: [{addresses: [169.254.169.254]}]",
+    good="endpoints: [{addresses: [192.0.2.1]}]   # an address for documentation, where nobody is",
+    fix="use a selector of the app's pods, or an address for documentation",
+    about=("Scenario", "Fault", "App"),
+)
+def foreign(case: Judged) -> Iterator[Problem]:
+    """A change writes an address that is not the app's."""
+    yield from problems(case, "SK237")
 
 
-def _refused(operation: str, target: _Target, app: App, made: set[_Target]) -> str:
-    """Why a change is refused; empty where it is not."""
-    own = target.namespace in (APP_NAMESPACE, *app.namespaces)
-    if target.group == GROUP:
-        return f"is an object of {GROUP}: it decides what is run and judged"
-    if target.namespace in _OURS and operation in ("delete", "scale", "restart", "undoRollout"):
-        return f"lies in '{target.namespace}', where the trial itself is run from"
-    if target.kind in _GOVERNING:
-        return "decides for everybody what the API server takes"
-    if target.kind in _REQUESTS:
-        return "is a request, not an object: what it does cannot be undone"
-    if operation in ("create", "apply", "chaos") or target in made:
-        return ""
-    if target.kind == "Namespace" and target.name not in _homes(app):
-        return "is somebody else's namespace"
-    if target.kind == "Node" and operation == "delete":
-        return "is a node, which comes back only if its machine registers it again"
-    if target.kind in _RIGHTS and (not own or target.kind in _OF_CLUSTER):
-        return "holds rights or secrets of somebody else"
-    return ""
+@rule(
+    "SK238",
+    why=(
+        "components of a cluster act on labels and annotations: they make static pods, give accounts the rights of a "
+        "cloud, open load balancers"
+    ),
+    bad='annotations: {kubernetes.io/config.mirror: "…"}',
+    good="labels: {app.kubernetes.io/name: batch}",
+    fix="use a key without a domain, or one that the app itself uses",
+    about=("Scenario", "Fault", "App"),
+)
+def obeyed(case: Judged) -> Iterator[Problem]:
+    """A label or annotation has a key on which a component of the cluster may act."""
+    yield from problems(case, "SK238")
 
 
-def _created(changes: Sequence[Change], app: App) -> Iterator[_Target]:
-    for change in changes:
-        if change.create or change.apply or change.chaos:
-            target = _target(change, app)
-            if target:
-                yield target._replace(group="")
-                yield target
-
-
-def _target(change: Change, app: App) -> _Target | None:
-    if body := change.create or change.apply or change.chaos:
-        metadata = body["metadata"]
-        namespace = symbolic_name(metadata.get("namespace") or APP_NAMESPACE, app.namespace)
-        return _Target(body["kind"], metadata["name"], namespace, body.get("apiVersion", "").rpartition("/")[0])
-    if not change.target:
-        return None
-    ref = Reference.parse(change.target)
-    return _Target(ref.kind, ref.name, symbolic_name(ref.namespace, app.namespace), ref.group)
-
-
-def _homes(app: App) -> set[str]:
-    return {real_name(app.namespace, symbol) for symbol in (APP_NAMESPACE, *app.namespaces)}
-
-
-def _marked(obj: Object) -> Iterator[Spot]:
-    """Marks by which others find, keep or remove an object."""
-    metadata = obj["metadata"]
-    for i, text in enumerate(metadata.get("finalizers") or ()):
-        yield Spot(("metadata", "finalizers", i), text, f"has the finalizer '{text}', without which it cannot go")
-    for i, owner in mappings(metadata.get("ownerReferences")):
-        yield Spot(("metadata", "ownerReferences", i, "kind"), owner.get("kind"), "names an owner, who would remove it")
-    if obj["kind"] == "PriorityClass" and obj.get("globalDefault"):
-        yield Spot(("globalDefault",), True, "is the priority of every new pod in the cluster")
-    for field in ("labels", "annotations"):
-        for key in metadata.get(field) or ():
-            if str(key).partition("/")[0] == GROUP:
-                yield Spot(("metadata", field, key), key, f"has '{key}', by which the kit finds what is its own")
-
-
-def _hooks(obj: Object) -> Iterator[Spot]:
-    """Webhooks, each with the namespace that it is limited to, and those outside of the cluster."""
-    for i, hook in mappings(obj.get("webhooks")) if obj["kind"] in _WEBHOOKS else ():
-        client: Any = hook.get("clientConfig") or {}
-        if client.get("url"):
-            yield Spot(("webhooks", i, "clientConfig", "url"), client["url"], "sends objects to an address outside")
-        selector: Any = hook.get("namespaceSelector") or {}
-        name = (selector.get("matchLabels") or {}).get(_NAME, "")
-        yield Spot(("webhooks", i, "namespaceSelector"), name, f"is asked about more than the app: no `{_NAME}`")
+@rule(
+    "SK239",
+    why="whoever decides about a scenario reads what it is allowed; an exception that nothing needs is a licence",
+    bad="exceptions: [{allow: ClusterRights, because: …}]   # and no ClusterRole in `changes`",
+    good="the exceptions that the changes need, or none",
+    fix="drop the exception",
+    repair="drops the exception",
+    about=("Fault",),
+)
+def needless(case: FaultCase) -> Iterator[Problem]:
+    """A declared exception is not needed."""
+    if not case.fault.exceptions or not any(rendering.fault for rendering in case.renderings):
+        return
+    used, all_ = needed(case), case.fault.exceptions
+    for i, each in enumerate(all_):
+        if each.allow not in used or each.allow in [other.allow for other in all_[:i]]:
+            edit = Drop(("exceptions",) if len(all_) == 1 else ("exceptions", i))
+            message = f"no change of the fault needs the exception '{each.allow}'"
+            yield Problem(("exceptions", i, "allow"), message, each.allow, edits=(edit,))

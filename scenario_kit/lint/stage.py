@@ -35,29 +35,39 @@ class Written(NamedTuple):
 
 
 def staged(
-    place: Place, app: App, before: tuple[Object, ...], changes: Sequence[Change], *, breaks: bool = True
+    place: Place,
+    app: App,
+    before: tuple[Object, ...],
+    changes: Sequence[Change],
+    *,
+    breaks: bool = True,
+    namespace: str = "",
 ) -> Stage:
-    """The stage that these changes make; one that cannot be made is left out, another rule speaks of it."""
+    """The stage that these changes make; one that cannot be made is left out, another rule speaks of it.
+
+    ``namespace`` is the real one of the app, where that is not the conventional one.
+    """
     objects: tuple[Object, ...] = before
     for change in changes:
         try:
-            objects = after(objects, change, app, app.namespace)
+            objects = after(objects, change, app, namespace or app.namespace)
         except AuthoringError:
             continue
-        objects = (*objects, *_elsewhere(change, objects))
+        objects = (*objects, *elsewhere(change, objects))
     return Stage(place, app, before, objects, tuple(changes), breaks)
 
 
-def _elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
+def elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     """What a merged patch says about an object that is not the app's: all that is known of it."""
     if change.patch is None or change.patch.type == "Json" or not isinstance(change.patch.patch, Mapping):
         return
     ref = Reference.parse(change.patch.target)
     if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
         return
-    metadata = {"name": ref.name} | ({} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace})
-    told = {k: v for k, v in change.patch.patch.items() if k != "metadata"}
-    yield {"apiVersion": "v1", "kind": ref.kind, "metadata": metadata, **told}
+    told = dict(change.patch.patch)
+    metadata = dict(told.pop("metadata", None) or {}) | {"name": ref.name}
+    metadata |= {} if ref.namespace == APP_NAMESPACE else {"namespace": ref.namespace}
+    yield {**told, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
 
 
 def written(stage: Stage) -> Iterator[Written]:

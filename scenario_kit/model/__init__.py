@@ -6,7 +6,7 @@ from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
 from scenario_kit.model.client import Client, ClientCommand, StoreEffect
 from scenario_kit.model.effect import ContainerEffect, Ledger, NetworkEffect
-from scenario_kit.model.fault import Entity, Fault, FaultType
+from scenario_kit.model.fault import Entity, Fault, FaultType, PolicyException
 from scenario_kit.model.finding import Finding, Position, Severity
 from scenario_kit.model.observation import AlertHistory, AlertTimeline, Answer, CheckResult, Interval
 from scenario_kit.model.reference import APP_NAMESPACE, Reference
@@ -19,6 +19,7 @@ __all__ = [
     "APP_NAMESPACE", "AlertExpectation", "AlertHistory", "AlertRule", "AlertTimeline", "Answer", "App", "CallEdge",
     "Change", "Check", "CheckResult", "Client", "ClientCommand", "Component", "ContainerEffect", "Decoy", "Entity",
     "EntityLabel", "Fault", "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect",
-    "Object", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec", "Severity", "Solution",
-    "Step", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict", "Windows",
+    "Object", "PolicyException", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec",
+    "Severity", "Solution", "Step", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict",
+    "Windows",
 ]  # fmt: skip

@@ -21,6 +21,13 @@ class Symptom(Value, frozen=True, kw_only=True):
     when: str = ""
 
 
+class PolicyException(Value, frozen=True, kw_only=True):
+    """What a fault is allowed beyond the usual, and why it needs that; bounded by ``admission`` all the same."""
+
+    allow: str
+    because: str
+
+
 class FaultType(Value, frozen=True, kw_only=True):
     """``catalog/faults/<name>/fault.yaml``. Templated parts stay unrendered documents until a target is known."""
 
@@ -45,6 +52,7 @@ class FaultType(Value, frozen=True, kw_only=True):
     solutions: tuple[Any, ...] = ()
     decoys: tuple[Any, ...] = ()
     requires: tuple[str, ...] = ()
+    exceptions: tuple[PolicyException, ...] = ()
     app_options: Object = {}
     references: tuple[str, ...] = ()
 
@@ -83,6 +91,7 @@ class Fault(Value, frozen=True, kw_only=True):
     solutions: tuple[Solution, ...] = ()
     decoys: tuple[Decoy, ...] = ()
     requires: tuple[str, ...] = ()
+    exceptions: tuple[PolicyException, ...] = ()
     digest: str = ""
 
     @property

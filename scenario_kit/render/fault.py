@@ -84,6 +84,7 @@ def fault(
         solutions=parts.procedures(fault_type.solutions, Solution, "solutions", fixes=[use.name]),
         decoys=parts.procedures(fault_type.decoys, Decoy, "decoys"),
         requires=fault_type.requires,
+        exceptions=fault_type.exceptions,
     )
     _demand(rendered, app, where)
     if REAL_DATA_PLANE not in rendered.requires and unmodelled(rendered.changes, app, objects, namespace):
@@ -235,7 +236,7 @@ def _named(value: Any, namespaces: Mapping[str, str]) -> Any:
 
 
 def _causal(fault_type: FaultType, use: FaultUse, parameters: Mapping[str, Any]) -> Object:
-    told = ("title", "description", "references", "symptoms")
+    told = ("title", "description", "references", "symptoms", "exceptions")
     return {
         "type": {k: v for k, v in fault_type.to_json().items() if k not in told},
         "use": {**use.to_json(), "parameters": parameters},

@@ -39,6 +39,7 @@ def render(report: Report) -> str:
         _facts(validation),
         *(["## The incident", _told(incident_rows(validation.incident)), READING] if validation.incident else []),
         *(_findings(validation.findings) if validation.findings else []),
+        *(["## Declared exceptions", _exceptions(validation)] if validation.exceptions else []),
         *(["## Trials", _trials(validation.trials)] if validation.trials else []),
         *(["## Alerts in the repeats", _alerts(validation.statistics)] if _has_alerts(validation.statistics) else []),
         *(["## Difficulty", _told(told(validation.difficulty))] if validation.difficulty else []),
@@ -74,6 +75,12 @@ def _facts(validation: Validation) -> str:
         f"Plan `{validation.plan}`; paired repeats n = {validation.n}, failures = {validation.failures}; "
         f"data plane: {validation.data_plane}; {validation.wall_seconds:.0f} s of wall time."
     )
+
+
+def _exceptions(validation: Validation) -> str:
+    """What its faults are allowed beyond the usual: whoever merges it agrees to this."""
+    rows = [f"| {escape(e.fault)} | `{e.allow}` | {escape(e.because)} |" for e in validation.exceptions]
+    return "\n".join(["| fault | allowed | because |", "| --- | --- | --- |", *rows])
 
 
 def _has_alerts(numbers: Statistics | None) -> bool:

@@ -21,6 +21,11 @@ def role(kind: str, **more: Any) -> dict[str, Any]:
     return {"create": {"apiVersion": version, "kind": kind, "metadata": {"name": "viewer"}, **more}}
 
 
+def service(annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": "viewer", "annotations": annotations or {}}
+    return {"create": {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [], **spec}}}
+
+
 def decoy(change: dict[str, Any]) -> Callable[[Spec], None]:
     return lambda spec: spec["decoys"][0].update(changes=[change])
 
@@ -106,6 +111,12 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK911": unread_variable,
     "SK220": decoy(role("Role", metadata={"name": "viewer", "finalizers": ["example.com/kept"]}, rules=[])),
     "SK221": hint_by_parameter,
+    "SK235": decoy(
+        {"create": {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "a.b"}, "spec": {}}}
+    ),
+    "SK236": decoy({"scale": {"target": "monitoring/Deployment/prometheus", "replicas": 0}}),
+    "SK237": decoy(service(externalIPs=["10.0.0.1"])),
+    "SK238": decoy(service(annotations={"cloud.example.com/open": "true"})),
     "SK608": lambda s: s.update(suspend=True),
 }
 
@@ -181,6 +192,11 @@ def created(**body: Any) -> list[Edit]:
     return [Put(("changes", 2), {"create": body})]
 
 
+def repaired(**body: Any) -> list[Edit]:
+    """One more change of the fault's solution."""
+    return [Put(("solutions", 0, "changes", 1), {"create": body})]
+
+
 def asked(expr: str) -> list[Edit]:
     """One more proof of the fault, by a query."""
     return [Put(("effect", 1), {"query": {"expr": expr, "is": "Equal", "value": 0}})]
@@ -243,6 +259,20 @@ FAULTS: dict[str, list[Edit]] = {
     "SK215": [Put((*MAIN, "image"), "busybox:stable")],
     "SK220": [Put((*CREATE, "metadata", "finalizers"), ["example.com/kept"])],
     "SK221": [Put((*CREATE, "metadata", "annotations"), {"ops/culprit": "yes"})],
+    "SK235": repaired(
+        apiVersion="node.k8s.io/v1", kind="RuntimeClass", metadata={"name": "{{ neutral('batch') }}"}, handler="a"
+    ),
+    "SK236": [
+        Put(("changes", 2), {"scale": {"target": "monitoring/Deployment/prometheus", "replicas": 0}}),
+        Put(("scope",), "Cluster"),
+    ],
+    "SK237": [Put(("changes", 1, "patch", "patch"), {"spec": {"externalIPs": ["10.0.0.1"]}})],
+    "SK238": repaired(
+        apiVersion="v1",
+        kind="ServiceAccount",
+        metadata={"name": "{{ neutral('batch') }}", "annotations": {"cloud.example.com/open": "true"}},
+    ),
+    "SK239": [Put(("exceptions",), [{"allow": "PodSecurity", "because": "It may be of use"}])],
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
@@ -256,7 +286,7 @@ FAULTS: dict[str, list[Edit]] = {
     ],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.
-REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221")
+REPAIRED = ("SK003", "SK201", "SK202", "SK208", "SK209", "SK210", "SK215", "SK221", "SK239")
 #: What it corrects in scenarios, or in what the catalogue has; each shown by a test of its own.
 REPAIRED_APART = ("SK139", "SK212", "SK214", "SK218")
 
@@ -321,6 +351,13 @@ APPS: dict[str, tuple[str, str]] = {
         + "rules: [{apiGroups: [chaos-mesh.org], resources: ['*'], verbs: [get]}]\n---\n",
     ),
     "SK215": ("nginx:1.29.3", "nginx:stable"),
+    "SK235": ("---\n", "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: web}\n---\n"),
+    "SK237": ("{selector: {app: web}", "{externalIPs: [10.0.0.1], selector: {app: web}"),
+    "SK238": (
+        "    metadata: {labels: {app: web}}",
+        "    metadata: {annotations: {kubernetes.io/config.mirror: a}, labels: {app: web}}",
+    ),
+    "SK220": ("---\n", "---\napiVersion: v1\nkind: Binding\nmetadata: {name: web}\n---\n"),
 }
 #: Edits of the definition itself.
 APP_EDITS: dict[str, list[Edit]] = {

@@ -1,0 +1,11 @@
+"""Which changes are admitted: what a scenario may create and write, said as data, and one judgement of it.
+
+``lint`` applies it to files, the operator to every Scenario and every Trial before anything of it exists. What is
+judged is what changes make of the rendered objects, never the text that yields them.
+"""
+
+from scenario_kit.admission.bounds import Bounds, bounds_of
+from scenario_kit.admission.breach import NODE, Breach
+from scenario_kit.admission.judgement import breaches, judge_object
+
+__all__ = ["NODE", "Bounds", "Breach", "bounds_of", "breaches", "judge_object"]

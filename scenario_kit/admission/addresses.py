@@ -1,0 +1,122 @@
+"""Addresses that a change writes: those of the app, or ones that nobody has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from scenario_kit.admission.bounds import Bounds
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.pods import specs
+from scenario_kit.model import Object
+from scenario_kit.schema.writable import CLUSTER
+
+#: Networks for documentation (RFC 5737, RFC 3849): no machine is there, so an address of them leads nowhere.
+_NOWHERE: Final = tuple(ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
+#: Networks that a pod may give names to: those of private use, and its own machine.
+_PRIVATE: Final = tuple(
+    ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fd00::/8", "::1/128")
+)
+#: Domains that no resolver finds (RFC 2606).
+_UNRESOLVED: Final = ("invalid", "test", "example", "example.com", "example.net", "example.org")
+_EXPECTED: Final = "an address for documentation, such as 192.0.2.1, or a selector of the app's pods"
+_WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+#: The label by which a namespace is selected by its name.
+_NAME: Final = "kubernetes.io/metadata.name"
+
+
+def addresses(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    """Addresses that are not the app's."""
+    kind = obj["kind"]
+    if kind == "Service":
+        yield from _service(obj, bounds)
+    elif kind in ("EndpointSlice", "Endpoints"):
+        for keys, address in _endpoints(obj):
+            if not _within(address, _NOWHERE):
+                note = f"sends requests to {address}, which need not be a pod of the app"
+                yield Breach("SK237", keys, address, note, expected=_EXPECTED)
+    elif kind in _WEBHOOKS:
+        yield from _hooks(obj, bounds)
+    elif kind == "PersistentVolume":
+        claim = (obj.get("spec") or {}).get("claimRef") or {}
+        if claim and claim.get("namespace") not in bounds.namespaces:
+            note = f"is kept for a claim in '{claim.get('namespace')}', which is not the app's namespace"
+            yield Breach("SK236", ("spec", "claimRef", "namespace"), claim.get("namespace"), note)
+    for keys, spec in specs(obj):
+        for i, alias in enumerate(spec.get("hostAliases") or ()):
+            address = alias.get("ip") if isinstance(alias, Mapping) else alias
+            if not _within(address, (*_NOWHERE, *_PRIVATE)):
+                note = f"gives names to {address}, which is no address of the cluster"
+                yield Breach("SK237", (*keys, "hostAliases", i, "ip"), address, note, expected=_EXPECTED)
+
+
+def _service(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    for i, address in enumerate(spec.get("externalIPs") or ()):
+        note = f"takes over {address} on every node, whoever it belongs to"
+        yield Breach(
+            "SK237", ("spec", "externalIPs", i), address, note, expected="a Service without external addresses"
+        )
+    for field in ("loadBalancerIP", "externalName"):
+        value = str(spec.get(field) or "")
+        if value and not (field == "externalName" and _own_name(value, bounds)):
+            note = f"stands for '{value}', which is not the app's"
+            expected = "<service>.<namespace of the app>.svc.cluster.local, or a name below .invalid"
+            yield Breach("SK237", ("spec", field), value, note, expected=expected)
+    if not bounds.of_app and spec.get("type") in ("NodePort", "LoadBalancer"):
+        note = f"has `type: {spec['type']}`, which opens the app to machines outside"
+        yield Breach("SK202", ("spec", "type"), spec["type"], note, CLUSTER)
+
+
+def _own_name(name: str, bounds: Bounds) -> bool:
+    labels = name.rstrip(".").lower().split(".")
+    if labels[-2:] == ["cluster", "local"]:
+        labels = labels[:-2]
+    if len(labels) == 3 and labels[2] == "svc" and labels[1] in bounds.namespaces:
+        return True
+    return any(f".{name.rstrip('.').lower()}".endswith(f".{domain}") for domain in _UNRESOLVED)
+
+
+def _endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
+    for i, each in enumerate(obj.get("endpoints") or ()):
+        for j, address in enumerate((each.get("addresses") if isinstance(each, Mapping) else ()) or ()):
+            yield ("endpoints", i, "addresses", j), address
+    for i, subset in enumerate(obj.get("subsets") or ()):
+        for field in ("addresses", "notReadyAddresses"):
+            for j, address in enumerate((subset.get(field) if isinstance(subset, Mapping) else ()) or ()):
+                value = address.get("ip") if isinstance(address, Mapping) else address
+                yield ("subsets", i, field, j, "ip"), value
+
+
+def _within(address: Any, networks: tuple[Any, ...]) -> bool:
+    try:
+        parsed = ip_address(str(address))
+    except ValueError:
+        return False
+    return any(parsed.version == network.version and parsed in network for network in networks)
+
+
+def _hooks(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    """Webhooks: served in the app's namespace, and asked about nothing else."""
+    for i, hook in enumerate(obj.get("webhooks") or ()):
+        if not isinstance(hook, Mapping):
+            continue
+        client: Mapping[str, Any] = hook.get("clientConfig") or {}
+        place: Keys = ("webhooks", i, "clientConfig")
+        if client.get("url"):
+            yield Breach("SK220", (*place, "url"), client["url"], "sends objects to an address outside")
+        home = (client.get("service") or {}).get("namespace")
+        if client.get("service") and home not in bounds.namespaces:
+            note = f"sends objects to a Service in '{home}', which is not the app's namespace"
+            yield Breach("SK220", (*place, "service", "namespace"), home, note)
+        selector: Mapping[str, Any] = hook.get("namespaceSelector") or {}
+        name = (selector.get("matchLabels") or {}).get(_NAME, "")
+        if name not in bounds.homes:
+            note = f"is asked about more than the app: no `{_NAME}`"
+            yield Breach("SK220", ("webhooks", i, "namespaceSelector"), name, note)
+        for j, rule in enumerate(hook.get("rules") or ()):
+            # A selector of namespaces says nothing about objects that are in none.
+            if isinstance(rule, Mapping) and rule.get("scope") != "Namespaced":
+                note = "is asked about objects of the whole cluster, too: no `scope: Namespaced`"
+                yield Breach("SK220", ("webhooks", i, "rules", j, "scope"), rule.get("scope", "*"), note)

@@ -1,0 +1,102 @@
+"""What bounds a scenario: the namespaces, objects and rights of its app, and what its faults declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from scenario_kit.admission.breach import Keys
+from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
+from scenario_kit.model.reference import real_name
+from scenario_kit.schema.writable import CLUSTER
+
+RBAC: Final = "rbac.authorization.k8s.io"
+_ROLES: Final = ("Role", "ClusterRole")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What changes are measured by.
+
+    Attributes:
+        app: as it is rendered; its conventional namespace stands for the real one.
+        namespace: the real namespace of the app.
+        before: the objects that were there before any change.
+        objects: those, and whatever the changes create on the way.
+        declared: what the faults declare.
+        of_app: whether the app itself is judged: its own roles are what others are measured by.
+    """
+
+    app: App
+    namespace: str
+    before: tuple[Object, ...]
+    objects: tuple[Object, ...]
+    declared: frozenset[str] = frozenset()
+    of_app: bool = False
+
+    @cached_property
+    def homes(self) -> frozenset[str]:
+        """The real names of the app's own namespaces."""
+        return frozenset(real_name(self.namespace, symbol) for symbol in (APP_NAMESPACE, *self.app.namespaces))
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """Those, and the ones that changes create."""
+        made = {o["metadata"]["name"] for o in self.objects if o["kind"] == "Namespace"}
+        return self.homes | made
+
+    @cached_property
+    def known(self) -> Mapping[tuple[str, str], Object]:
+        """Objects of the app, and those that changes create, by kind and name."""
+        return {(o["kind"], o["metadata"]["name"]): o for o in self.objects}
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Keys of labels and annotations that the app uses itself."""
+        return frozenset(key for o in self.before for _, marks in marked(o) for key in marks)
+
+    @cached_property
+    def rules(self) -> tuple[Mapping[str, Any], ...]:
+        """What the app's own roles allow in its namespaces."""
+        roles = (o for o in self.before if o["kind"] in _ROLES)
+        return tuple(rule for role in roles for rule in role.get("rules") or ())
+
+
+def declared(faults: Iterable[Fault]) -> frozenset[str]:
+    """What rendered faults declare together."""
+    found: set[str] = set()
+    for fault in faults:
+        found |= {*fault.requires, *(each.allow for each in fault.exceptions)}
+        found |= {CLUSTER} if fault.scope == CLUSTER else set()
+    return frozenset(found)
+
+
+def bounds_of(
+    app: App,
+    namespace: str,
+    before: Sequence[Object],
+    made: Iterable[Object] = (),
+    allowed: frozenset[str] = frozenset(),
+    *,
+    of_app: bool = False,
+) -> Bounds:
+    """The bounds of changes on top of an app; ``made`` is what they create on the way."""
+    return Bounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
+
+
+def marked(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:
+    """The labels and annotations of an object and of every template in it, each with its place."""
+    if isinstance(value, Mapping):
+        metadata = value.get("metadata")
+        if isinstance(metadata, Mapping):
+            for field in ("labels", "annotations"):
+                if isinstance(metadata.get(field), Mapping):
+                    yield (*keys, "metadata", field), metadata[field]
+        for name, part in value.items():
+            if name not in ("metadata", "data", "stringData"):
+                yield from marked(part, (*keys, name))
+    elif isinstance(value, list | tuple):
+        for i, part in enumerate(value):
+            yield from marked(part, (*keys, i))

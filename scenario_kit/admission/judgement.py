@@ -1,0 +1,252 @@
+"""One judgement of what changes write, and of what they are aimed at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.admission.addresses import addresses
+from scenario_kit.admission.bounds import Bounds
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.marks import marks
+from scenario_kit.admission.pods import privileges
+from scenario_kit.admission.rights import granted
+from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
+from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.chaos import SCHEDULE
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, real_name
+from scenario_kit.schema.writable import CLUSTER, WRITABLE, Writable
+
+_BY_KIND: Final[Mapping[str, Writable]] = {each.kind: each for each in WRITABLE}
+#: Kinds that decide what the API server serves or admits for everybody, and who may ask it.
+_GOVERNING: Final = frozenset(
+    {
+        "APIService", "CertificateSigningRequest", "CustomResourceDefinition", "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+    }
+)  # fmt: skip
+#: Kinds that are requests, not objects: nothing is kept that could be undone.
+_REQUESTS: Final = frozenset(
+    {
+        "Binding", "Eviction", "List", "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectReview",
+        "SelfSubjectRulesReview", "SubjectAccessReview", "TokenRequest", "TokenReview",
+    }
+)  # fmt: skip
+#: Kinds that hold or grant rights.
+_RIGHTS: Final = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ServiceAccount"})
+_OF_CLUSTER: Final = ("ClusterRole", "ClusterRoleBinding")
+_OURS: Final = (MANAGEMENT_NAMESPACE, "chaos-mesh")
+#: Secrets that hold what an app is configured with. The others are credentials of the cluster.
+_SECRETS: Final = (
+    "", "Opaque", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson",
+    "kubernetes.io/ssh-auth", "kubernetes.io/tls",
+)  # fmt: skip
+#: Namespaces of components that `SystemComponent` may disturb, and how.
+_SYSTEM: Final = frozenset({"calico-system", "ingress-nginx", "istio-system", "kube-system", "local-path-storage"})
+_DISTURBING: Final = ("scale", "restart", "undoRollout")
+_CONFIGURED: Final = ("ConfigMap", "coredns")
+#: Operations on nodes, all of which are taken back.
+_ON_NODES: Final = ("cordon", "uncordon", "drain", "taint", "untaint")
+
+
+class Aim(NamedTuple):
+    """What a change is about, with its real namespace."""
+
+    kind: str
+    name: str
+    namespace: str
+    group: str
+
+    @property
+    def bare(self) -> Aim:
+        """Without the group, which references may leave out."""
+        return self._replace(group="")
+
+
+def breaches(obj: Object, was: Object | None, bounds: Bounds) -> Iterator[Breach]:
+    """What an object has that is not admitted; what it had before counts for nothing."""
+    had = set() if was is None else {_identity(breach) for breach in judge_object(was, bounds)}
+    told: set[tuple[object, ...]] = set()
+    for breach in judge_object(obj, bounds):
+        identity = _identity(breach)
+        if identity not in had and identity not in told and breach.declared not in (bounds.declared - {""}):
+            told.add(identity)
+            yield breach
+
+
+def _identity(breach: Breach) -> tuple[object, ...]:
+    return breach.code, tuple("" if isinstance(k, int) else k for k in breach.keys), str(breach.value), breach.note
+
+
+def judge_object(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    """Everything that is not admitted of an object by itself, whatever is declared."""
+    yield from _kind(obj, bounds)
+    yield from _place(obj, bounds)
+    yield from privileges(obj)
+    yield from granted(obj, bounds)
+    yield from marks(obj, bounds)
+    yield from addresses(obj, bounds)
+    if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in _SECRETS:
+        note = f"is of the type '{type_}', a credential of the cluster"
+        yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
+
+
+def _kind(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    kind, group = obj["kind"], str(obj.get("apiVersion", "")).rpartition("/")[0]
+    if refusal := _forbidden(kind, group):
+        yield Breach("SK220", ("kind",), kind, refusal)
+        return
+    known = _BY_KIND.get(kind)
+    # Of an object that is not rendered here only the kind is known, and its group is left out.
+    if known is None or (group and group != known.group):
+        yield Breach("SK235", ("kind",), kind, "is of a kind that no change may write", expected=_alike(group))
+    elif known.declared and not _at_home(obj, bounds):
+        yield Breach("SK202", ("kind",), kind, "belongs to the whole cluster", known.declared)
+    if kind == SCHEDULE and group == CHAOS_GROUP:
+        started = (obj.get("spec") or {}).get("type")
+        if started == SCHEDULE or (each := _BY_KIND.get(str(started))) is None or each.group != CHAOS_GROUP:
+            yield Breach("SK235", ("spec", "type"), started, f"starts a {started}, which no change may write")
+
+
+def _at_home(obj: Object, bounds: Bounds) -> bool:
+    """Whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
+    kind, name = obj["kind"], obj["metadata"]["name"]
+    if (
+        bounds.of_app
+        or kind in _OF_CLUSTER
+        or any((o["kind"], o["metadata"]["name"]) == (kind, name) for o in bounds.before)
+    ):
+        return True
+    if kind == "PersistentVolume":  # one that is kept for a claim of the app binds to no other
+        claim = (obj.get("spec") or {}).get("claimRef") or {}
+        return bool(claim.get("name")) and claim.get("namespace") in bounds.namespaces
+    return kind == "Namespace" and name in bounds.homes
+
+
+def _forbidden(kind: str, group: str) -> str:
+    if group == GROUP:
+        return f"is an object of {GROUP}: it decides what is run and judged"
+    if kind in _GOVERNING:
+        return "decides for everybody what the API server takes"
+    if kind in _REQUESTS:
+        return "is a request, not an object: what it does cannot be undone"
+    return ""
+
+
+def _alike(group: str) -> str:
+    kinds = [each.kind for each in WRITABLE if each.group == group] or [
+        each.kind for each in WRITABLE if not each.group
+    ]
+    return " | ".join(kinds)
+
+
+def _place(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    known = _BY_KIND.get(obj["kind"])
+    home = obj["metadata"].get("namespace")
+    if obj["kind"] == "Namespace" and str(obj["metadata"]["name"]).startswith("kube-"):
+        yield Breach(
+            "SK236", ("metadata", "name"), obj["metadata"]["name"], "has a name of the cluster's own namespaces"
+        )
+    if known is None or not known.namespaced or not home or home in bounds.namespaces:
+        return
+    if known.group == CHAOS_GROUP and home in _OURS:
+        return  # where the experiment of a hidden fault is; another rule tells whoever writes it there himself
+    if _system(obj, home):
+        yield Breach("SK202", ("metadata", "namespace"), home, f"lies in {home}", "SystemComponent")
+        return
+    yield Breach(
+        "SK236", ("metadata", "namespace"), home, f"lies in {home}, which is no namespace of the app",
+        expected=" | ".join(sorted(bounds.homes)),
+    )  # fmt: skip
+
+
+def _system(obj: Object, home: str) -> bool:
+    return home in _SYSTEM and (obj["kind"], obj["metadata"]["name"]) == _CONFIGURED
+
+
+def aim_of(change: Change, bounds: Bounds) -> Aim | None:
+    """What a change is about; None of one that names no object."""
+    if body := change.create or change.apply or change.chaos:
+        metadata = body["metadata"]
+        home = _real(str(metadata.get("namespace") or APP_NAMESPACE), bounds)
+        return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
+    if not change.target:
+        return None
+    ref = Reference.parse(change.target)
+    return Aim(ref.kind, ref.name, _real(ref.namespace, bounds), ref.group)
+
+
+def _real(symbol: str, bounds: Bounds) -> str:
+    known = (APP_NAMESPACE, *bounds.app.namespaces)
+    return real_name(bounds.namespace, symbol) if symbol in known else symbol
+
+
+def judge_change(change: Change, bounds: Bounds) -> Breach | None:
+    """Why a change of an object that is there is not admitted; what it makes of rendered objects is judged apart."""
+    aim = aim_of(change, bounds)
+    if aim is None or change.create or change.apply or change.chaos:
+        return None
+    keys: Keys = (change.operation, "target")
+    told = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
+    breach = _aimed(change, aim, bounds)
+    if breach is None or breach.declared in (bounds.declared - {""}):
+        return None
+    return breach._replace(keys=keys, value=told)
+
+
+def _aimed(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
+    def refused(code: str, note: str, declared: str = "", expected: str = "") -> Breach:
+        return Breach(code, (), "", note, declared, expected)
+
+    if refusal := _forbidden(aim.kind, aim.group):
+        return refused("SK220", refusal)
+    known = _BY_KIND.get(aim.kind)
+    if known is None or (aim.group and aim.group != known.group):
+        return refused("SK235", "is of a kind that no change may write")
+    if aim.kind == "Node":
+        if change.operation in _ON_NODES:
+            return refused("SK202", "belongs to the whole cluster", CLUSTER)
+        return refused("SK220", "is a node, which a change may only cordon, drain and taint")
+    if (aim.kind, aim.name) in bounds.known and (not known.namespaced or aim.namespace in bounds.namespaces):
+        return None
+    if change.patch and not isinstance(change.patch.patch, Mapping):
+        note = "is not among the rendered objects, so that what a JSON patch makes of it cannot be judged"
+        return refused("SK236", note, expected="a patch of type Merge, or an object of the app")
+    if known.namespaced:
+        return _outside(change, aim, bounds)
+    if aim.kind == "Namespace":
+        home = aim.name in bounds.homes
+        return None if home and change.operation == "patch" else refused("SK220", "is somebody else's namespace")
+    if aim.kind == "IPPool" and change.operation == "patch":
+        return refused("SK202", "belongs to the whole cluster", CLUSTER)
+    if aim.kind in _RIGHTS:
+        return refused("SK220", "holds rights or secrets of somebody else")
+    return refused("SK236", "belongs to the whole cluster, and neither the app nor a fault brought it")
+
+
+def _outside(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
+    """An object that is in a namespace of the app but not rendered belongs to a workload of it."""
+    if aim.namespace in bounds.namespaces:
+        return None
+    if aim.namespace in _OURS:
+        return Breach("SK220", (), "", f"lies in {aim.namespace}, where the trial itself is run from")
+    if aim.kind in _RIGHTS:
+        return Breach("SK220", (), "", "holds rights or secrets of somebody else")
+    component = aim.kind in WORKLOADS or (aim.kind, aim.name) == _CONFIGURED
+    disturbs = aim.kind in WORKLOADS and change.operation in _DISTURBING
+    configures = (aim.kind, aim.name) == _CONFIGURED and change.operation == "patch" and _merged(change)
+    undeclared = "SystemComponent" not in bounds.declared
+    if aim.namespace in _SYSTEM and component and (undeclared or disturbs or configures):
+        return Breach("SK202", (), "", f"lies in {aim.namespace}", "SystemComponent")
+    return Breach("SK236", (), "", f"lies in {aim.namespace}, which is no namespace of the app")
+
+
+def _merged(change: Change) -> bool:
+    """Whether a patch writes only data, in a form that shows it."""
+    patch: Any = change.patch.patch if change.patch else None
+    return isinstance(patch, Mapping) and set(patch) <= {"data"}
+
+
+def made(changes: Sequence[Change]) -> list[Object]:
+    """What changes create."""
+    return [body for c in changes if (body := c.create or c.apply or c.chaos)]

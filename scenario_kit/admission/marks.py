@@ -1,0 +1,89 @@
+"""Labels, annotations and other metadata by which components of a cluster act on an object.
+
+Only keys of a closed list are admitted, and those that the app uses itself: an annotation can make a pod a static one,
+an account a role of a cloud, a load balancer a public one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.admission.bounds import RBAC, Bounds, marked
+from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.model import Object
+from scenario_kit.model.reference import GROUP
+
+#: Domains whose keys describe an object, or concern its own pods alone.
+_DOMAINS: Final = frozenset(
+    {
+        "app.kubernetes.io", "helm.sh", "kubectl.kubernetes.io", "meta.helm.sh", "opentelemetry.io",
+        "resource.opentelemetry.io", "prometheus.io", "argocd.argoproj.io",
+    }
+)  # fmt: skip
+_KEYS: Final = frozenset(
+    {
+        "cluster-autoscaler.kubernetes.io/safe-to-evict", "controller.kubernetes.io/pod-deletion-cost",
+        "deployment.kubernetes.io/revision", "endpointslice.kubernetes.io/managed-by", "istio-injection",
+        "istio.io/dataplane-mode", "istio.io/rev", "istio.io/use-waypoint", "kubernetes.io/arch",
+        "kubernetes.io/change-cause", "kubernetes.io/description", "kubernetes.io/hostname", "kubernetes.io/os",
+        "kubernetes.io/service-name", "nginx.ingress.kubernetes.io/backend-protocol",
+        "nginx.ingress.kubernetes.io/proxy-body-size", "nginx.ingress.kubernetes.io/proxy-connect-timeout",
+        "nginx.ingress.kubernetes.io/proxy-read-timeout", "nginx.ingress.kubernetes.io/proxy-send-timeout",
+        "nginx.ingress.kubernetes.io/rewrite-target", "nginx.ingress.kubernetes.io/ssl-redirect",
+        "nginx.ingress.kubernetes.io/use-regex", "service.kubernetes.io/headless",
+        "service.kubernetes.io/topology-mode", "service.kubernetes.io/traffic-distribution",
+        "sidecar.istio.io/inject", "topology.kubernetes.io/region", "topology.kubernetes.io/zone",
+        "traffic.sidecar.istio.io/excludeInboundPorts", "traffic.sidecar.istio.io/excludeOutboundPorts",
+        "traffic.sidecar.istio.io/includeInboundPorts", "traffic.sidecar.istio.io/includeOutboundPorts",
+    }
+)  # fmt: skip
+#: The pod security standards, and the labels of a namespace that choose one.
+_SECURITY: Final = "pod-security.kubernetes.io/"
+_STANDARDS: Final = ("baseline", "restricted")
+#: Labels that a namespace may get: they say what its own pods have, and give no other namespace's policy a hold.
+_OF_NAMESPACES: Final = frozenset(
+    {"istio-injection", "istio.io/dataplane-mode", "istio.io/rev", "istio.io/use-waypoint"}
+)
+
+
+def marks(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    """Marks of an object by which others keep it, remove it, or act on it."""
+    metadata: Mapping[str, Any] = obj["metadata"]
+    for i, text in enumerate(metadata.get("finalizers") or ()):
+        note = f"has the finalizer '{text}', without which it cannot go"
+        yield Breach("SK220", ("metadata", "finalizers", i), text, note)
+    for i, owner in enumerate(metadata.get("ownerReferences") or ()):
+        kind = owner.get("kind") if isinstance(owner, Mapping) else owner
+        yield Breach("SK220", ("metadata", "ownerReferences", i, "kind"), kind, "names an owner, who would remove it")
+    if obj["kind"] == "PriorityClass" and obj.get("globalDefault"):
+        yield Breach("SK220", ("globalDefault",), True, "is the priority of every new pod in the cluster")
+    for keys, found in marked(obj):
+        for key, value in found.items():
+            yield from _key(obj, (*keys, key), str(key), str(value), bounds)
+
+
+def _key(obj: Object, keys: Keys, key: str, value: str, bounds: Bounds) -> Iterator[Breach]:
+    domain = key.partition("/")[0] if "/" in key else ""
+    if domain == GROUP:
+        yield Breach("SK220", keys, key, f"has '{key}', by which the kit finds what is its own")
+    elif obj["kind"] == "Namespace" and keys[:2] == ("metadata", "labels"):
+        yield from _of_namespace(keys, key, value, bounds)
+    elif "." in domain and domain not in _DOMAINS and key not in _KEYS and key not in bounds.keys:
+        cluster = domain.endswith(("kubernetes.io", "k8s.io")) or obj["kind"] == "ServiceAccount"
+        if key.startswith(f"{RBAC}/aggregate-to-") or (bounds.of_app and not cluster):
+            return  # a matter of rights; or of what an app brings, which is reviewed as a whole
+        note = f"has the {str(keys[-2]).rstrip('s')} '{key}', on which a component of the cluster may act"
+        yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
+
+
+def _of_namespace(keys: Keys, key: str, value: str, bounds: Bounds) -> Iterator[Breach]:
+    if key.startswith(_SECURITY):
+        if key.endswith("-version") or value in _STANDARDS:
+            yield Breach("SK202", keys, key, f"has the label '{key}: {value}'", "PodSecurity")
+        else:
+            note = f"has the label '{key}: {value}', under which pods may do anything to their node"
+            yield Breach("SK220", keys, value, note, expected=" | ".join(_STANDARDS))
+    elif key not in _OF_NAMESPACES and key not in bounds.keys and not key.startswith("app.kubernetes.io/"):
+        note = f"has the label '{key}', by which policies of others may select the namespace"
+        yield Breach("SK238", keys, key, note, expected=" | ".join(sorted(_OF_NAMESPACES)))

@@ -1,0 +1,178 @@
+"""What a pod may do to its node: the fields, volumes and capabilities that need no declaration.
+
+A pod spec is found wherever it stands: in a Pod, in a template of any kind, in a custom resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
+from scenario_kit.model import Object
+from scenario_kit.schema.writable import CLUSTER
+
+#: Fields of a pod spec that reach no further than the pod; others need access to nodes.
+_FIELDS: Final = frozenset(
+    {
+        "activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy",
+        "enableServiceLinks", "ephemeralContainers", "hostAliases", "hostname", "imagePullSecrets", "initContainers",
+        "nodeSelector", "os", "overhead", "preemptionPolicy", "priority", "priorityClassName", "readinessGates",
+        "resources", "restartPolicy", "schedulerName", "schedulingGates", "securityContext", "serviceAccount",
+        "serviceAccountName", "setHostnameAsFQDN", "shareProcessNamespace", "subdomain",
+        "terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints", "volumes",
+    }
+)  # fmt: skip
+#: Fields that are harmless with these values.
+_OFF: Final = {"hostUsers": True, "hostNetwork": False, "hostPID": False, "hostIPC": False, "nodeName": ""}
+#: Volumes whose content comes from the app's namespace or from nowhere.
+_VOLUMES: Final = frozenset(
+    {"name", "configMap", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
+)
+#: Capabilities of Linux that Kubernetes' own baseline allows a container to add.
+_HARMLESS: Final = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+        "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)  # fmt: skip
+#: Kernel parameters that the same baseline calls safe: each counts for one pod only.
+_SAFE: Final = frozenset(
+    {
+        "kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+    }
+)  # fmt: skip
+#: Fields of a security context that restrict, or that the image may choose as well.
+_CONTEXT: Final = frozenset(
+    {
+        "capabilities", "fsGroup", "fsGroupChangePolicy", "privileged", "allowPrivilegeEscalation", "procMount",
+        "readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser", "seccompProfile", "supplementalGroups",
+        "supplementalGroupsPolicy", "sysctls",
+    }
+)  # fmt: skip
+#: Folders of a node that a volume of the cluster may use; the volume's own name below /var/lib is one, too.
+_SHARED: Final = ("/mnt/", "/srv/", "/data/")
+_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+
+def specs(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Every pod spec in an object, with its place: whatever lists containers."""
+    if isinstance(value, Mapping):
+        if any(_containers(value, kind) for kind in _LISTS):
+            yield keys, value
+            return
+        for name, part in value.items():
+            if name not in ("metadata", "data", "stringData", "status"):
+                yield from specs(part, (*keys, name))
+    elif isinstance(value, list | tuple):
+        for i, part in enumerate(value):
+            yield from specs(part, (*keys, i))
+
+
+def _containers(spec: Mapping[str, Any], kind: str) -> bool:
+    listed = spec.get(kind)
+    return isinstance(listed, list | tuple) and any(isinstance(each, Mapping) for each in listed)
+
+
+def privileges(obj: Object) -> Iterator[Breach]:
+    """What the pods of an object may do beyond themselves; each names what declares it."""
+    for keys, spec in specs(obj):
+        yield from _pod(spec, keys)
+    if obj["kind"] == "PersistentVolume":
+        yield from _volume(obj)
+
+
+def _pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    for name, value in spec.items():
+        if name in _FIELDS or value is None or (name in _OFF and value == _OFF[name]):
+            continue
+        yield Breach("SK202", (*keys, name), value, f"has `{name}: {_shown(value)}`", NODE, "a pod without it")
+    if str(spec.get("priorityClassName", "")).startswith("system-"):
+        name = spec["priorityClassName"]
+        note = f"has `priorityClassName: {name}`, the priority of the cluster's own components"
+        yield Breach("SK202", (*keys, "priorityClassName"), name, note, NODE)
+    for i, volume in _mappings(spec.get("volumes")):
+        for source, body in volume.items():
+            if source not in _VOLUMES and body is not None:
+                path = body.get("path") if source == "hostPath" and isinstance(body, Mapping) else None
+                place = (*keys, "volumes", i, source, *(("path",) if path else ()))
+                told = f"hostPath.path: {path}" if path else f"volumes.{source}: {_shown(body)}"
+                yield Breach("SK202", place, path or source, f"has `{told}`", NODE, "a pod without it")
+    yield from _context(spec.get("securityContext"), (*keys, "securityContext"))
+    for kind in _LISTS:
+        for i, container in _mappings(spec.get(kind)):
+            yield from _container(container, (*keys, kind, i))
+
+
+def _container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+    yield from _context(container.get("securityContext"), (*keys, "securityContext"))
+    for i, port in _mappings(container.get("ports")):
+        if port.get("hostPort"):
+            note = f"has `hostPort: {port['hostPort']}`"
+            yield Breach("SK202", (*keys, "ports", i, "hostPort"), port["hostPort"], note, CLUSTER, "a pod without it")
+    for i, _ in _mappings(container.get("volumeDevices")):
+        note = "has `volumeDevices`, a block device of the node"
+        yield Breach("SK202", (*keys, "volumeDevices", i), "volumeDevices", note, NODE)
+
+
+def _context(context: Any, keys: Keys) -> Iterator[Breach]:
+    if not isinstance(context, Mapping):
+        return
+
+    def found(place: Keys, value: Any, need: str) -> Breach:
+        return Breach(
+            "SK202", (*keys, *place), value, f"has `{_named(place)}: {_shown(value)}`", need, "a pod without it"
+        )
+
+    for name, value in context.items():
+        if name not in _CONTEXT and value is not None:
+            yield found((name,), value, KERNEL)
+    for name in ("privileged", "allowPrivilegeEscalation"):
+        if context.get(name) is True:
+            yield found((name,), True, NODE)
+    added = (context.get("capabilities") or {}).get("add") or ()
+    for i, capability in enumerate(added):
+        if str(capability).removeprefix("CAP_") not in _HARMLESS:
+            yield found(("capabilities", "add", i), capability, KERNEL)
+    for i, parameter in _mappings(context.get("sysctls")):
+        if parameter.get("name") not in _SAFE:
+            yield found(("sysctls", i, "name"), parameter.get("name"), KERNEL)
+    profile = (context.get("seccompProfile") or {}).get("type", "RuntimeDefault")
+    if profile not in ("RuntimeDefault", "Localhost"):
+        yield found(("seccompProfile", "type"), profile, KERNEL)
+    if context.get("procMount", "Default") != "Default":
+        yield found(("procMount",), context["procMount"], KERNEL)
+
+
+def _volume(obj: Object) -> Iterator[Breach]:
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    for source in ("hostPath", "local"):
+        path = str((spec.get(source) or {}).get("path", ""))
+        own = f"/var/lib/{obj['metadata']['name']}"
+        shared = any(path.startswith(folder) and len(path) > len(folder) for folder in _SHARED)
+        if path and (".." in path.split("/") or not (shared or path == own or path.startswith(f"{own}/"))):
+            note = f"has `{source}.path: {path}`, a folder of the node that is not its own"
+            expected = f"{own}, or a folder below {', '.join(_SHARED)}"
+            yield Breach("SK202", ("spec", source, "path"), path, note, NODE, expected)
+    for source, body in spec.items():
+        if isinstance(body, Mapping) and source not in ("hostPath", "local", "capacity", "claimRef", "nodeAffinity"):
+            note = f"has `{source}`, which comes from outside of the cluster"
+            yield Breach("SK202", ("spec", source), source, note, NODE, "hostPath or local")
+
+
+def _named(place: Keys) -> str:
+    """The last names of a place: two where one alone says little."""
+    names = [str(key) for key in place if isinstance(key, str)]
+    return ".".join(names[-2:]) if names[-1] in ("add", "path", "type", "name") else names[-1]
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)[:80]
+
+
+def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if isinstance(value, list | tuple):
+        yield from ((i, item) for i, item in enumerate(value) if isinstance(item, Mapping))

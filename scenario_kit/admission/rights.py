@@ -1,0 +1,197 @@
+"""Rights that a change would give: no greater than the app's own, or declared and still bounded.
+
+The comparison is that of Kubernetes' own escalation check: a rule is taken apart into single verbs, groups, resources
+and names, and each part must be covered by one rule of those that are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.admission.bounds import RBAC, Bounds
+from scenario_kit.admission.breach import Breach
+from scenario_kit.model import Object
+from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
+from scenario_kit.model.reference import GROUP
+
+Rule = Mapping[str, Any]
+READ: Final = ("get", "list", "watch")
+_CHANGE: Final = (*READ, "create", "delete", "patch", "update")
+_PATCH: Final = (*READ, "patch", "update")
+_HEALTH: Final = ("/healthz", "/livez", "/readyz", "/version")
+#: Groups whose objects are the answer, and rules about all groups.
+_ANSWERS: Final = (CHAOS_GROUP, GROUP, "*")
+
+
+def _rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
+    return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
+
+
+#: The most that `NamespaceRights` allows: nothing that holds or gives rights, or gets into a running pod.
+_IN_NAMESPACE: Final = (
+    _rule("", "configmaps", _CHANGE),
+    _rule("", "endpoints events limitranges persistentvolumeclaims pods pods/log pods/status", READ),
+    _rule("", "replicationcontrollers resourcequotas services", READ),
+    _rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", _PATCH),
+    _rule("apps", "deployments/scale replicasets/scale statefulsets/scale", _PATCH),
+    _rule("autoscaling", "horizontalpodautoscalers", _PATCH),
+    _rule("batch", "cronjobs jobs", READ),
+    _rule("coordination.k8s.io", "leases", _CHANGE),
+    _rule("discovery.k8s.io", "endpointslices", READ),
+    _rule("events.k8s.io", "events", READ),
+    _rule("metrics.k8s.io", "pods", READ),
+    _rule("networking.k8s.io", "ingresses networkpolicies", READ),
+    _rule("policy", "poddisruptionbudgets", READ),
+)
+#: The most that `ClusterRights` allows: reading what tells nothing secret.
+_IN_CLUSTER: Final = (
+    _rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", READ),
+    _rule("", "replicationcontrollers resourcequotas services", READ),
+    _rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", READ),
+    _rule("autoscaling", "horizontalpodautoscalers", READ),
+    _rule("batch", "cronjobs jobs", READ),
+    _rule("discovery.k8s.io", "endpointslices", READ),
+    _rule("metrics.k8s.io", "nodes pods", READ),
+    _rule("networking.k8s.io", "ingresses ingressclasses networkpolicies", READ),
+    _rule("policy", "poddisruptionbudgets", READ),
+    _rule("scheduling.k8s.io", "priorityclasses", READ),
+    _rule("storage.k8s.io", "storageclasses", READ),
+    {"nonResourceURLs": list(_HEALTH), "verbs": ["get"]},
+)
+#: What the roles of an app may hold beyond that: its own secrets.
+_OF_APP: Final = (*_IN_NAMESPACE, _rule("", "secrets", READ))
+
+
+class _Part(NamedTuple):
+    """One verb on one resource, of one name where the rule names some; or on one URL."""
+
+    verb: str
+    group: str
+    resource: str
+    name: str = ""
+    url: str = ""
+
+
+def _parts(rule: Rule) -> Iterator[_Part]:
+    verbs = rule.get("verbs") or ()
+    for verb, url in product(verbs, rule.get("nonResourceURLs") or ()):
+        yield _Part(str(verb), "", "", "", str(url))
+    names = rule.get("resourceNames") or ("",)
+    for parts in product(verbs, rule.get("apiGroups") or (), rule.get("resources") or (), names):
+        yield _Part(*map(str, parts))
+
+
+def _covers(rule: Rule, part: _Part) -> bool:
+    def holds(field: str, value: str) -> bool:
+        return "*" in (rule.get(field) or ()) or value in (rule.get(field) or ())
+
+    if not holds("verbs", part.verb):
+        return False
+    if part.url:
+        urls = [str(url) for url in rule.get("nonResourceURLs") or ()]
+        return part.url in urls or any(u.endswith("*") and part.url.startswith(u[:-1]) for u in urls)
+    if part.group not in (rule.get("apiGroups") or ()) and "*" not in (rule.get("apiGroups") or ()):
+        return False
+    names = rule.get("resourceNames") or ()
+    below = part.resource.partition("/")[2]
+    alike = below and f"*/{below}" in (rule.get("resources") or ())
+    return (holds("resources", part.resource) or bool(alike)) and (not names or part.name in names)
+
+
+def uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_Part]:
+    """The parts of a rule that none of the others covers."""
+    known = tuple(owned)
+    return [part for part in _parts(rule) if not any(_covers(other, part) for other in known)]
+
+
+def granted(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    """What a role or a binding would give beyond the app's rights."""
+    kind = obj["kind"]
+    if kind in ("Role", "ClusterRole"):
+        yield from _role(obj, bounds)
+    elif kind in ("RoleBinding", "ClusterRoleBinding"):
+        yield from _binding(obj, bounds)
+
+
+def _role(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    everywhere = obj["kind"] == "ClusterRole"
+    if obj.get("aggregationRule") is not None:
+        note = "has an aggregation rule, so that its rights are those of roles which others write"
+        yield Breach("SK203", ("aggregationRule",), "aggregationRule", note)
+    for key in obj["metadata"].get("labels") or ():
+        if str(key).startswith(f"{RBAC}/aggregate-to-"):
+            yield Breach("SK203", ("metadata", "labels", key), key, "becomes part of what other accounts may do")
+    owned = () if everywhere else bounds.rules
+    most = _IN_CLUSTER if everywhere else _OF_APP if bounds.of_app else _IN_NAMESPACE
+    for i, rule in enumerate(obj.get("rules") or ()):
+        if not isinstance(rule, Mapping):
+            continue
+        yield from _answers(rule, i)
+        never = [part for part in uncovered(rule, (*owned, *most)) if part.group not in _ANSWERS]
+        for part in never:
+            yield _beyond(rule, i, part, everywhere)
+        if never or bounds.of_app:
+            continue
+        declared = "ClusterRights" if everywhere else "NamespaceRights"
+        for part in uncovered(rule, owned)[:1]:
+            if part.group not in _ANSWERS:
+                note = f"allows to {_told(part)}{' everywhere' if everywhere else ''}, which no role of the app does"
+                yield Breach("SK202", ("rules", i, "verbs"), part.verb, note, declared)
+
+
+def _answers(rule: Rule, i: int) -> Iterator[Breach]:
+    for j, group in enumerate(rule.get("apiGroups") or ()):
+        if group in _ANSWERS:
+            yield Breach("SK213", ("rules", i, "apiGroups", j), group, f"grants rights on objects of '{group}'")
+
+
+def _beyond(rule: Rule, i: int, part: _Part, everywhere: bool) -> Breach:
+    """The field that goes too far: the verb where reading would be in order, else the resource."""
+    where = "in every namespace" if everywhere else "beyond what a declared exception may give"
+    if part.url:
+        place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
+        return Breach("SK203", place, part.url, f"allows to {part.verb} {part.url} of the API server")
+    readable = not uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
+                             _IN_CLUSTER if everywhere else _IN_NAMESPACE)  # fmt: skip
+    field, value = ("verbs", part.verb) if readable else ("resources", part.resource)
+    at = [str(each) for each in rule[field]].index(value)
+    return Breach("SK203", ("rules", i, field, at), value, f"allows to {_told(part)} {where}")
+
+
+def _told(part: _Part) -> str:
+    if part.url:
+        return f"{part.verb} {part.url}"
+    resource = f"{part.resource}.{part.group}" if part.group else part.resource
+    return f"{'do everything with' if part.verb == '*' else part.verb} {'everything' if resource == '*' else resource}"
+
+
+def _binding(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    ref = obj.get("roleRef") or {}
+    kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
+    role = bounds.known.get((kind, name))
+    everywhere = obj["kind"] == "ClusterRoleBinding"
+    if role is None:
+        what = "of the whole cluster" if everywhere else "in the app's namespace"
+        note = f"binds {kind} '{name}' {what}, whose rights are not the app's"
+        yield Breach(
+            "SK203", ("roleRef", "name"), name, note, expected="a role of the app, or one that the fault creates"
+        )
+    elif everywhere and not bounds.of_app:
+        note = f"binds {kind} '{name}' in every namespace"
+        yield Breach("SK202", ("roleRef", "name"), name, note, "ClusterRights")
+    for i, subject in enumerate(obj.get("subjects") or ()):
+        if isinstance(subject, Mapping):
+            yield from _subject(subject, i, obj, bounds)
+
+
+def _subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: Bounds) -> Iterator[Breach]:
+    kind, name = str(subject.get("kind", "")), str(subject.get("name", ""))
+    home = str(subject.get("namespace") or obj["metadata"].get("namespace") or bounds.namespace)
+    if kind != "ServiceAccount":
+        note = f"grants rights to the {kind or 'subject'} '{name}', which is no account of the app"
+        yield Breach("SK203", ("subjects", i, "name"), name, note, expected="a ServiceAccount of the app")
+    elif home not in bounds.namespaces:
+        note = f"grants rights to '{name}' of the namespace '{home}', which is not the app's"
+        yield Breach("SK203", ("subjects", i, "namespace"), home, note, expected="a ServiceAccount of the app")

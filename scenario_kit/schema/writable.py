@@ -1,0 +1,66 @@
+"""The kinds that a change may write: the one list from which the operator's rights and its judgement follow.
+
+Everything else is refused. ``declared`` is what a fault has to say before it may write the kind: ``Cluster`` is its
+scope, anything else the name of an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+#: What a fault may declare beyond its scope, and why anybody would: `exceptions` in its definition.
+EXCEPTIONS: Final[dict[str, str]] = {
+    "NamespaceRights": "gives an account of the app rights in its namespaces that the app's own roles do not have",
+    "ClusterRights": "lets an account of the app read plain objects of every namespace",
+    "AdmissionWebhook": "has the API server ask about objects in the app's namespace before it takes them",
+    "PodSecurity": "sets the pod security standard of the app's namespace",
+    "SystemComponent": "restarts or scales a component of the cluster, or changes its DNS configuration",
+}
+#: The scope of a fault that reaches beyond its app.
+CLUSTER: Final = "Cluster"
+
+
+class Writable(NamedTuple):
+    """A kind, the resource that serves it, whether it belongs to a namespace, and what must be declared."""
+
+    group: str
+    kind: str
+    resource: str
+    namespaced: bool = True
+    declared: str = ""
+
+
+def _of(group: str, *kinds: str, namespaced: bool = True, declared: str = "") -> list[Writable]:
+    named = (each.partition("/") for each in kinds)
+    return [Writable(group, kind, plural or f"{kind.lower()}s", namespaced, declared) for kind, _, plural in named]
+
+
+#: Experiments of Chaos Mesh that stay within pods: not those on machines, clouds, kernels or other clusters.
+EXPERIMENTS: Final = (
+    "DNSChaos/dnschaos", "HTTPChaos/httpchaos", "IOChaos/iochaos", "JVMChaos/jvmchaos", "NetworkChaos/networkchaos",
+    "PodChaos/podchaos", "Schedule", "StressChaos/stresschaos", "TimeChaos/timechaos",
+)  # fmt: skip
+
+WRITABLE: Final = (
+    *_of(
+        "", "ConfigMap", "Endpoints/endpoints", "LimitRange", "PersistentVolumeClaim", "Pod", "PodTemplate",
+        "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount",
+    ),
+    *_of("", "Namespace", "Node", "PersistentVolume", namespaced=False, declared=CLUSTER),
+    *_of("apps", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    *_of("autoscaling", "HorizontalPodAutoscaler"),
+    *_of("batch", "CronJob", "Job"),
+    *_of("discovery.k8s.io", "EndpointSlice"),
+    *_of("networking.k8s.io", "Ingress/ingresses", "NetworkPolicy/networkpolicies"),
+    *_of("policy", "PodDisruptionBudget"),
+    *_of("rbac.authorization.k8s.io", "Role", "RoleBinding"),
+    *_of("rbac.authorization.k8s.io", "ClusterRole", "ClusterRoleBinding", namespaced=False, declared="ClusterRights"),
+    *_of("scheduling.k8s.io", "PriorityClass/priorityclasses", namespaced=False, declared=CLUSTER),
+    *_of(
+        "admissionregistration.k8s.io", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+        namespaced=False, declared="AdmissionWebhook",
+    ),
+    *_of("security.istio.io", "AuthorizationPolicy/authorizationpolicies", "PeerAuthentication"),
+    *_of("crd.projectcalico.org", "IPPool", namespaced=False, declared=CLUSTER),
+    *_of("chaos-mesh.org", *EXPERIMENTS),
+)  # fmt: skip

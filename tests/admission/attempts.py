@@ -1,0 +1,55 @@
+"""The attempts to gain rights, each as a scenario and as a fault that declares everything that can be declared."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from scenario_kit.load.document import read_document
+from scenario_kit.model import Object
+from scenario_kit.schema.writable import EXCEPTIONS
+
+_CATALOG = Path(__file__).parents[2] / "catalog"
+_SCENARIO = _CATALOG / "scenarios/product-catalog-wrong-target-port/scenario.yaml"
+_FAULT = _CATALOG / "faults/service-target-port-wrong/fault.yaml"
+
+
+class Attempt(NamedTuple):
+    """A change, the code under which it is refused, and what would allow it (empty: nothing)."""
+
+    name: str
+    code: str
+    change: Object
+    declared: str
+
+
+@lru_cache(maxsize=1)
+def attempts() -> tuple[Attempt, ...]:
+    """All of them."""
+    documents = yaml.safe_load((Path(__file__).with_name("attempts.yaml")).read_text())
+    return tuple(Attempt(d["name"], d["code"], d["change"], d.get("declared", "")) for d in documents)
+
+
+def scenario(changes: list[Object], place: str = "decoys") -> Object:
+    """A good scenario of the catalogue with these changes as its first solution or decoy."""
+    document: Any = yaml.safe_load(yaml.safe_dump(read_document(_SCENARIO).data))
+    document["spec"].setdefault(place, [{"name": "attempt", "description": "What is tried"}])
+    document["spec"][place][0]["changes"] = changes
+    return dict(document)
+
+
+def fault(change: Object, **declared: Any) -> Object:
+    """A good fault of the catalogue with one more change, and these declarations."""
+    document: Any = yaml.safe_load(yaml.safe_dump(read_document(_FAULT).data))
+    document["name"] = "port-closed"
+    document["changes"].append(change)
+    return {**document, **declared}
+
+
+def everything() -> Object:
+    """All that a fault can declare."""
+    said = [{"allow": name, "because": "It says so of everything"} for name in EXCEPTIONS]
+    return {"exceptions": said, "scope": "Cluster", "requires": ["node-access", "kernel", "app:otel-demo"]}

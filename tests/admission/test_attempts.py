@@ -1,0 +1,63 @@
+"""Attempts to gain rights by a change: refused by lint and by the operator alike, whatever a fault declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from operators.scenario.understood import understood
+from scenario_kit.catalog import Catalog
+from scenario_kit.lint import RULES, lint_text
+from tests.admission.attempts import Attempt, attempts, everything, fault, scenario
+from tests.admission.page import PAGE, written
+from tests.admission.tried import ADMISSION, by_lint, by_operator
+
+CATALOG = Catalog()
+EVERY = pytest.mark.parametrize("attempt", attempts(), ids=lambda a: a.name)
+
+
+def test_there_are_many() -> None:
+    assert len(attempts()) >= 90
+    assert {a.code for a in attempts()} == set(ADMISSION)
+
+
+def test_the_page_lists_them_all() -> None:
+    assert written(PAGE.read_text()) == PAGE.read_text(), "run ci/attempts --page"
+
+
+@EVERY
+def test_lint_and_the_operator_refuse_it_with_the_same_code_and_reason(attempt: Attempt) -> None:
+    document = scenario([attempt.change])
+    said = by_lint(document, CATALOG)
+
+    assert attempt.code in said
+    assert by_operator(document, CATALOG) == said
+    assert understood(CATALOG, document).runbook is None
+
+
+@pytest.mark.parametrize("attempt", attempts()[::9], ids=lambda a: a.name)
+def test_a_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
+    refused = understood(CATALOG, scenario([attempt.change], "solutions"))
+
+    assert attempt.code in {f.code for f in refused.errors}
+
+
+@EVERY
+def test_a_declaration_allows_only_what_can_be_declared(attempt: Attempt) -> None:
+    text = yaml.safe_dump(fault(attempt.change, **everything()))
+    mistakes = lint_text(text, Path("/nowhere/catalog/faults/port-closed/fault.yaml"), CATALOG)
+
+    refused = {m.finding.code for m in mistakes if m.finding.code in ADMISSION}
+    assert bool(refused) == (not attempt.declared), refused
+
+
+@pytest.mark.parametrize("code", ADMISSION)
+def test_no_scenario_can_silence_it(code: str) -> None:
+    attempt = next(a for a in attempts() if a.code == code)
+    document = scenario([attempt.change])
+    document["spec"]["suppress"] = [{"code": code, "reason": "It is meant so", "until": "2027-01"}]
+
+    assert code in {f.code for f in understood(CATALOG, document).errors}
+    assert RULES[code].severity == "Error"

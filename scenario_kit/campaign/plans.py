@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.campaign import causes, programs, solving
+from scenario_kit.campaign.artefacts import artefacts
 from scenario_kit.campaign.beside import BESIDE, beside, with_beside
 from scenario_kit.campaign.cheats import cheats, starts, with_cheats
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
@@ -253,6 +254,15 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 describe=f"what the repair of {each.cause.entity} does to other objects resolves nothing",
                 steps=programs.fix_beside(each),
                 seed=seed + 60 + number,
+            )
+        )
+    for number, artefact in enumerate(artefacts(runbook) if ours else (), start=1):
+        planned.append(
+            PlannedTrial(
+                purpose=f"label-artefact-{number}",
+                describe=f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
+                steps=programs.undo_artefact(artefact),
+                seed=seed + 20 + number,
             )
         )
     for number, claim in enumerate(causes.left_out(ours), start=1):

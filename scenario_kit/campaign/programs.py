@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from scenario_kit.campaign.artefacts import Artefact
 from scenario_kit.campaign.beside import Beside
 from scenario_kit.campaign.causes import Cause, LeftOut
 from scenario_kit.judge.cheating import REVERT
@@ -102,6 +103,14 @@ def fix_beside(each: Beside) -> tuple[Step, ...]:
     """What a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
     steps = [*_fixes(each.others), Step(kind="change", use="Fix", name=each.part.name)]
     return (*_START, *_BREAK, *steps, Step(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
+
+
+def undo_artefact(each: Artefact) -> tuple[Step, ...]:
+    """What the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
+    undone, left = (each.fault,), (each.fault,) if each.others else ()
+    steps = [*_fixes(each.others), Step(kind="change", use="Undo", name=each.entity, faults=undone)]
+    asked = Step(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
+    return (*_START, *_BREAK, *steps, asked, *_END)
 
 
 def leave_out(claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[Step] = ()) -> tuple[Step, ...]:

@@ -20,6 +20,7 @@ from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
+from scenario_kit.model.reference import bare
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
@@ -113,6 +114,19 @@ class Engine:
             if receipt.state == "Done":
                 operations.send(self._scene, receipt.change)
         return self.undo(again)
+
+    def undo_object(self, group: str, name: str) -> list[Blocked]:
+        """Undo what one group did to one object (``Kind/name``), and nothing else.
+
+        Where that is read at a start, the restarts of the group are made again, or no process would notice.
+        """
+        receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
+        own = [r for r in receipts if r.causal and any(bare(e.ref) == bare(name) for e in r.entries)]
+        blocked = self.undo(r for r in own if r.change.restart is None)
+        if not blocked:
+            for receipt in _rereading(r for r in receipts if r in own or r.change.restart is not None):
+                operations.send(self._scene, receipt.change)
+        return blocked
 
     def undo_all(self) -> list[Blocked]:
         """Undo everything that this trial ever did."""

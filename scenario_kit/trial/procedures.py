@@ -25,6 +25,9 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
     invalid, is no solution.
     """
     checks: list[CheckResult] = []
+    if step.use == "Undo":
+        _undo_object(context, step)
+        return [], checks
     if step.use == "RemoveFault":
         return _remove_fault(context, step.name), checks
     procedure = context.runbook.procedure(step.use, step.name).solution
@@ -49,6 +52,16 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
 def _remove_fault(context: Context, name: str) -> list[Finding]:
     _undo(context, f"Fault/{name}")
     return []
+
+
+def _undo_object(context: Context, step: Step) -> None:
+    """Put one object back to what it was before the fault; where that is refused, it stays as it is.
+
+    A volume that is in use cannot be deleted, for example: then nobody could end the incident in that way either.
+    """
+    for fault in step.faults:
+        context.engine.undo_object(f"Fault/{fault}", step.name)
+    context.settle()
 
 
 def undo_change(context: Context, step: Step) -> None:

@@ -227,7 +227,7 @@ def _unexpected(result: CheckResult) -> Finding:
 
 
 #: The finding for a procedure after which nothing fires any more, by its use.
-_STILL: Final = {"Decoy": "SK431", "Fix": "SK402"}
+_STILL: Final = {"Decoy": "SK431", "Fix": "SK402", "Undo": "SK402"}
 
 
 def expect_still_firing(context: Context, step: Step, start: float) -> list[Finding]:
@@ -235,23 +235,46 @@ def expect_still_firing(context: Context, step: Step, start: float) -> list[Find
 
     A restart sets back what has to build up (a leak, a full pool, a latency that few requests meet): where they are not
     back by then, they are waited for as long as they took to come at first, as they are after a solution (`lasting`).
+    They are asked for again when a solution would have had to resolve the incident: what repairs it slowly repairs it.
     With ``faults``, the question is about the alerts that these explain: their cause was left alone.
     """
     runbook = context.runbook
-    end = stretch(context, start, step.seconds or runbook.windows.still_firing)
+    windows = runbook.windows
+    end = stretch(context, start, step.seconds or windows.still_firing)
     expect = runbook.expect
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
         expect = of_faults(expect, left, runbook.ground_truth.propagation)
-    code = "SK403" if step.faults else _STILL[step.use]
+    code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
 
-    def cleared() -> list[Finding]:
+    def cleared(since: float) -> list[Finding]:
         history = context.history()
-        found = alerts.still_firing(history, expect, end, code=code, procedure=step.name)
-        return found or alerts.left_firing(history, runbook.expect, end, step.faults)
+        found = alerts.still_firing(history, expect, since, code=code, procedure=step.name)
+        if step.use == "Undo":
+            return [_unlabelled(context, step, each) for each in found]
+        return found or alerts.left_firing(history, runbook.expect, since, step.faults)
 
     again = resolved.again(context.history(), runbook.expect, context.injected_at() or start, start)
-    if not (found := cleared()) or step.seconds or start + again <= end:
+    if (found := cleared(end)) and not step.seconds and start + again > end:
+        stretch(context, start, again)
+        found = cleared(end)
+    if found or step.seconds:
         return found
-    stretch(context, start, again)
-    return cleared()
+    last = stretch(context, start, windows.resolve)
+    if not cleared(last):
+        return []
+    # What is off for a moment has not cleared, nor has what takes as long to come back as it took to come.
+    stretch(context, last, max(again, windows.clear))
+    return cleared(last)
+
+
+def _unlabelled(context: Context, step: Step, finding: Finding) -> Finding:
+    """What is told where undoing one object that no label names clears the alerts."""
+    before = next(s for s in reversed(context.spec.steps) if s.kind == "change" and s.name == step.name)
+    return msgspec.structs.replace(
+        finding,
+        message=f"undoing only what fault '{before.faults[0]}' did to {step.name} clears every must-fire alert",
+        why="an object without which the incident ends is a cause of it, and no label names it",
+        fix=f"give {step.name} the role Cause in the fault type and label it; with `causesJoin: Conjunctive` where it "
+        "takes all of them",
+    )

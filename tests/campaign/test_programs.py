@@ -45,6 +45,8 @@ def test_every_program_cleans_up_and_every_procedure_exists(runbook):
         for step in planned.steps:
             if step.kind == "change" and step.use == "RemoveFault":
                 assert runbook.fault(step.name).changes
+            elif step.kind == "change" and step.use == "Undo":
+                assert runbook.fault(step.faults[0]).changes
             elif step.kind == "change":
                 assert runbook.procedure(step.use, step.name).solution.changes
 

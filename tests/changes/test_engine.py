@@ -359,3 +359,24 @@ def test_at_the_end_of_a_trial_nothing_is_restarted(lab):
     before = restarted_at(lab)
     assert lab.engine.undo_all() == []
     assert restarted_at(lab) == before
+
+
+def test_one_object_of_a_fault_is_put_back_alone():
+    lab = Lab()
+    made = [
+        {"patch": {"target": "Service/web", "type": "Merge", "patch": {"spec": {"selector": {"app": "none"}}}}},
+        {"patch": {"target": "Secret/password", "type": "Merge", "patch": {"data": {"key": "d3Jvbmc="}}}},
+        {"restart": {"target": "Deployment/web"}},
+        {"patch": {"target": "Service/web", "type": "Merge", "patch": {"spec": {"type": "NodePort"}}}},
+    ]
+    for ordinal, change in enumerate(made):
+        lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Fault/a", causal="restart" not in change)
+    restarted = lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"]
+    lab.clock.wait(lab.clock.now() + 60)
+    assert lab.engine.undo_object("Fault/a", "Service/web") == []
+    assert lab.state()["Service", "web"] == lab.before["Service", "web"]
+    assert lab.state()["Secret", "password"] != lab.before["Secret", "password"]
+    assert lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"] == restarted
+    assert lab.engine.undo_object("Fault/a", "Secret/password") == []
+    assert lab.state()["Secret", "password"] == lab.before["Secret", "password"]
+    assert lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"] != restarted

@@ -311,6 +311,21 @@ def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expec
     assert codes(expect_still_firing(trial.context, step, start)) == expected
 
 
+@pytest.mark.parametrize(
+    ("firing", "expected"),
+    [
+        ([(INJECTED, None)], []),
+        ([(INJECTED, INJECTED + 500.0)], ["SK431"]),  # gone when a solution would be due, though not at once
+        ([(INJECTED, INJECTED + 590.0), (INJECTED + 640.0, None)], []),  # off for a moment
+        ([(INJECTED, INJECTED + 590.0), (INJECTED + 700.0, None)], ["SK431"]),
+    ],
+)
+def test_a_decoy_is_watched_for_as_long_as_a_solution_may_take(firing, expected):
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): firing})
+    step = Step(kind="expectStillFiring", use="Decoy", name="slow")
+    assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
 def test_chronic_alerts_are_nobody_s_fault():
     chronic = (BackgroundAlert(name="Latency", reason="always on"),)
     trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)

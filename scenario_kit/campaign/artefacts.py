@@ -7,10 +7,9 @@ a cause, and whoever names it would be scored as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from scenario_kit.campaign.causes import Cause, answers, repairs
+from scenario_kit.campaign.causes import Cause, answers, others
 from scenario_kit.model import Change, Fault, Reference, Runbook
 from scenario_kit.model.chaos import ONE_SHOT
 from scenario_kit.model.reference import bare
@@ -33,7 +32,7 @@ def artefacts(runbook: Runbook) -> list[Artefact]:
     A distractor is left out as a whole in a trial of its own.
     """
     return [
-        Artefact(fault.name, entity, _others(runbook, fault))
+        Artefact(fault.name, entity, others(runbook, fault))
         for fault in runbook.faults
         if fault.role != "Distractor"
         for entity in _written(runbook, fault)
@@ -57,9 +56,3 @@ def _about(runbook: Runbook, fault: Fault, change: Change) -> tuple[str, str] | 
     if change.chaos is not None and (fault.visibility == "Hidden" or change.chaos["spec"].get("action") in ONE_SHOT):
         return None
     return change.about(runbook.app.flags)
-
-
-def _others(runbook: Runbook, fault: Fault) -> tuple[Cause, ...]:
-    """The causes of other faults that would keep the alerts firing whatever becomes of this one."""
-    sets: Iterator[tuple[Cause, ...]] = (s for s in repairs(runbook) if any(c.fault == fault.name for c in s))
-    return tuple(c for c in next(sets, ()) if c.fault != fault.name)

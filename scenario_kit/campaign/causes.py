@@ -81,6 +81,12 @@ def left_out(sets: Iterable[Sequence[Cause]]) -> list[LeftOut]:
     return list(found.values())
 
 
+def others(runbook: Runbook, fault: Fault) -> tuple[Cause, ...]:
+    """The causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
+    sets = (s for s in repairs(runbook) if any(c.fault == fault.name for c in s))
+    return tuple(c for c in next(sets, ()) if c.fault != fault.name)
+
+
 def _joined(join: str, parts: Sequence[list[tuple[Cause, ...]]]) -> list[tuple[Cause, ...]]:
     if join == "Conjunctive":
         return [one for part in parts for one in part]

@@ -22,6 +22,8 @@ from scenario_kit.render.objects import pod_labels, spelled
 
 #: What follows a repair that is taken back.
 STARTS: Final = "start-again"
+#: The cheat that an honest repair of some faults looks like.
+RESTARTS: Final = "restart-everything"
 #: How far a cheat raises limits; an honest repair may raise them a few times.
 _RAISED: Final = 100
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
@@ -32,6 +34,17 @@ _RESTARTABLE: Final = ("Pod", "OneShot", "Expires", "SelfHeals")
 def with_cheats(runbook: Runbook) -> Runbook:
     """The runbook with its cheats among the procedures, and what follows a repair that is taken back."""
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *cheats(runbook), *starts(runbook)))
+
+
+def restart_everything(runbook: Runbook) -> Procedure:
+    """A restart of every workload but those that generate load."""
+    load = {_bare(c.workload) for c in runbook.app.components if c.role == "Load"}
+    changes = tuple(_on("restart", spelled(w)) for w in _workloads(runbook) if spelled(w) not in load)
+    find = finder(runbook.objects, runbook.namespace)
+    solution = Solution(
+        name=RESTARTS, description="restart every workload", changes=tuple(renamed(c, find) for c in changes)
+    )
+    return Procedure(use="Cheat", name=RESTARTS, solution=solution)
 
 
 def starts(runbook: Runbook) -> tuple[Procedure, ...]:
@@ -67,9 +80,9 @@ def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
     load = {_bare(c.workload) for c in runbook.app.components if c.role == "Load"}
     names = _blamed(runbook, workloads)
     blamed = [w for w in workloads if spelled(w) in names]
-    if not any(f.persistence in _RESTARTABLE for f in runbook.faults if f.role in LABELLED):
-        restarted = [_on("restart", spelled(w)) for w in workloads if spelled(w) not in load]
-        yield "restart-everything", "restart every workload", restarted
+    if not _restarts(runbook):
+        restarted = restart_everything(runbook).solution
+        yield restarted.name, restarted.description, list(restarted.changes)
     zero = [_change(scale={"target": spelled(w), "replicas": 0}) for w in blamed if w["kind"] != "DaemonSet"]
     yield "scale-to-zero", "scale what alerts to zero", zero
     yield "delete-workload", "delete what alerts", [_on("delete", spelled(w)) for w in blamed[:1]]
@@ -80,6 +93,18 @@ def _battery(runbook: Runbook) -> Iterator[tuple[str, str, list[Change]]]:
     yield "drop-probes", "drop the probes of what alerts", list(_dropped(blamed))
     yield "roll-back", "roll back what alerts", list(_rolled_back(runbook, blamed))
     yield "delete-chaos", "delete the chaos object", list(_chaos(runbook))
+
+
+def _restarts(runbook: Runbook) -> bool:
+    """Whether a restart is a repair that the scenario documents, of a fault that ends with its pods."""
+    ending = {f.name for f in runbook.faults if f.role in LABELLED and f.persistence in _RESTARTABLE}
+    return any(
+        change.restart is not None
+        or (change.delete is not None and Reference.parse(change.delete.target).kind == "Pod")
+        for p in runbook.procedures
+        if p.use == "Solution" and (not p.solution.fixes or ending & set(p.solution.fixes)) and ending
+        for change in p.solution.changes
+    )
 
 
 def _workloads(runbook: Runbook) -> list[Object]:

@@ -12,6 +12,7 @@ from scenario_kit.campaign import causes, programs, solving
 from scenario_kit.campaign.artefacts import artefacts
 from scenario_kit.campaign.beside import BESIDE, beside, with_beside
 from scenario_kit.campaign.cheats import cheats, starts, with_cheats
+from scenario_kit.campaign.endings import endings, with_restart
 from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.campaign.sham import USE as SHAM
 from scenario_kit.campaign.sham import sham, with_sham
@@ -265,6 +266,16 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 20 + number,
             )
         )
+    for number, ending in enumerate(endings(runbook) if ours else (), start=1):
+        how = "by itself" if ending.how == "Wait" else "once every workload is restarted"
+        planned.append(
+            PlannedTrial(
+                purpose=f"ending-{number}",
+                describe=f"'{ending.fault}' ends {how}, as its persistence {ending.persistence} says",
+                steps=programs.end(ending),
+                seed=seed + 90 + number,
+            )
+        )
     for number, claim in enumerate(causes.left_out(ours), start=1):
         planned += _left_out_cause(runbook, claim, number, seed)
     return planned
@@ -339,7 +350,8 @@ def spec(
     """
     demand_wall_clock(runbook.faults, clock)
     if any(step.use == "Cheat" for step in planned.steps):
-        runbook = with_cheats(runbook)
+        cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
+        runbook = with_cheats(runbook) if cheated else with_restart(runbook)
     if any(step.name.endswith(BESIDE) for step in planned.steps):
         runbook = with_beside(runbook)
     if any(step.use == SHAM for step in planned.steps):

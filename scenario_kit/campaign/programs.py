@@ -8,6 +8,8 @@ from typing import Final
 from scenario_kit.campaign.artefacts import Artefact
 from scenario_kit.campaign.beside import Beside
 from scenario_kit.campaign.causes import Cause, LeftOut
+from scenario_kit.campaign.cheats import RESTARTS
+from scenario_kit.campaign.endings import PATIENCE, Ending
 from scenario_kit.judge.cheating import REVERT
 from scenario_kit.model import Procedure, Runbook, Step
 
@@ -111,6 +113,19 @@ def undo_artefact(each: Artefact) -> tuple[Step, ...]:
     steps = [*_fixes(each.others), Step(kind="change", use="Undo", name=each.entity, faults=undone)]
     asked = Step(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
     return (*_START, *_BREAK, *steps, asked, *_END)
+
+
+def end(each: Ending) -> tuple[Step, ...]:
+    """What ends by itself is waited for; what ends with its pods ends when every workload is restarted."""
+    steps = [*_START, *_BREAK, *_fixes(each.others)]
+    if each.how == "Wait":
+        waited = Step(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
+        return (*steps, waited, *_END)
+    restarted = (
+        Step(kind="change", use="Cheat", name=RESTARTS),
+        Step(kind="expectCleared", use="Cheat", name=RESTARTS),
+    )
+    return (*steps, *restarted, *_END)
 
 
 def leave_out(claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[Step] = ()) -> tuple[Step, ...]:

@@ -18,6 +18,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE, experiment, sides
 from scenario_kit.model.chaos_reach import namespaces
+from scenario_kit.model.duration import seconds
 from scenario_kit.model.pod_selector import count, read
 from scenario_kit.ports import Cluster
 
@@ -34,6 +35,20 @@ def reference(obj: Object) -> Reference:
 def lasting(obj: Object) -> bool:
     """Whether the fault lasts until the object is deleted, on the pods that it is bound to."""
     return obj["kind"] != SCHEDULE and (obj.get("spec") or {}).get("action") not in ONE_SHOT
+
+
+def ends_after(obj: Object) -> float | None:
+    """Seconds after which an experiment is over by its own duration; None where it lasts, or cannot be read.
+
+    A Schedule starts it anew, and follows the wall clock as a whole.
+    """
+    text = str((obj.get("spec") or {}).get("duration") or "")
+    if not text or not str(obj.get("apiVersion")).startswith(f"{GROUP}/") or not lasting(obj):
+        return None
+    try:
+        return seconds(text)
+    except ValueError:
+        return None
 
 
 class Chosen(NamedTuple):

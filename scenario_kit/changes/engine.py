@@ -20,12 +20,15 @@ from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
+from scenario_kit.model.chaos import PAUSE
 from scenario_kit.model.reference import bare
 from scenario_kit.ports import Clock
 
 #: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
 DRAIN_DEADLINE: Final = 180
 _GRID: Final = 15
+#: The note of a receipt whose experiment is over by its own duration.
+_EXPIRED: Final = "Expired"
 _READ_AT_START: Final = ("ConfigMap", "Secret")
 
 
@@ -184,7 +187,35 @@ class Engine:
     def _bound(self, persistent: Iterable[str]) -> list[Receipt]:
         groups = set(persistent)
         found = self.done() if groups else []
-        return [r for r in found if r.group in groups and r.change.chaos and chaos.lasting(r.change.chaos)]
+        return [
+            r
+            for r in found
+            if r.group in groups and r.change.chaos and chaos.lasting(r.change.chaos) and r.note != _EXPIRED
+        ]
+
+    def expire(self, now: float) -> float | None:
+        """End the experiments whose duration is over in the trial's time; when the next one is, if any.
+
+        The manager counts the seconds of the wall clock, of which hardly any pass while virtual hours do.
+        """
+        ahead = []
+        for receipt in self.done():
+            body = receipt.change.chaos or receipt.change.create or receipt.change.apply
+            after = chaos.ends_after(body) if body else None
+            if after is None or receipt.note == _EXPIRED:
+                continue
+            if receipt.at + after > now:
+                ahead.append(receipt.at + after)
+                continue
+            ref = Reference.parse(receipt.entries[0].ref)
+            if self._scene.cluster.get(ref) is not None:  # somebody may have removed it, who thereby repaired it
+                self._scene.cluster.patch(ref, {"metadata": {"annotations": {PAUSE: "true"}}})
+                self._store.save(msgspec.structs.replace(receipt, note=_EXPIRED))
+        return min(ahead, default=None)
+
+    def expired(self, group: str) -> bool:
+        """Whether an experiment of that group ended by its own duration."""
+        return any(r.group == group and r.note == _EXPIRED for r in self._store.all())
 
     def _rebind(self, receipt: Receipt) -> int:
         assert receipt.change.chaos is not None

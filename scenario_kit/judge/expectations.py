@@ -46,6 +46,12 @@ def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[Edge]) ->
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
 
 
+def of_distractors(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:
+    """The alerts that distractors are declared to raise: trouble with no part in the incident, which nobody repairs."""
+    names = {f.name for f in faults if f.role == "Distractor"}
+    return [e for e in of_class(expect, "MayFire") if e.on and e.after in names]
+
+
 def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
     """Expectations of one class."""
     return [e for e in expect.alerts if e.alert_class == alert_class]

@@ -66,11 +66,11 @@ def _flags(obj: Object, app: App) -> Guarded | None:
         written = flags_in(obj, store.key)
     except ValueError:
         written = {}
-    effective = {f"{store.key}/{name}": _effective(written[name]) for name in asked if name in written}
-    return Guarded(kind="ConfigMap", name=store.config_map, environment=effective)
+    answers = {f"{store.key}/{name}": effective(written[name]) for name in asked if name in written}
+    return Guarded(kind="ConfigMap", name=store.config_map, environment=answers)
 
 
-def _effective(flag: Object) -> str:
+def effective(flag: Object) -> str:
     """What the service answers: nothing while it is disabled, else the value of its variant, or what its rule says."""
     if flag.get("state") == "DISABLED":
         return "disabled"
@@ -163,7 +163,7 @@ def _replica_problems(guard: Guarded, obj: Object, wanted: int) -> list[str]:
     status = obj.get("status") or {}
     if guard.kind == "DaemonSet":
         missing = status.get("desiredNumberScheduled", 0) - status.get("numberReady", 0)
-        return [f"{name} lacks {missing} ready pods"] if missing > 0 else []
+        return [f"{name} lacks {missing} ready pods"] if wanted and missing > 0 else []
     replicas = (obj.get("spec") or {}).get("replicas", 1)
     if replicas < wanted:
         return [f"{name} is scaled to {replicas}, its baseline is {wanted}"]

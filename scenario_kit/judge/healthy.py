@@ -19,7 +19,7 @@ from scenario_kit.judge.expectations import (
     told_since,
     wanted_label,
 )
-from scenario_kit.model import AlertHistory, AlertTimeline, Finding, Interval, Severity
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
 
@@ -70,12 +70,20 @@ def _set_off(timeline: AlertTimeline, start: float) -> Iterator[Interval]:
 
 
 def control(
-    history: AlertHistory, expect: Expect, start: float, end: float, *, harmless: Sequence[str] = (), sham: bool = False
+    history: AlertHistory,
+    expect: Expect,
+    start: float,
+    end: float,
+    *,
+    harmless: Sequence[str] = (),
+    own: Sequence[AlertExpectation] = (),
+    sham: bool = False,
 ) -> list[Finding]:
     """A run without the fault, with the ``harmless`` ones alone, or with the rollout alone that injecting brings with
     it (``sham``): nothing may fire at any time.
 
-    Where something was done from ``start`` on, only that is chronic which fired before.
+    Where something was done from ``start`` on, only that is chronic which fired before. ``own`` are the alerts that the
+    harmless ones are declared to raise.
     """
     made = ", ".join(harmless)
     done = "no fault was injected"
@@ -89,12 +97,13 @@ def control(
             observed=f"firing {told_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
             why="then a distractor does harm" if made else "then the fault is not shown to be what makes it fire",
-            fix="use a milder or another distractor, or let it be a Cause"
+            fix="use a milder distractor, declare the alert on its own object (MayFire, `after`), or make it a Cause"
             if made
             else _without_fault(expect, timeline, sham),
         )
         for timeline in firing(history, start, end)
         if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
+        and not any(matches(e, timeline) for e in own)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from scenario_kit.judge.binomial import at_least
 from scenario_kit.judge.expectations import chosen, chronic, label, of_class, wanted_label
-from scenario_kit.model import AlertHistory, AlertTimeline, Answer, Value
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
 
 #: Share of the baseline's request rate that the entry must serve.
@@ -23,6 +23,8 @@ ALPHA: Final = 0.01
 _AGAIN: Final = 1.25
 #: An incident that took longer is not waited for as long once more (seconds).
 _LONGEST_AGAIN: Final = 3600.0
+#: Nor is one that has more to fill than it had (seconds).
+_LONGEST_FILLING: Final = 7200.0
 
 
 class Served(Value, frozen=True, kw_only=True):
@@ -57,24 +59,39 @@ def clear_since(history: AlertHistory, expect: Expect) -> float | None:
 
 
 def known(
-    history: AlertHistory, expect: Expect, injected: float, repaired: float, *, benign: bool = False
+    history: AlertHistory,
+    expect: Expect,
+    injected: float,
+    repaired: float,
+    *,
+    benign: bool = False,
+    beside: Sequence[AlertExpectation] = (),
 ) -> list[str]:
     """The labels of alerts that may fire after a repair: chronic ones, and those that the fault raised.
 
     Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
-    ``benign`` passes, whatever class its alerts have.
+    ``benign`` passes, whatever class its alerts have. ``beside`` are the alerts of trouble beside the incident.
     """
     chronic = {label(t) for t in _chronic(history, expect, injected)}
     raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
-    return sorted(chronic | raised)
+    others = {label(t) for e in beside for t in chosen(e, history.timelines)}
+    return sorted(chronic | raised | others)
 
 
-def lingering(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> list[AlertTimeline]:
+def lingering(
+    history: AlertHistory,
+    expect: Expect,
+    injected: float,
+    repaired: float,
+    beside: Sequence[AlertExpectation] = (),
+) -> list[AlertTimeline]:
     """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before.
 
     What fired on through the injection, no fault raised; that nobody declared it is told where it was seen (SK303).
+    ``beside`` are the alerts of trouble beside the incident, which nobody has to repair.
     """
-    expected = (*_promised(history, expect), *_chronic(history, expect, injected))
+    others = [t for e in beside for t in chosen(e, history.timelines)]
+    expected = (*_promised(history, expect), *_chronic(history, expect, injected), *others)
     began = [t for t in history.timelines if any(injected < i.start <= repaired for i in t.firing)]
     return [t for t in began if t.firing_at(history.end) and t not in expected]
 
@@ -85,12 +102,15 @@ def developed(history: AlertHistory, expect: Expect, injected: float, repaired: 
     return max(onsets, default=injected) - injected
 
 
-def again(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
+def again(history: AlertHistory, expect: Expect, injected: float, repaired: float, raised: float = 1.0) -> float:
     """For how many seconds after a repair to wait for an incident that it only put off.
 
-    That is a little longer than the incident took to come, as no two of its onsets are alike, up to an hour.
+    That is a little longer than the incident took to come, as no two of its onsets are alike, up to an hour. ``raised``
+    is the factor by which the repair raised what fills up. Where half of it was taken at rest, four times as much takes
+    seven times as long, which is waited for up to two hours.
     """
-    return min(developed(history, expect, injected, repaired) * _AGAIN, _LONGEST_AGAIN)
+    once = min(developed(history, expect, injected, repaired) * _AGAIN, _LONGEST_AGAIN)
+    return min(once * (2 * raised - 1), max(once, _LONGEST_FILLING))
 
 
 def returned(history: AlertHistory, expect: Expect, cleared: float) -> list[tuple[AlertTimeline, float]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.lint.touched import touches
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
@@ -220,8 +221,24 @@ def _due(alert: AlertExpectation) -> str:
 def counted(case: Case) -> Iterator[Problem]:
     """An alert counts after a fault that does not raise it."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
+    yield from _of_distractors(case, roles)
     for i, alert in enumerate(case.scenario.spec.expect.alerts):
         if alert.alert_class == "MustFire" and alert.after and roles.get(alert.after) == "Distractor":
             message = f"'{alert.name}' counts after '{alert.after}', a Distractor, which raises no alert"
             labelled = [name for name, role in roles.items() if role in LABELLED]
             yield Problem(("spec", "expect", "alerts", i, "after"), message, alert.after, " or ".join(labelled))
+
+
+def _of_distractors(case: Case, roles: Mapping[str, str]) -> Iterator[Problem]:
+    """Alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it does."""
+    if case.app is None or case.objects is None or case.scenario.spec.ground_truth.outcome != "Incident":
+        return
+    for i, alert in enumerate(case.scenario.spec.expect.alerts):
+        fault = case.faults.get(alert.after)
+        if fault is None or roles.get(alert.after) != "Distractor" or alert.alert_class != "MayFire":
+            continue
+        if not alert.on or not touches(fault, case.objects, case.app, alert.on):
+            told = f"on '{alert.on}'" if alert.on else "without `on`"
+            message = f"'{alert.name}' {told} counts after '{alert.after}', a Distractor, which changes no such object"
+            fix = f"write `on: {groupless(fault.target)}`, or leave `after` out"
+            yield Problem(("spec", "expect", "alerts", i), message, alert.on, groupless(fault.target), fix)

@@ -9,7 +9,7 @@ from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
-from scenario_kit.model.chaos import ONE_SHOT, SCHEDULE
+from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE
 from scenario_kit.model.duration import seconds
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.windows import windows
@@ -70,13 +70,13 @@ def _due(within: int | None, known: AlertRule | None) -> int:
 
 
 def _limit(change: Change, fault: Fault) -> _Limit | None:
-    if manifest := change.chaos:
+    manifest = change.chaos or change.create or change.apply or {}
+    if str(manifest.get("apiVersion", "")).partition("/")[0] == GROUP:
         spec = manifest.get("spec") or {}
         text = str(spec.get("duration") or "")
         if manifest.get("kind") == SCHEDULE or spec.get("action") in ONE_SHOT or not text:
             return None
         return _Limit("duration", text, _seconds(text))
-    manifest = change.create or change.apply or {}
     if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
         return None
     spec = manifest.get("spec") or {}

@@ -11,8 +11,8 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import reference_of
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
+from scenario_kit.model.difference import Path, at, meets, paths
 from scenario_kit.render import after
-from scenario_kit.render.differences import Path, keyed, paths
 from scenario_kit.render.objects import pod_labels
 
 #: What an experiment is about, beside the pods; two that differ in one of them do not touch the same thing.
@@ -30,8 +30,7 @@ class Field(NamedTuple):
 
     def meets(self, other: Field) -> bool:
         """Whether writing one of them writes the other, or a part of it."""
-        short = min(len(self.path), len(other.path))
-        return self.of == other.of and self.path[:short] == other.path[:short]
+        return self.of == other.of and meets(self.path, other.path)
 
     def __str__(self) -> str:
         return f"{'.'.join(self.path)} of {self.of}" if self.path else str(self.of)
@@ -127,8 +126,4 @@ def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -
 def changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:
     """The paths of the smallest parts that differ, each with what stands there now; None where nothing does."""
     for path in paths(old, new):
-        value: Any = new
-        for key in path:
-            parts = keyed(value)
-            value = parts.get(key) if parts else None
-        yield path, value
+        yield path, at(new, path)

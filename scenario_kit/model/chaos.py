@@ -11,6 +11,8 @@ GROUP: Final = "chaos-mesh.org"
 SCHEDULE: Final = "Schedule"
 #: Actions that are over once done: nothing lasts, so nothing is recovered or bound to new pods.
 ONE_SHOT: Final = ("pod-kill", "container-kill")
+#: With this annotation the manager recovers an experiment, as it does at the end of its duration.
+PAUSE: Final = "experiment.chaos-mesh.org/pause"
 #: Kinds that keep everything they write out of the app's objects: only their own object, and children of the group,
 #: which no solver reads, tell of them. Read from the manager's source (controllers/), and tested in the lab.
 UNMARKED: Final = (

@@ -47,8 +47,8 @@ TrialOutcome = Literal["Held", "Broken", "Infra"]
 
 
 class Step(Value, frozen=True, kw_only=True):
-    """One step. ``use`` and ``name`` say what a change step executes; of ``Undo``, ``name`` is the object that is put back
-    to what it was before the fault in ``faults``.
+    """One step. ``use`` and ``name`` say what a change step executes; of ``Undo``, ``name`` is the object that
+    is put back to what it was before the fault in ``faults``.
 
     ``faults`` and ``except_`` narrow inject; of expectStillFiring, ``faults`` are those whose alerts are asked about,
     of expectAlerts those that were left out.
@@ -57,7 +57,7 @@ class Step(Value, frozen=True, kw_only=True):
     kind: StepKind
     faults: tuple[str, ...] = ()
     except_: tuple[str, ...] = msgspec.field(name="except", default=())
-    use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault", "Undo", "Sham"] = ""
+    use: Literal["", "Solution", "Decoy", "Cheat", "Fix", "RemoveFault", "Undo", "Wait", "Sham"] = ""
     name: str = ""
     seconds: int | None = None
     forever: bool = False

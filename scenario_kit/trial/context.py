@@ -131,6 +131,8 @@ class Context:
             lasting = self.persistent()
             self.engine.maintain(lasting)
             look = min(until, noise.play(self))
+            if self.virtual and (over := self.engine.expire(self.clock.now())) is not None:
+                look = min(look, over)
             if self.virtual and self.engine.binds(lasting):  # new processes are free of it until somebody looks
                 look = min(look, self.clock.now() + TICK)
             now = self.clock.wait(look)

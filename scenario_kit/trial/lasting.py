@@ -10,14 +10,15 @@ from scenario_kit.changes.fields import RESTARTED
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import Rejected
 from scenario_kit.judge import resolved
-from scenario_kit.judge.expectations import label, of_class
+from scenario_kit.judge.expectations import label, of_class, of_distractors
 from scenario_kit.model import Finding, Object, Severity, Step
 from scenario_kit.model.reference import WORKLOADS, Reference, bare
 from scenario_kit.model.rule import slowest
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.render.objects import spelled
 from scenario_kit.render.readers import readers
-from scenario_kit.trial import rollouts
+from scenario_kit.trial import patience, rollouts
+from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.watch import stretch
 
@@ -47,6 +48,7 @@ def lasts(context: Context, step: Step, index: int, repaired: float) -> list[Fin
         return []
     return (
         _returning(context, step, injected, repaired)
+        or _biting(context, step)
         or _lingering(context, step, injected, repaired)
         or _startable(context, step, index)
     )
@@ -56,7 +58,7 @@ def _returning(context: Context, step: Step, injected: float, repaired: float) -
     """What was only put off comes back in the time that it took to come."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.developed(context.history(), expect, injected, repaired)
-    stretch(context, repaired, resolved.again(context.history(), expect, injected, repaired))
+    stretch(context, repaired, patience.again(context, repaired))
     return [
         Finding(
             code="SK412",
@@ -71,10 +73,37 @@ def _returning(context: Context, step: Step, injected: float, repaired: float) -
     ]
 
 
+def _biting(context: Context, step: Step) -> list[Finding]:
+    """Faults of which everything that proved them is as true as before, although a repair of them is no workaround."""
+    runbook, now = context.runbook, context.clock.now()
+    if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
+        return []
+    findings = []
+    for fault in runbook.faults:
+        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(f"Fault/{fault.name}"):
+            continue
+        results = [answer(context, check, now) for check in context.engine.placed(fault.effect)]
+        if results and all(result.answer == "True" for result in results):
+            findings.append(
+                Finding(
+                    code="SK412",
+                    severity=Severity.ERROR,
+                    message=f"solution '{step.name}' leaves fault '{fault.name}' ({fault.type}) in effect",
+                    observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
+                    expected="at least one of its effect checks no longer true",
+                    why="an incident whose cause goes on is put off, and comes back when there is no more room",
+                    fix="let the solution repair the cause; the type of a fault that can only be worked around "
+                    "says `mitigation: Workaround`",
+                )
+            )
+    return findings
+
+
 def _lingering(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
     """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
     expect = context.runbook.expect
-    if not (left := resolved.lingering(context.history(), expect, injected, repaired)):
+    beside = of_distractors(expect, context.runbook.faults)
+    if not (left := resolved.lingering(context.history(), expect, injected, repaired, beside)):
         return []
     seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
     stretch(context, context.clock.now(), seconds)
@@ -88,7 +117,7 @@ def _lingering(context: Context, step: Step, injected: float, repaired: float) -
             why="an incident of which a part goes on is not over, whether that part was promised or not",
             fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
         )
-        for timeline in resolved.lingering(context.history(), expect, injected, repaired)
+        for timeline in resolved.lingering(context.history(), expect, injected, repaired, beside)
         if timeline.name in {t.name for t in left}
     ]
 

@@ -11,14 +11,16 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import KitError
 from scenario_kit.judge import guards, resolved
 from scenario_kit.judge.cheating import code_of
+from scenario_kit.judge.expectations import of_distractors
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
-from scenario_kit.model.reference import groupless
+from scenario_kit.model.reference import bare, groupless
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.observe import signs
 from scenario_kit.trial import lasting, noise
 from scenario_kit.trial.context import TRAFFIC_WINDOW, Baseline, Context
+from scenario_kit.trial.intact import intact
 from scenario_kit.trial.signs import pods
 from scenario_kit.trial.watch import next_look, pass_time, served_between, stretch
 
@@ -28,7 +30,7 @@ _LONGEST_TRAFFIC: Final = 900
 _ENDING: Final = ("Job", "Pod")
 #: Kinds whose objects are what they hold.
 _HOLDING: Final = ("ConfigMap", "Secret")
-_CODES: Final = {"Solution": "SK411", "Fix": "SK401"}
+_CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": "SK435"}
 
 
 def resolution(context: Context, since: float) -> Resolution:
@@ -36,13 +38,14 @@ def resolution(context: Context, since: float) -> Resolution:
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
-    known = resolved.known(history, expect, context.injected_at() or since, since, benign=benign)
+    beside = of_distractors(expect, context.runbook.faults)
+    known = resolved.known(history, expect, context.injected_at() or since, since, benign=benign, beside=beside)
     parts = [
         resolved.alerts_clear(history, expect, known, context.runbook.windows.clear),
         _guards(context),
     ]
     if all(p.answer == "True" for p in parts):
-        parts += [_complete(context), _traffic(context, history, since)]
+        parts += [_complete(context), intact(context), _traffic(context, history, since)]
     return resolved.combine(parts)
 
 
@@ -71,7 +74,14 @@ def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
     entries = [e for r in _spared(context) for e in r.entries if e.prior and e.after]
     changed = {(g.kind, g.name): g for e in entries for g in guards.baseline([e.after or {}], context.runbook.app)}
-    return tuple(_without(g, changed.get((g.kind, g.name), g)) for g in known)
+    owed = (_without(g, changed.get((g.kind, g.name), g)) for g in known)
+    ill = {bare(e.on) for e in of_distractors(context.runbook.expect, context.runbook.faults)}
+    return tuple(_unready(g) if (g.kind, g.name) in ill else g for g in owed)
+
+
+def _unready(guard: Guarded) -> Guarded:
+    """The guard of what is in trouble of its own: none of its pods has to be ready."""
+    return structs.replace(guard, replicas=0)
 
 
 def _without(guard: Guarded, now: Guarded) -> Guarded:
@@ -156,15 +166,21 @@ def _unresolved(context: Context, step: Step, answer: Resolution, start: float, 
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
         "Fix": f"fixing only what is labelled ({step.name}) does not resolve the incident",
+        "Cheat": "the fault is said to end with its pods, and outlasts a restart of every workload",
+        "Wait": f"fault '{step.name}' is said to end by itself, and does not",
         "RemoveFault": f"the incident outlives the fault: removing {step.name} does not resolve it",
     }.get(step.use, "the incident is not resolved")
     why = {
         "Solution": "a documented fix must be the fix",
         "Fix": "then what is labelled is not the cause, or not all of it",
+        **dict.fromkeys(("Cheat", "Wait"), "cheats and checks that the claim rules out are not tried"),
     }.get(step.use, "")
     fix = {
         "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
         "Fix": "label the object whose repair clears the alerts",
+        **dict.fromkeys(
+            ("Cheat", "Wait"), "say in the fault type how long it lasts (`persistence: Object` or `Workload`)"
+        ),
     }.get(step.use, "")
     if context.runbook.outcome == "Benign":
         subject = "the scenario is Benign, but it does not pass by itself"

@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
-from scenario_kit.trial import deploy, inject, leaks, procedures, resolve, roles, watch
+from scenario_kit.trial import deploy, expiry, inject, leaks, procedures, resolve, roles, watch
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
@@ -135,6 +135,7 @@ def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[fl
     for attempt in range(_ATTEMPTS):
         try:
             findings, checks = execute(context, step, index, running.started_at)
+            findings = expiry.unless_over(context, step, findings)
             broken = any(f.severity == Severity.ERROR for f in findings)
             if broken:
                 _clear_of_trouble(context, message or _earlier(status))

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
-from scenario_kit.judge import alerts, healthy, resolved, silence
-from scenario_kit.judge.expectations import of_faults
+from scenario_kit.judge import alerts, healthy, silence
+from scenario_kit.judge.expectations import of_distractors, of_faults
 from scenario_kit.judge.explained import explained, unexplained
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
@@ -17,7 +17,7 @@ from scenario_kit.model.rule import DEADLINE_SLACK, alert_deadline, slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.observe.placement import placement
-from scenario_kit.trial import noise, signs
+from scenario_kit.trial import noise, patience, signs
 from scenario_kit.trial.checks import await_checks, proven_gone
 from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Baseline, Context
 from scenario_kit.trial.passages import passages
@@ -51,7 +51,8 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     end = stretch(context, start, step.seconds or context.runbook.windows.quiet)
     history, expect = context.history(), context.runbook.expect
     if made:
-        return healthy.control(history, expect, context.injected_at() or start, end, harmless=made)
+        since, own = context.injected_at() or start, of_distractors(expect, map(context.runbook.fault, made))
+        return healthy.control(history, expect, since, end, harmless=made, own=own)
     if step.use == "Sham":
         return healthy.control(history, expect, start, end, sham=True)
     served = served_between(context, max(start, end - TRAFFIC_WINDOW), end)
@@ -254,7 +255,7 @@ def expect_still_firing(context: Context, step: Step, start: float) -> list[Find
             return [_unlabelled(context, step, each) for each in found]
         return found or alerts.left_firing(history, runbook.expect, since, step.faults)
 
-    again = resolved.again(context.history(), runbook.expect, context.injected_at() or start, start)
+    again = patience.again(context, start)
     if (found := cleared(end)) and not step.seconds and start + again > end:
         stretch(context, start, again)
         found = cleared(end)

@@ -8,7 +8,7 @@ from scenario_kit.campaign.cheats import STARTS, cheats, starts, with_cheats
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.judge.cheating import CODES, REVERT, code_of
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Reference
+from scenario_kit.model import Change, Procedure, Reference, Solution
 from scenario_kit.render import resolve
 
 CATALOG = Catalog()
@@ -72,6 +72,10 @@ def test_a_fault_that_ends_with_its_pods_is_not_cheated_by_a_restart():
 def test_only_a_cause_that_ends_with_its_pods_makes_restarts_a_repair(wrong_port, role, tried):
     over = msgspec.structs.replace(wrong_port.faults[0], name="over", persistence="OneShot", role=role)
     book = msgspec.structs.replace(wrong_port, faults=(*wrong_port.faults, over))
+    assert "restart-everything" in by_name(book)  # nothing says that somebody restarts something
+    change = Change.from_json({"restart": {"target": "Deployment/ad"}})
+    restart = Procedure(use="Solution", name="again", solution=Solution(name="again", changes=(change,)))
+    book = msgspec.structs.replace(book, procedures=(*book.procedures, restart))
     assert ("restart-everything" in by_name(book)) is tried
 
 

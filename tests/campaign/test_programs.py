@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, TRY, causes, named, trials
+from scenario_kit.campaign.endings import with_restart
 from scenario_kit.campaign.plans import namespace, trial_name
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import UsageError
@@ -48,7 +49,7 @@ def test_every_program_cleans_up_and_every_procedure_exists(runbook):
             elif step.kind == "change" and step.use == "Undo":
                 assert runbook.fault(step.faults[0]).changes
             elif step.kind == "change":
-                assert runbook.procedure(step.use, step.name).solution.changes
+                assert with_restart(runbook).procedure(step.use, step.name).solution.changes
 
 
 def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):

@@ -220,3 +220,26 @@ def test_a_schedule_says_where_it_looks(engine, cluster):
     del manifest["spec"]["networkChaos"]["selector"]["namespaces"]
     do(engine, manifest)
     assert cluster.get(SCHEDULE)["spec"]["networkChaos"]["selector"]["namespaces"] == [NS]
+
+
+def test_an_experiment_ends_after_its_duration_in_the_time_of_the_trial(cluster, engine):
+    short = partition()
+    short["spec"]["duration"] = "2m"
+    do(engine, short)
+    assert engine.expire(60.0) == 120.0
+    assert "annotations" not in cluster.get(LIVE)["metadata"]
+    assert engine.expire(120.0) is None
+    assert cluster.get(LIVE)["metadata"]["annotations"] == {"experiment.chaos-mesh.org/pause": "true"}
+    run(cluster, "web-2", "web")
+    assert not engine.binds(["Fault/main"])
+    assert engine.maintain(["Fault/main"]) == 0
+    assert engine.undo_all() == []
+    assert cluster.get(LIVE) is None
+
+
+@pytest.mark.parametrize("spec", [{}, {"duration": "soon"}, {"duration": "1m", "action": "pod-kill"}])
+def test_what_has_no_duration_lasts(engine, spec):
+    manifest = partition()
+    manifest["spec"] |= spec
+    do(engine, manifest)
+    assert engine.expire(1e9) is None

@@ -12,6 +12,27 @@ from scenario_kit.model.scenario import BackgroundAlert, Expect
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/frontend"),))
 
 
+def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
+    own = AlertExpectation(name="Loops", on="Deployment/email", alert_class="MayFire", after="old")
+    loops = AlertTimeline(
+        name="Loops", entity="Deployment/email", firing=(Interval(start=150.0, end=200.0), Interval(start=400.0))
+    )
+    history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
+    expect = Expect(alerts=(own,))
+    assert resolved.known(history, expect, 300.0, 350.0) == []
+    assert resolved.known(history, expect, 300.0, 350.0, beside=[own]) == ["Loops on Deployment/email"]
+    assert resolved.lingering(history, expect, 100.0, 800.0) == [loops]
+    assert resolved.lingering(history, expect, 100.0, 800.0, [own]) == []
+
+
+@pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
+def test_more_to_fill_takes_longer(raised, seconds):
+    must = AlertExpectation(name="Loops", on="Deployment/email")
+    loops = AlertTimeline(name="Loops", entity="Deployment/email", firing=(Interval(start=500.0),))
+    history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
+    assert resolved.again(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
+
+
 def history(*firing, end=2000.0, gaps=(), name="Errors"):
     timeline = AlertTimeline(
         name=name, entity="Deployment/frontend", firing=tuple(Interval(start=a, end=b) for a, b in firing)

@@ -97,6 +97,20 @@ def twice_solved(spec: Spec) -> None:
     spec["solutions"].append({**spec["solutions"][0], "name": "again"})
 
 
+def breaks_elsewhere(spec: Spec) -> None:
+    spec["solutions"][0]["changes"].append({"setFlag": {"flag": "paymentFailure", "variant": "100%"}})
+
+
+def masking(fault: dict[str, Any]) -> dict[str, Any]:
+    """The fault, which notes something at its target and calls that its cause; to repair it gives more memory."""
+    note = {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
+    memory = {"name": "cart", "resources": {"limits": {"memory": "200Mi"}}}
+    more = {"spec": {"template": {"spec": {"containers": [memory]}}}}
+    fix = [{"patch": {"target": "{{ target }}", "type": "Strategic", "patch": more}}]
+    entities = [fault["entities"][0], {"ref": "{{ target }}", "role": "Cause", "fix": fix}]
+    return {**fault, "changes": [*fault["changes"], note], "entities": entities}
+
+
 def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: part for name, part in document.items() if name not in names}
 
@@ -113,11 +127,14 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK413": only_removed,
     "SK414": unrepairable,
     "SK417": twice_solved,
+    "SK434": breaks_elsewhere,
 }
 #: Faults of a scenario's own, each wrong in one way that the scenario shows.
 FAULTS: dict[str, dict[str, Any]] = {
     "SK128": own_fault(duration="55s"),
     "SK129": without(own_fault(), "undone"),
+    "SK428": masking(own_fault()),
+    "SK435": {**own_fault(), "persistence": "SelfHeals"},
 }
 
 

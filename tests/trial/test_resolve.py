@@ -6,11 +6,12 @@ import msgspec
 import pytest
 
 from scenario_kit.judge.guards import Guarded, baseline
-from scenario_kit.model import Change, Fault, Step
+from scenario_kit.model import Change, Fault, Finding, Severity, Step
 from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
 from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.expiry import unless_over
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import expect_cleared, resolution
 from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
@@ -158,3 +159,50 @@ def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told, 
     (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
     assert found.observed == f"Errors on Deployment/web fires after 600 s{told}"
     assert ("a repair of its own" in found.fix) == bool(told)
+
+
+def writing(name, value):
+    return Change.from_json(
+        {"patch": {"target": f"ConfigMap/{name}", "type": "Merge", "patch": {"data": {"k": value}}}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("repair", "reasons"),
+    [
+        ([writing("a", "good")], []),
+        ([writing("a", "fair")], []),  # another value where the fault wrote
+        ([writing("a", "good"), writing("b", "bad")], ["ConfigMap/b: data.k is bad, its baseline is good"]),
+    ],
+)
+def test_a_repair_leaves_alone_what_no_fault_changed(repair, reasons):
+    trial = Trial(fault("a"))
+    context = trial.context
+    context.runbook = msgspec.structs.replace(context.runbook, objects=(config("a"), config("b")))
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    trial.cluster.create(config("b"))
+    context.save_baseline(Baseline(namespace_uid=context.identity()))
+    for position, change in enumerate(repair):
+        context.engine.do(change, ordinal=70000 + position, group="Solution/s")
+    assert [r for r in resolution(context, INJECTED).reasons if "baseline" in r] == reasons
+
+
+@pytest.mark.parametrize(
+    ("kind", "use", "found", "expected"),
+    [
+        ("expectCleared", "Solution", [], ["SK305"]),
+        ("expectCleared", "Wait", [], []),
+        ("expectStillFiring", "Decoy", [], []),
+        ("expectStillFiring", "Decoy", ["SK431"], ["SK305"]),
+        ("expectUnresolved", "Cheat", ["SK422"], ["SK305"]),
+        ("hold", "", [], []),
+        ("expectAlerts", "", ["SK322"], ["SK322"]),
+    ],
+)
+def test_what_ended_by_itself_was_repaired_by_nobody(monkeypatch, kind, use, found, expected):
+    trial = Trial(fault("a"))
+    given = [Finding(code=code, severity=Severity.ERROR, message="x") for code in found]
+    step = Step(kind=kind, use=use, name="a")
+    assert [f.code for f in unless_over(trial.context, step, given)] == found
+    monkeypatch.setattr(type(trial.context.engine), "expired", lambda *_: True)
+    assert [f.code for f in unless_over(trial.context, step, given)] == expected

@@ -19,6 +19,9 @@ class Bound:
         self.looks += 1
         return 0
 
+    def expire(self, now):
+        return None
+
     def binds(self, groups):
         return self.bound
 

@@ -238,6 +238,22 @@ def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet,
     assert trial.clock.now() == pytest.approx(until, abs=60)
 
 
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ({"on": "Deployment/ad", "after": "d"}, []),
+        ({"on": "Deployment/web", "after": "d"}, ["SK307"]),  # somewhere else
+        ({"after": "d"}, ["SK307"]),  # anywhere
+        ({"on": "Deployment/ad"}, ["SK307"]),  # of whatever
+    ],
+)
+def test_a_distractor_raises_only_the_alerts_that_are_declared_as_its_own(declared, expected):
+    alert = AlertExpectation(name="Latency", alert_class="MayFire", **declared)
+    steps = (*PROGRAM[:3], Step(kind="expectQuiet", seconds=300))
+    trial = Trial(fault("d", "Distractor"), firing=OTHER, alerts=(ERRORS, alert), steps=steps)
+    assert codes(expect_quiet(trial.context, steps[3], 3, INJECTED)) == expected
+
+
 def test_a_control_with_distractors_leaves_the_baseline_alone():
     trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], Step(kind="expectQuiet")))
     trial.context.save_baseline(Baseline(namespace_uid="u"))

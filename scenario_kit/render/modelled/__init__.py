@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.render.differences import paths
+from scenario_kit.model.difference import paths
 from scenario_kit.render.effect import after
 from scenario_kit.render.modelled.registered import UNKNOWN, register
 from scenario_kit.render.objects import position, spelled

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from scenario_kit.lab.server.kinds import CHILD_KINDS
 from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos import ONE_SHOT
+from scenario_kit.model.chaos import ONE_SHOT, PAUSE
 from scenario_kit.model.chaos_reach import namespaces
 
 #: A failure counts as lasting once nothing has changed for this long (wall clock): the manager retries from 5 ms on,
@@ -20,7 +20,6 @@ _FINAL_SECONDS = 1.0
 #: The manager says in an event that it has selected nothing. Should that get lost, its silence is an answer after this
 #: long (wall clock): the API server lets the first child of a kind that was just installed wait for two seconds.
 _SILENT_SECONDS = 10.0
-_PAUSE = "experiment.chaos-mesh.org/pause"
 
 
 def experiments(facts: Facts) -> Iterator[Reason]:
@@ -51,7 +50,7 @@ def _experiment(obj: Object, facts: Facts) -> str:
     status = obj.get("status") or {}
     records = (status.get("experiment") or {}).get("containerRecords") or []
     deleted = "deletionTimestamp" in obj["metadata"]
-    stop = deleted or (obj["metadata"].get("annotations") or {}).get(_PAUSE) == "true"
+    stop = deleted or (obj["metadata"].get("annotations") or {}).get(PAUSE) == "true"
     if (obj.get("spec") or {}).get("action") in ONE_SHOT:
         stop = False
     if not records:

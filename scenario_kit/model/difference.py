@@ -1,4 +1,4 @@
-"""Where two documents differ, by path; entries of lists go by their names where they have some."""
+"""Where two documents differ: the paths of the smallest parts; entries of a list go by their names. Pure."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ Path = tuple[str, ...]
 
 
 def paths(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of the smallest parts that differ."""
+    """The paths of the smallest parts that differ; entries of a list go by their names where they have some."""
     if old == new:
         return
-    one, other = keyed(old), keyed(new)
+    one, other = parts(old), parts(new)
     if one is None or other is None or (not one and not other):
         yield path
         return
     for key in {**one, **other}:
         if key not in one or key not in other:
             whole = one.get(key, other.get(key))
-            inner = keyed(whole)
+            inner = parts(whole)
             yield from (paths(type(whole)(), whole, (*path, key)) if inner else iter([(*path, key)]))
         else:
             yield from paths(one[key], other[key], (*path, key))
 
 
-def keyed(value: Any) -> Mapping[str, Any] | None:
+def parts(value: Any) -> Mapping[str, Any] | None:
     """The parts of a value by key; None where it is one part."""
     if isinstance(value, Mapping):
         return value
@@ -35,3 +35,17 @@ def keyed(value: Any) -> Mapping[str, Any] | None:
     if None not in names and len(set(names)) == len(names):
         return {str(name): item for name, item in zip(names, value, strict=True)}
     return {str(i): item for i, item in enumerate(value)}
+
+
+def at(value: Any, path: Path) -> Any:
+    """What stands at a path; None where nothing does."""
+    for key in path:
+        inner = parts(value)
+        value = inner.get(key) if inner else None
+    return value
+
+
+def meets(one: Path, other: Path) -> bool:
+    """Whether writing at one of the paths writes at the other, or at a part of it."""
+    short = min(len(one), len(other))
+    return one[:short] == other[:short]

@@ -1,0 +1,36 @@
+"""What a fault says of its own end: which claims are tried, and how."""
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import QUICK, trials
+from scenario_kit.model import Change
+
+COMMAND = (Change.from_json({"run": {"client": "psql", "command": ["REVOKE"]}}),)
+
+
+@pytest.mark.parametrize(
+    ("persistence", "changes", "role", "tried"),
+    [
+        ("Object", (), "Cause", []),
+        ("Workload", (), "Cause", []),
+        ("Pod", (), "Cause", ["Cheat"]),
+        ("OneShot", (), "Cause", []),  # over at once, which lint sees
+        ("OneShot", COMMAND, "Cause", ["Cheat"]),
+        ("Expires", (), "Cause", ["Wait"]),
+        ("SelfHeals", (), "Cause", ["Wait"]),
+        ("SelfHeals", (), "Sustaining", ["Wait"]),
+        ("SelfHeals", (), "Trigger", []),
+        ("Pod", (), "Distractor", []),
+    ],
+)
+def test_who_says_that_a_fault_ends_has_to_show_it(fault, runbook_of, persistence, changes, role, tried):
+    one = msgspec.structs.replace(fault("a", role=role), persistence=persistence, changes=changes)
+    runbook = runbook_of(one, fault("b"))
+    found = [t for t in trials(QUICK, runbook, 1) if t.purpose.startswith("ending")]
+    assert [s.use for t in found for s in t.steps if s.kind == "expectCleared"] == tried
+    assert all(("Fix", "b:0") in [(s.use, s.name) for s in t.steps] for t in found)
+    benign = msgspec.structs.replace(
+        runbook, ground_truth=msgspec.structs.replace(runbook.ground_truth, outcome="Benign")
+    )
+    assert not [t for t in trials(QUICK, benign, 1) if t.purpose.startswith("ending")]

@@ -1,0 +1,75 @@
+"""What a fault says of its own end: which of its changes could end in that way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lint.test_truth_rules import found, scenario
+from tests.lint.truth_violations import experiment, own_fault
+
+PATCH = {"patch": {"target": "{{ target }}", "type": "Merge", "patch": {"metadata": {"annotations": {"note": "x"}}}}}
+RESTART = {"restart": {"target": "Deployment/ad"}}
+KILL: dict[str, Any] = {"action": "pod-kill", "gracePeriod": 0}
+
+
+def job(**spec: Any) -> dict[str, Any]:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "registry.k8s.io/pause:3.10"}]}
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "batch"}}
+    return {"create": {**body, "spec": {"template": {"spec": pod}, **spec}}}
+
+
+@pytest.mark.parametrize(
+    ("on", "expected"),
+    [("Deployment/ad", []), ("Deployment/email", ["SK410"]), (None, ["SK410"])],
+    ids=["its own object", "another one", "anywhere"],
+)
+def test_a_distractor_may_raise_alerts_of_its_own(on: str | None, expected: list[str], tmp_path: Path) -> None:
+    def trouble(spec: dict[str, Any]) -> None:
+        spec["faults"].append(
+            {"name": "old", "type": "container-command-not-found", "target": "Deployment/ad", "role": "Distractor"}
+        )
+        alert = {"name": "KubePodCrashLooping", "class": "MayFire", "after": "old"}
+        spec["expect"]["alerts"].append(alert if on is None else {**alert, "on": on})
+
+    assert [f.code for f in found(scenario(trouble, tmp_path)) if f.code == "SK410"] == expected
+
+
+@pytest.mark.parametrize(
+    ("persistence", "changes", "true"),
+    [
+        ("SelfHeals", [experiment()], False),
+        ("SelfHeals", [PATCH], False),
+        ("SelfHeals", [experiment(**KILL)], True),
+        ("SelfHeals", [experiment(**KILL), PATCH], False),
+        ("SelfHeals", [{"scale": {"target": "{{ target }}", "replicas": 0}}], False),
+        ("SelfHeals", [{"delete": {"target": "Service/cart"}}], False),
+        ("OneShot", [experiment(**KILL), RESTART], True),
+        ("OneShot", [experiment()], False),
+        ("OneShot", [PATCH], False),
+        ("Pod", [experiment()], True),
+        ("Pod", [PATCH], False),
+        ("Pod", [{"setFlag": {"flag": "cartFailure", "variant": "on"}}], False),
+        ("Expires", [experiment(duration="1h")], True),
+        ("Expires", [experiment()], False),
+        ("Expires", [experiment(duration="1h"), PATCH], False),
+        ("Expires", [job(activeDeadlineSeconds=3600)], True),
+        ("Expires", [job()], False),
+        ("Object", [PATCH], True),
+        ("Workload", [experiment()], True),
+    ],
+)
+def test_what_a_fault_says_of_its_end_can_be_true(
+    persistence: str, changes: list[dict[str, Any]], true: bool, tmp_path: Path
+) -> None:
+    fault = own_fault()
+    first = changes[0].get("chaos")
+    if first is not None:
+        first["metadata"]["name"] = "{{ neutral('pod') }}"
+    fault |= {"persistence": persistence, "changes": changes}
+    path = scenario(lambda s: None, tmp_path, fault)
+    beside = path.parent / "faults" / "own" / "fault.yaml"
+    for file in (path, beside):
+        assert ("SK435" not in {f.code for f in found(file)}) is true

@@ -122,7 +122,7 @@ def _selected(
 ) -> Iterator[str]:
     """Services that lead to other workloads than before, although no fault changed selector or labels."""
     for name in (n for n in before if n[0] == "Service" and n in now):
-        was, is_ = _workloads(before[name], before), _workloads(now[name], now)
+        was, is_ = selected(before[name], before.values()), selected(now[name], now.values())
         for workload in sorted(was ^ is_):
             labels = ("spec", "template", "metadata", "labels")
             own = any(meets(path, ("spec", "selector")) for path in spared.get(name, []))
@@ -132,13 +132,14 @@ def _selected(
                 yield f"Service/{name[1]} {says} the pods of {'/'.join(workload)}"
 
 
-def _workloads(service: Object, objects: Mapping[Name, Object]) -> set[Name]:
+def selected(service: Object, objects: Iterable[Object]) -> set[Name]:
+    """The workloads whose pods a Service selects."""
     selector = (service.get("spec") or {}).get("selector") or {}
     home = service["metadata"].get("namespace")
     return {
-        name
-        for name, obj in objects.items()
-        if name[0] in WORKLOADS and selector and obj["metadata"].get("namespace") == home
+        _name(obj)
+        for obj in objects
+        if obj["kind"] in WORKLOADS and selector and obj["metadata"].get("namespace") == home
         and selector.items() <= (at(obj, ("spec", "template", "metadata", "labels")) or {}).items()
     }  # fmt: skip
 

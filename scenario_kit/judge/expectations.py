@@ -52,6 +52,15 @@ def of_distractors(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpecta
     return [e for e in of_class(expect, "MayFire") if e.on and e.after in names]
 
 
+def beside(own: Iterable[AlertExpectation], expect: Expect, timeline: AlertTimeline) -> bool:
+    """Whether an alert belongs to trouble beside the incident: it is on an object of which ``own`` says so.
+
+    What the incident promises, or rules out, is its own wherever it fires.
+    """
+    promised = any(matches(e, timeline) for e in expect.alerts if e.alert_class != "MayFire")
+    return not promised and any(same_entity(e.on, timeline.entity) for e in own)
+
+
 def of_class(expect: Expect, alert_class: str) -> list[AlertExpectation]:
     """Expectations of one class."""
     return [e for e in expect.alerts if e.alert_class == alert_class]

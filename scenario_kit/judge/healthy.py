@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from scenario_kit.judge.expectations import (
     background,
+    beside,
     chosen,
     chronic,
     firing,
@@ -103,7 +104,7 @@ def control(
         )
         for timeline in firing(history, start, end)
         if not (chronic(history, expect, timeline, start) if made or sham else background(expect, timeline))
-        and not any(matches(e, timeline) for e in own)
+        and not beside(own, expect, timeline)
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.judge.binomial import at_least
-from scenario_kit.judge.expectations import chosen, chronic, label, of_class, wanted_label
+from scenario_kit.judge.expectations import beside, chosen, chronic, label, of_class, wanted_label
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, Value
 from scenario_kit.model.scenario import Expect
 
@@ -65,16 +65,16 @@ def known(
     repaired: float,
     *,
     benign: bool = False,
-    beside: Sequence[AlertExpectation] = (),
+    own: Sequence[AlertExpectation] = (),
 ) -> list[str]:
     """The labels of alerts that may fire after a repair: chronic ones, and those that the fault raised.
 
     Chronic is only what fired before the fault, too: else any damage that a repair does could be declared away. What is
-    ``benign`` passes, whatever class its alerts have. ``beside`` are the alerts of trouble beside the incident.
+    ``benign`` passes, whatever class its alerts have. ``own`` are alerts of trouble beside the incident.
     """
     chronic = {label(t) for t in _chronic(history, expect, injected)}
     raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
-    others = {label(t) for e in beside for t in chosen(e, history.timelines)}
+    others = {label(t) for t in history.timelines if beside(own, expect, t)}
     return sorted(chronic | raised | others)
 
 
@@ -83,14 +83,14 @@ def lingering(
     expect: Expect,
     injected: float,
     repaired: float,
-    beside: Sequence[AlertExpectation] = (),
+    own: Sequence[AlertExpectation] = (),
 ) -> list[AlertTimeline]:
     """Alerts that the fault raised, that no expectation demands, and that fire still. What is chronic fired before.
 
     What fired on through the injection, no fault raised; that nobody declared it is told where it was seen (SK303).
-    ``beside`` are the alerts of trouble beside the incident, which nobody has to repair.
+    ``own`` are alerts of trouble beside the incident, which nobody has to repair.
     """
-    others = [t for e in beside for t in chosen(e, history.timelines)]
+    others = [t for t in history.timelines if beside(own, expect, t)]
     expected = (*_promised(history, expect), *_chronic(history, expect, injected), *others)
     began = [t for t in history.timelines if any(injected < i.start <= repaired for i in t.firing)]
     return [t for t in began if t.firing_at(history.end) and t not in expected]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scenario_kit.judge.altered import Write, altered
+from scenario_kit.judge.altered import Write, altered, selected
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, also, rule
@@ -13,6 +13,9 @@ from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.difference import at, paths
 from scenario_kit.model.involved import involved
 from scenario_kit.model.reference import bare
+
+#: So many differences are told one by one.
+_TOLD = 3
 
 
 @rule(
@@ -31,8 +34,10 @@ def collateral(case: Case) -> Iterator[Problem]:
     broken = staged((), case.app, case.objects, changes).after
     parts = involved(case.faults.values(), spec.expect, spec.ground_truth.propagation)
     for i, solution in enumerate(spec.solutions):
-        for told in _altered(case.app, case.objects, broken, solution.changes, parts):
-            yield Problem(("spec", "solutions", i, "changes"), f"solution '{solution.name}' also changes {told}")
+        told = _altered(case.app, case.objects, broken, solution.changes, parts)
+        if told and not _deselects(case.app, case.objects, broken, solution.changes):
+            message = f"solution '{solution.name}' also changes {'; '.join(told[:_TOLD])}"
+            yield Problem(("spec", "solutions", i, "changes"), message, expected="the healthy app, but for the faults")
 
 
 @also("SK434", "Fault")
@@ -58,6 +63,16 @@ def _altered(
     """What differs from the app as it was once a solution is carried out, and was not changed by a fault."""
     now = staged((), app, tuple(broken), changes).after
     return altered(app, before, now, _writes(before, broken), set(parts))
+
+
+def _deselects(app: App, before: Sequence[Object], broken: Sequence[Object], changes: Sequence[Change]) -> bool:
+    """Whether a Service selects nothing any more, which SK111 tells."""
+    now = staged((), app, tuple(broken), changes).after
+    served, left = (
+        {o["metadata"]["name"] for o in objects if o["kind"] == "Service" and selected(o, objects)}
+        for objects in (before, now)
+    )
+    return not served <= left
 
 
 def _writes(before: Iterable[Object], broken: Iterable[Object]) -> Iterator[Write]:

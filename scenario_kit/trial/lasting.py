@@ -102,8 +102,8 @@ def _biting(context: Context, step: Step) -> list[Finding]:
 def _lingering(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
     """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
     expect = context.runbook.expect
-    beside = of_distractors(expect, context.runbook.faults)
-    if not (left := resolved.lingering(context.history(), expect, injected, repaired, beside)):
+    own = of_distractors(expect, context.runbook.faults)
+    if not (left := resolved.lingering(context.history(), expect, injected, repaired, own)):
         return []
     seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
     stretch(context, context.clock.now(), seconds)
@@ -117,7 +117,7 @@ def _lingering(context: Context, step: Step, injected: float, repaired: float) -
             why="an incident of which a part goes on is not over, whether that part was promised or not",
             fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
         )
-        for timeline in resolved.lingering(context.history(), expect, injected, repaired, beside)
+        for timeline in resolved.lingering(context.history(), expect, injected, repaired, own)
         if timeline.name in {t.name for t in left}
     ]
 

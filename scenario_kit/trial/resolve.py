@@ -38,8 +38,8 @@ def resolution(context: Context, since: float) -> Resolution:
     history = context.history()
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
-    beside = of_distractors(expect, context.runbook.faults)
-    known = resolved.known(history, expect, context.injected_at() or since, since, benign=benign, beside=beside)
+    own = of_distractors(expect, context.runbook.faults)
+    known = resolved.known(history, expect, context.injected_at() or since, since, benign=benign, own=own)
     parts = [
         resolved.alerts_clear(history, expect, known, context.runbook.windows.clear),
         _guards(context),

@@ -16,7 +16,7 @@ from tests.defects.tried_labels import inherited, one_cause
 
 @kind("SK402", stage="Trial", first=("label-artefact",))
 def cause_called_an_artefact(subject: Subject) -> Iterator[Defect]:
-    """The fault calls what it breaks an artefact, and blames a Service that it annotates, with a workaround as repair."""
+    """The fault calls what it breaks an artefact, and blames a Service with a workaround as repair."""
     one_cause(subject)
     use = subject.spec.faults[0]
     needs(use.type == "deployment-scaled-to-zero", "no other workload could stand in for what is broken")

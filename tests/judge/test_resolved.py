@@ -20,7 +20,7 @@ def test_trouble_beside_the_incident_is_not_new_and_need_not_end():
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     expect = Expect(alerts=(own,))
     assert resolved.known(history, expect, 300.0, 350.0) == []
-    assert resolved.known(history, expect, 300.0, 350.0, beside=[own]) == ["Loops on Deployment/email"]
+    assert resolved.known(history, expect, 300.0, 350.0, own=[own]) == ["Loops on Deployment/email"]
     assert resolved.lingering(history, expect, 100.0, 800.0) == [loops]
     assert resolved.lingering(history, expect, 100.0, 800.0, [own]) == []
 

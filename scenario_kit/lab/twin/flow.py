@@ -345,12 +345,22 @@ class Flow:
                 took = np.minimum(took, dials)
                 self._recorder.complain(calls, "dropped", at + took)
             failed = np.isfinite(took)
-            return Result(took, failed) if dials else self._give_up(calls, took, failed)
+            if dials:
+                return Result(took, failed)
+            if lane.target is None and lane.outcome == "dropped":
+                self._say_unanswered(calls, took)
+            return self._give_up(calls, took, failed)
         took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.one_by_one:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
+
+    def _say_unanswered(self, calls: Calls, took: Floats) -> None:
+        """What callers say of a connection that did not come about, where they had not given up before."""
+        limit = calls.node.step.patience_seconds or timeout(self._edges[calls.node.edge], calls.caller)
+        said = took <= limit if limit else np.isfinite(took)
+        self._recorder.complain(calls, "dropped", (calls.at + took)[said])
 
     def _give_up(self, calls: Calls, took: Floats, failed: Flags) -> Result:
         """What the caller leaves once its patience or its deadline is over."""

@@ -1,0 +1,60 @@
+"""A dial that nobody answers: callers say so in the words of their clients, as they do of one that is refused."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+NOBODY = "10.99.0.9:9000"
+
+
+def gate_of(dialect: str, seconds: float) -> Little:
+    """The application with a gate of that language, which gives up calls after so many seconds (0: never)."""
+    twin: dict[str, Any] = copy.deepcopy(tiny.TWIN)
+    twin["components"]["gate"]["dialect"] = dialect
+    edge = next(e for e in twin["edges"] if e["callee"] == "api")
+    edge["timeoutSeconds"] = seconds
+    cluster = Little(tiny.app(**twin), tiny.objects())
+    cluster.run(60)
+    cluster.env("gate", "API_ADDR", NOBODY)
+    cluster.logs.clear()
+    cluster.run(120)
+    return cluster
+
+
+def said_by_gate(cluster: Little) -> set[str]:
+    return {line.text for line in cluster.logs if line.pod.startswith("gate")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        ("go", "transport: Error while dialing: dial tcp 10.99.0.9:9000: i/o timeout"),
+        ("node", "14 UNAVAILABLE: No connection established. Last error: connect ETIMEDOUT 10.99.0.9:9000"),
+        ("python", "StatusCode.UNAVAILABLE"),
+        ("dotnet", 'Status(StatusCode="Unavailable"'),
+        ("java", "io exception: connection timed out: 10.99.0.9/10.99.0.9:9000"),
+        ("rust", "Connection timed out (os error 110)"),
+        ("cpp", "Connection timed out"),
+    ],
+)
+def test_a_channel_that_nobody_answers(dialect: str, words: str) -> None:
+    assert any(words in text for text in said_by_gate(gate_of(dialect, 0)))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        ("go", "context deadline exceeded"),
+        ("node", "DEADLINE_EXCEEDED"),
+        ("python", "Deadline Exceeded"),
+        ("java", "DEADLINE_EXCEEDED"),
+        ("rust", "operation timed out"),
+        ("cpp", "THRIFT_EAGAIN (timed out)"),
+    ],
+)
+def test_a_caller_that_gives_up_before(dialect: str, words: str) -> None:
+    assert any(words in text for text in said_by_gate(gate_of(dialect, 5)))

@@ -57,7 +57,7 @@ def examine() -> list[Check]:
         tools = [_go(), _disk()]
         if not tools[0].fine:  # then it comes first, in the same line
             parts = [part._replace(fix=tools[0].fix) if part.fix == _INSTALL else part for part in parts]
-    return [_system(), _python(), _memory(), _address(), *tools, *parts, *_labs(), _capabilities()]
+    return [_system(), _python(), _memory(), _room(), _address(), *tools, *parts, *_labs(), _capabilities()]
 
 
 def _system() -> Check:
@@ -117,6 +117,15 @@ def _disk() -> Check:
     fine = free > _BUILD_BYTES
     observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {_BUILD_BYTES // _GIBIBYTE}"
     return Check("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
+
+
+def _room() -> Check:
+    """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
+    from scenario_kit.lab import room
+    from scenario_kit.lab.state import home
+
+    found = room.problem(home(), room.TO_START)
+    return Check("disk (to run)", not found, found or f"a lab can be kept in {home()}", room.FIX if found else "")
 
 
 def _memory() -> Check:

@@ -26,6 +26,7 @@ from scenario_kit.lab import (
     nodes,
     platform,
     procfs,
+    room,
     supervisor,
     toolchain,
 )
@@ -75,10 +76,27 @@ def up(
         UsageError: there is no such alert pack, or a lab of that name runs with another number of nodes; nothing was
             changed.
         ToolchainError: a binary is missing and cannot be had.
-        LabError: the lab does not start; the message has the end of the log that tells why. Or one runs that another
-            version of scenario-kit started.
+        LabError: the lab does not start; the message has the end of the log that tells why, or says that the disk has
+            no room. Or one runs that another version of scenario-kit started.
     """
     monitoring.check(packs)
+    try:
+        return _up(name, packs, node_count, reporter, say)
+    except (LabError, OSError) as error:
+        if told := room.explained(error, lab_folder(name)):
+            raise told from error
+        raise
+
+
+def _up(
+    name: str,
+    packs: Sequence[str],
+    node_count: int | None,
+    reporter: toolchain.Reporter | None,
+    say: Callable[[str], None],
+) -> LabState:
+    if not lab_folder(name).exists():
+        room.require(lab_folder(name))
     with _exclusive(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:

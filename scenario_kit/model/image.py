@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
+from typing import Final
 
 
 def normalised(image: str) -> str:
@@ -22,3 +24,25 @@ def like(image: str, pattern: str) -> bool:
     """Whether a glob pattern fits the normalised name of an image, with its digest or without."""
     name = normalised(image)
     return fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
+
+
+#: Repositories of images that people start to look around, and that every registry mirror has.
+_TOOLS: Final = frozenset({
+    "docker.io/alpine/curl", "docker.io/curlimages/curl", "docker.io/infoblox/dnstools", "docker.io/library/alpine",
+    "docker.io/library/bash", "docker.io/library/busybox", "docker.io/library/debian", "docker.io/library/nginx",
+    "docker.io/library/ubuntu", "docker.io/nicolaka/netshoot", "docker.io/praqma/network-multitool",
+    "docker.io/tutum/dnsutils", "docker.io/wbitt/network-multitool", "quay.io/curl/curl",
+    "registry.k8s.io/e2e-test-images/agnhost", "registry.k8s.io/e2e-test-images/jessie-dnsutils",
+})  # fmt: skip
+#: Tags that such images have: versions, and what a distribution calls its own.
+_TAG: Final = re.compile(
+    r"latest|stable|alpine|musl|glibc|uclibc|edge|noble|jammy|bookworm|trixie|slim|minimal|extra"
+    r"|v?\d+(?:\.\d+){0,2}(?:-(?:alpine|musl|glibc|uclibc|slim|perl))?"
+)
+
+
+def is_tool(image: str) -> bool:
+    """Whether it is an image with the usual tools, which pods borrow and people look around with."""
+    name = normalised(image).partition("@")[0]
+    repository, _, tag = name.rpartition(":")
+    return repository in _TOOLS and _TAG.fullmatch(tag) is not None

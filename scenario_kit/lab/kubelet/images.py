@@ -18,7 +18,6 @@ _CPUS = {
     "ppc64le": "ppc64le", "riscv64": "riscv64", "s390x": "s390x",
 }  # fmt: skip
 _ONE_CPU = re.compile(rf"docker\.io/(?P<cpu>{'|'.join(_CPUS)})/(?P<rest>[^/]+)")
-_TOOLS = frozenset({"docker.io/library/busybox:1.36.1", "docker.io/library/busybox:1.37.0"})
 #: Programs that an image with a shell has.
 _USUAL = frozenset({
     "awk", "bash", "cat", "cp", "curl", "dd", "echo", "env", "false", "grep", "httpd", "ls", "nc", "nslookup",
@@ -64,11 +63,6 @@ def image_id(image: str) -> str:
 def is_pause(image: str) -> bool:
     """Whether it is the image of a process that does nothing but hold a pod's place."""
     return normalised(image).rpartition("/")[2].startswith("pause:")
-
-
-def is_tool(image: str) -> bool:
-    """Whether it is one of the images of tools that pods borrow and that every registry mirror has."""
-    return normalised(image) in _TOOLS
 
 
 def for_every_cpu(image: str) -> str:

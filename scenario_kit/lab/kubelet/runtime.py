@@ -9,6 +9,7 @@ from scenario_kit.lab.kubelet import files, images, scripts
 from scenario_kit.lab.kubelet.context import Lookup
 from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
+from scenario_kit.model.image import is_tool
 from scenario_kit.model.process import Exit, InitState, Lag, Start, Stop
 from scenario_kit.model.quantity import number
 
@@ -33,7 +34,7 @@ class WithRuntime:
 
     def image_exists(self, image: str) -> bool:
         """Images of usual tools do, and an image for one CPU does where the image for all does."""
-        return images.is_tool(image) or self._others.image_exists(images.for_every_cpu(image))
+        return is_tool(image) or self._others.image_exists(images.for_every_cpu(image))
 
     def has_program(self, image: str, program: str) -> bool:
         """As the others say."""

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin.looking import look
 from scenario_kit.lab.twin.needs import Needs
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.parameters import Edge, Parameters
@@ -16,7 +17,7 @@ from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.view import View
 from scenario_kit.lab.twin.waiting import script, waits
 from scenario_kit.model.base import Object
-from scenario_kit.model.image import normalised
+from scenario_kit.model.image import is_tool, normalised
 from scenario_kit.model.process import Exit, InitState, LogRecord, Start
 
 _KILLED_AFTER = 1.0
@@ -48,6 +49,10 @@ class Startup:
         process = self._census.born(view, pod, spec, now)
         if self._sessions.concern(spec):
             return self._sessions.start(process, network, now)
+        if not process.component and is_tool(process.image):
+            seen = look(view.within(pod["metadata"].get("namespace", view.namespace)), network, process)
+            if seen is not None:
+                return Start(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
         if process.idle:
             return Start(process.ready_at - now)
         refusal = self._refusal(process)

@@ -1,0 +1,122 @@
+"""Pods that somebody starts to look around see the net as it is from where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model.image import is_tool
+from scenario_kit.model.process import Start
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+
+@pytest.fixture
+def cluster() -> Little:
+    found = Little(tiny.app(), tiny.objects())
+    found.run(60)
+    return found
+
+
+def pod(*words: str, image: str = "busybox", **spec: Any) -> dict[str, Any]:
+    container = {"name": "probe", "image": image, "command": list(words), **spec}
+    metadata = {"name": "probe", "namespace": "shop", "uid": "uid-probe", "labels": {}, "annotations": {"workload": ""}}
+    return {
+        "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "node-0", "containers": [container]},
+        "status": {"phase": "Pending", "podIP": "10.244.9.9"},
+    }  # fmt: skip
+
+
+def run(cluster: Little, *words: str, **more: Any) -> Start:
+    one = pod(*words, **more)
+    cluster.kinds["Pod"]["probe"] = one
+    cluster.version += 1
+    cluster.twin.observe(cluster.view())
+    return cluster.twin.start(one, "probe", cluster.now)
+
+
+def told(start: Start) -> tuple[int, str]:
+    assert start.exit is not None
+    return start.exit.code, "\n".join(start.lines)
+
+
+def address(cluster: Little, service: str) -> str:
+    return str(cluster.get("Service", service)["spec"]["clusterIP"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (("nslookup", "gate"), 0, "Name:\tgate.shop.svc.cluster.local\nAddress: {gate}"),
+        (("nslookup", "gate.shop.svc.cluster.local"), 0, "Address: {gate}"),
+        (("nslookup", "nobody"), 1, "** server can't find nobody.shop.svc.cluster.local: NXDOMAIN"),
+        (("dig", "+short", "gate"), 0, "{gate}"),
+        (("getent", "hosts", "gate"), 0, "{gate}"),
+        (("wget", "-qO-", "http://gate/"), 0, "what pages hold is not simulated"),
+        (("wget", "-qO-", "-T", "2", "http://gate/nowhere"), 1, "404 Not Found"),
+        (("wget", "-qO-", "http://gate:81"), 1, "timed out"),
+        (("wget", "-qO-", "http://nobody"), 1, "bad address 'nobody:80'"),
+        (("curl", "-sS", "http://gate/live"), 0, "not simulated"),
+        (("curl", "-I", "gate/"), 0, "HTTP/1.1 200 OK"),
+        (("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}\\n", "http://gate/"), 0, "200"),
+        (("curl", "http://nobody/"), 6, "Could not resolve host: nobody"),
+        (("nc", "-zv", "-w", "2", "box", "7000"), 0, "box ({box}:7000) open"),
+        (("nc", "-z", "nobody", "1"), 1, "bad address 'nobody'"),
+        (("ping", "-c", "1", "gate"), 1, "100% packet loss"),
+        (("cat", "/etc/resolv.conf"), 0, "search shop.svc.cluster.local svc.cluster.local cluster.local"),
+        (("cat", "/no/such"), 1, "No such file or directory"),
+        (("env",), 0, "HOSTNAME=probe"),
+        (("ls", "/"), 0, "etc"),
+        (("ps",), 0, "root"),
+        (("hostname",), 0, "probe"),
+        (("sh", "-c", "echo hello; nslookup gate && false"), 1, "hello"),
+    ],
+)
+def test_usual_commands(cluster: Little, words: tuple[str, ...], code: int, text: str) -> None:
+    expected = text.replace("{gate}", address(cluster, "gate")).replace("{box}", address(cluster, "box"))
+    found_code, found = told(run(cluster, *words))
+    assert expected in found
+    assert found_code == code
+
+
+def test_what_is_broken_is_seen_as_broken(cluster: Little) -> None:
+    cluster.scale("gate", 0)
+    code, text = told(run(cluster, "wget", "-qO-", "http://gate/"))
+    assert (code, "Connection refused" in text) == (1, True)
+    policy = {"podSelector": {}, "policyTypes": ["Egress"], "egress": []}
+    cluster.put({"kind": "NetworkPolicy", "metadata": {"name": "deny", "namespace": "shop"}, "spec": policy})
+    code, text = told(run(cluster, "nslookup", "box"))
+    assert (code, "no servers could be reached" in text) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sleep", "3600"),
+        ("sh", "-c", "while true; do wget -q gate; done"),
+        ("sh", "-c", "nslookup gate | grep x"),
+        ("httpd", "-f"),
+        ("nginx",),
+        (),
+    ],
+)
+def test_what_is_not_understood_goes_on(cluster: Little, words: tuple[str, ...]) -> None:
+    assert run(cluster, *words).exit is None
+
+
+def test_programs_of_the_app_do_not_look_around(cluster: Little) -> None:
+    assert run(cluster, "env", image="example.org/gate:1").exit is None
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("busybox", True), ("busybox:1.37.0", True), ("busybox:1.36", True), ("nginx", True), ("nginx:1.29-alpine", True),
+        ("curlimages/curl:8.10.1", True), ("nicolaka/netshoot", True), ("docker.io/library/alpine:3.20", True),
+        ("registry.k8s.io/e2e-test-images/agnhost:2.53", True), ("busybox:does-not-exist", False),
+        ("busyboks", False), ("example.org/busybox:1.37.0", False), ("redis:7", False),
+    ],
+)  # fmt: skip
+def test_images_that_every_mirror_has(image: str, expected: bool) -> None:
+    assert is_tool(image) is expected

@@ -112,7 +112,8 @@ def test_programs_of_the_app_do_not_look_around(cluster: Little) -> None:
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
-        ("busybox", True), ("busybox:1.37.0", True), ("busybox:1.36", True), ("nginx", True), ("nginx:1.29-alpine", True),
+        ("busybox", True), ("busybox:1.37.0", True), ("busybox:1.36", True), ("nginx", True),
+        ("nginx:1.29-alpine", True),
         ("curlimages/curl:8.10.1", True), ("nicolaka/netshoot", True), ("docker.io/library/alpine:3.20", True),
         ("registry.k8s.io/e2e-test-images/agnhost:2.53", True), ("busybox:does-not-exist", False),
         ("busyboks", False), ("example.org/busybox:1.37.0", False), ("redis:7", False),

@@ -53,7 +53,7 @@ def build(arguments: Sequence[str] = ()) -> typer.Typer:
         help="Write an incident as one YAML file, make it happen, and prove that it does. First: scenario-kit demo",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from scenario_kit.cli.options import Format, Lab
+from scenario_kit.cli.terminal import can_redraw
 from scenario_kit.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def minutes(seconds: float) -> str:
 
 def _watch(look: _Look) -> None:
     try:
-        if sys.stdout.isatty():
+        if can_redraw(sys.stdout):
             _live(look)
         else:
             _lines(look)

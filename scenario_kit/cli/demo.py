@@ -12,6 +12,7 @@ import typer
 
 from scenario_kit.cli.options import Lab
 from scenario_kit.cli.output import folded, printable
+from scenario_kit.cli.terminal import styled
 from scenario_kit.errors import AuthoringError, InfrastructureError
 
 if TYPE_CHECKING:
@@ -219,13 +220,13 @@ class Demo:
             if resolved
             else "the documented fix did not resolve it"
         )
-        typer.echo(typer.style(f"{word} ", fg=colour, bold=True) + f"{text} ({seconds:.0f} s)")
+        typer.echo(styled(f"{word} ", fg=colour, bold=True) + f"{text} ({seconds:.0f} s)")
         named = f" --name {self._lab_name}" if self._lab_name != "default" else ""
         typer.echo(f"  next: scenario-kit verify {_short(file.parent)}{named}")
         return 0 if resolved else 1
 
     def _say(self, text: str) -> None:
-        typer.echo(typer.style(folded(printable(text)), bold=True))
+        typer.echo(styled(folded(printable(text)), bold=True))
 
     def _note(self, text: str) -> None:
         typer.echo(folded(printable(text), "     "))

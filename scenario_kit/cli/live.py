@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scenario_kit.campaign import PlannedTrial
+from scenario_kit.cli.terminal import is_dumb
 from scenario_kit.model import StepStatus
 from scenario_kit.trial import AlertNow, TrialStatus
 
@@ -38,10 +39,11 @@ class Timeline:
         self._console = console or Console(file=sys.stderr)
         self._statuses: dict[str, TrialStatus] = {}
         self._printed: dict[str, int] = {}
+        self._redraws = self._console.is_terminal and not is_dumb()
         self._live = Live(console=self._console, refresh_per_second=8, transient=False)
 
     def __enter__(self) -> Timeline:
-        if self._console.is_terminal:
+        if self._redraws:
             self._live.start()
             self._live.update(self._table())
         else:
@@ -51,7 +53,7 @@ class Timeline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._console.is_terminal:
+        if self._redraws:
             self._live.update(self._table())
             self._live.stop()
 
@@ -61,7 +63,7 @@ class Timeline:
         if planned not in self._planned:  # a further repeat, or a second attempt
             self._planned.append(planned)
         self._statuses[planned.purpose] = status
-        if self._console.is_terminal:
+        if self._redraws:
             self._live.update(self._table())
         else:
             self._lines(planned, status)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.completing import apps, components, faults, from_names
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,10 +26,17 @@ def register(app: typer.Typer) -> None:
     @app.command(rich_help_panel="Write it")
     def new(
         name: Annotated[str, typer.Argument(help="Name of the scenario; derived by default.")] = "",
-        app: Annotated[str, typer.Option(help="App, for example otel-demo.")] = "",
+        app: Annotated[str, typer.Option(help="App, for example otel-demo.", autocompletion=from_names(apps))] = "",
         version: Annotated[str, typer.Option(help="Version of the app; by default the first one listed.")] = "",
-        target: Annotated[str, typer.Option(help="A component or object of the app, for example cart.")] = "",
-        fault: Annotated[str, typer.Option(help="Fault type, for example network-delay.")] = "",
+        target: Annotated[
+            str,
+            typer.Option(
+                help="A component or object of the app, for example cart.", autocompletion=from_names(components)
+            ),
+        ] = "",
+        fault: Annotated[
+            str, typer.Option(help="Fault type, for example network-delay.", autocompletion=from_names(faults))
+        ] = "",
         parameter: Annotated[list[str], typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
         outcome: Annotated[
             str, typer.Option(help="Incident, Benign or NoIncident; by default derived from the fault.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from scenario_kit.cli.excerpt import excerpt
+from scenario_kit.cli.terminal import styled
 from scenario_kit.errors import AuthoringError, ScenarioKitError
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 #: Columns that text needs to be read comfortably.
 _READABLE: Final = 20
+#: Columns from which on rows are broken into lines where they are too wide.
+_STACKED: Final = 40
+#: What stands before the cells of a row below its first one.
+_BELOW: Final = "    "
 #: The first and the last character of what GitHub takes for the beginning of a command.
 _COMMAND: Final = re.compile(r"(?m)(^[ ]*:)(:)|(##)(\[)")
 _COLOURS = {"Error": typer.colors.RED, "Warning": typer.colors.YELLOW, "Note": typer.colors.BLUE}
@@ -49,7 +54,7 @@ def show_error(error: ScenarioKitError) -> None:
         told = tuple(f.message for f in findings)
         if all(line.endswith(told) for line in error.message.splitlines()):
             return  # all of it has been said, with its place
-    typer.echo(typer.style("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
+    typer.echo(styled("error: ", fg=typer.colors.RED, bold=True) + error.message, err=True)
     if error.fix:
         typer.echo(folded(f"fix: {error.fix}", "  ", err=True), err=True)
 
@@ -68,7 +73,7 @@ def show_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
     """Findings as text: code, severity, place; what is wrong; observed and expected; why; the fix."""
     for finding in findings:
         colour = _COLOURS[finding.severity]
-        head = typer.style(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
+        head = styled(f"{finding.code} {finding.severity.lower()}", fg=colour, bold=True)
         mark = " [*]" if finding.fixable else ""
         typer.echo(f"{head} {printable(str(finding.position or ''))}".rstrip() + mark, err=err)
         typer.echo(folded(printable(finding.message), "  ", err=err), err=err)
@@ -97,24 +102,51 @@ def show_json(document: Any) -> None:
 
 
 def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their content; on a terminal, the last one is continued below itself where the line ends."""
+    """Columns as wide as their content; on a terminal, what is too wide for it is continued below itself."""
     if not rows:
         return
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     for i, line in enumerate(table_lines(headers, rows, width)):
-        typer.echo(typer.style(line, bold=True) if i == 0 and terminal else line)
+        typer.echo(styled(line, bold=True) if i == 0 and terminal else line)
 
 
 def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    """The lines of a table; none is longer than ``width``, unless that left the last column no room to be read in."""
-    widths = [max(len(str(row[i])) for row in (headers, *rows)) for i in range(len(headers))]
+    """The lines of a table, none longer than ``width``, but for words that are.
+
+    The last column is wrapped. Where that leaves it no room to be read in, each row begins with its first cell alone.
+    """
+    cells = [[str(cell) for cell in row] for row in (headers, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     before = sum(widths[:-1]) + 2 * len(widths[:-1])
+    if width and width >= _STACKED and width - before < min(_READABLE, widths[-1]):
+        return _stacked(cells, width)
     room = width - before if width and width - before >= _READABLE else 0
+    return [line for row in cells for line in _row(row, [*widths[:-1], room])]
+
+
+def _stacked(cells: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Rows with the first cell in a line of its own, and the others side by side below it."""
+    others = [row[1:] for row in cells]
+    widths = [max(len(row[i]) for row in others) for i in range(len(others[0]))]
+    share = (width - len(_BELOW) - _READABLE) // max(1, len(widths) - 1) - 2
+    words = [max(len(word) for row in others for word in [*row[i].split(), ""]) for i in range(len(widths))]
+    narrow = [min(wide, max(share, word)) for wide, word in zip(widths[:-1], words, strict=False)]
+    room = width - len(_BELOW) - sum(narrow) - 2 * len(narrow)
     lines = []
-    for row in (headers, *rows):
-        start = "".join(f"{cell!s:<{wide}}  " for cell, wide in zip(row[:-1], widths, strict=False))
-        last = str(row[-1])
-        first, *more = (textwrap.wrap(last, room) if room else [last]) or [""]
-        lines += [(start + first).rstrip(), *(" " * before + each for each in more)]
+    for row, rest in zip(cells, others, strict=True):
+        lines += [row[0], *(f"{_BELOW}{line}" for line in _row(rest, [*narrow, room]))]
+    return lines
+
+
+def _row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """The lines of one row; cells are broken between words at their width, of which 0 is as wide as they are."""
+    wrapped = [
+        textwrap.wrap(cell, wide, break_long_words=False, break_on_hyphens=False) if wide else [cell]
+        for cell, wide in zip(row, widths, strict=True)
+    ]
+    lines = []
+    for i in range(max(1, *(len(parts) for parts in wrapped))):
+        parts = [part[i] if i < len(part) else "" for part in wrapped]
+        lines.append("  ".join(f"{part:<{wide}}" for part, wide in zip(parts, widths, strict=True)).rstrip())
     return lines

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenario_kit.cli.completing import from_names, packs
+from scenario_kit.cli.terminal import styled
 from scenario_kit.errors import AuthoringError, UsageError
 
 if TYPE_CHECKING:
@@ -15,18 +17,21 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    packs = typer.Typer(
+    group = typer.Typer(
         help="Try alert packs: do the rules fire when they should, and only then?", no_args_is_help=True
     )
-    app.add_typer(packs, name="alerts", rich_help_panel="Write it")
+    app.add_typer(group, name="alerts", rich_help_panel="Write it")
 
-    @packs.callback()
-    def group() -> None:
+    @group.callback()
+    def about() -> None:
         """Try alert packs: do the rules fire when they should, and only then?"""
 
-    @packs.command("test")
+    @group.command("test")
     def test(
-        paths: Annotated[list[str], typer.Argument(help="Alert packs, by file, folder or name.")],
+        paths: Annotated[
+            list[str],
+            typer.Argument(help="Alert packs, by file, folder or name.", autocompletion=from_names(packs)),
+        ],
     ) -> int:
         """Run the cases of alert packs through promtool. They may be in the kit's format or in promtool's own.
 
@@ -76,7 +81,7 @@ def _tested(path: Path) -> int:
     outcomes = run_tests(case.document, case.rules, read_tests(tests_file(path))[0].data)
     for outcome in outcomes:
         if outcome.objection:
-            typer.echo(typer.style("failed ", fg=typer.colors.RED, bold=True) + printable(outcome.name))
+            typer.echo(styled("failed ", fg=typer.colors.RED, bold=True) + printable(outcome.name))
             for line in outcome.objection.splitlines():
                 typer.echo(f"  {printable(line)}")
     failed = sum(bool(outcome.objection) for outcome in outcomes)

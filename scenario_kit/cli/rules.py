@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Final, NoReturn
 
 import typer
 
+from scenario_kit.cli.completing import explained, from_names
 from scenario_kit.cli.options import Format
 from scenario_kit.errors import UsageError
+
+#: What looks like a code, even if a letter is wrong.
+_CODE: Final = re.compile(r"(?i)^(sk?\w{2,4}|\d+|nothing)$")
 
 
 def register(app: typer.Typer) -> None:
@@ -33,16 +38,68 @@ def register(app: typer.Typer) -> None:
             )
 
     @app.command(rich_help_panel="Write it")
-    def explain(code: Annotated[str, typer.Argument(help="A code, for example SK405.")]) -> None:
-        """Explain a code: why it matters, a bad and a good example, how to fix it.
+    def explain(
+        what: Annotated[
+            str,
+            typer.Argument(
+                help="A code such as SK405, or a field such as spec.expect.alerts.",
+                autocompletion=from_names(explained),
+            ),
+        ],
+    ) -> None:
+        """Explain a code (why it matters, examples, how to fix it), or a field (what it means, what stands below it).
 
-        Example: scenario-kit explain SK405
+        Fields are those of scenario.yaml; Fault.effect, App.loads, Plan and Pack ask about the other files.
+
+        Example: scenario-kit explain spec.expect.alerts
         """
+        from scenario_kit.cli.output import folded
         from scenario_kit.lint import RULES, rule_page
-        from scenario_kit.load import did_you_mean, suggest
 
-        wanted = f"SK{code}" if code.isdecimal() else code.upper()
-        if wanted not in RULES:
-            fix = did_you_mean(wanted, RULES) if suggest(wanted, RULES) else "scenario-kit rules lists all codes"
-            raise UsageError(f"there is no rule '{code}'", fix=fix)
-        typer.echo(rule_page(RULES[wanted]))
+        wanted = f"SK{what}" if what.isdecimal() else what.upper()
+        if wanted in RULES:
+            typer.echo("\n".join(folded(line) for line in rule_page(RULES[wanted]).split("\n")))
+        elif _CODE.match(what):
+            _refuse_code(what, wanted)
+        else:
+            _explain_field(what)
+
+
+def _refuse_code(code: str, wanted: str) -> NoReturn:
+    from scenario_kit.lint import RULES
+    from scenario_kit.load import did_you_mean, suggest
+
+    fix = did_you_mean(wanted, RULES) if suggest(wanted, RULES) else "scenario-kit rules lists all codes"
+    raise UsageError(f"there is no rule '{code}'", fix=fix)
+
+
+def _explain_field(path: str) -> None:
+    from scenario_kit.cli.output import folded, show_table
+    from scenario_kit.load import did_you_mean, suggest
+    from scenario_kit.schema.fields import FORMATS, NoField, field_page, fields_called, find_field, parts_of, rows_below
+
+    field = find_field(path)
+    if isinstance(field, NoField):
+        parts = parts_of(path)
+        if len(parts) == 1 and (elsewhere := fields_called(parts[0])):
+            found = find_field(elsewhere[0])
+            assert not isinstance(found, NoField)
+            field = found
+            if len(elsewhere) > 1:
+                typer.echo(folded(f"also: {', '.join(elsewhere[1:6])}"), err=True)
+        else:
+            where = f"`{field.path}`" if field.path else FORMATS[field.format]
+            near = suggest(field.name, field.known)
+            whole = [f"{field.path}.{name}".lstrip(".") for name in near]
+            fix = (
+                f"did you mean {' or '.join(f'`{name}`' for name in whole)}?"
+                if near
+                else did_you_mean(field.name, field.known)
+            )
+            if not field.path and not near:
+                fix = "name a field such as spec.expect.alerts, or a code; `scenario-kit rules` lists all codes"
+            raise UsageError(f"{where} has no field '{field.name}'", fix=fix)
+    typer.echo("\n".join(folded(line) for line in field_page(field).split("\n")))
+    show_table(("field", "type", "meaning"), rows_below(field))
+    if any(name.endswith("*") for name, *_ in rows_below(field)):
+        typer.echo("\n* required")

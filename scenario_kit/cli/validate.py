@@ -10,6 +10,7 @@ import typer
 
 from scenario_kit.cli.options import Format, Lab
 from scenario_kit.cli.output import folded, show_findings, show_json
+from scenario_kit.cli.terminal import styled
 from scenario_kit.errors import AuthoringError, InfrastructureError, UsageError
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def _tell(validation: Validation, folder: Path | None, *, as_json: bool) -> None
     colour = {0: typer.colors.GREEN, 1: typer.colors.RED}.get(validation.verdict.exit_code, typer.colors.YELLOW)
     word = {0: "PASS", 1: "FAIL", 2: "NOT EVALUATED", 4: "INCONCLUSIVE"}.get(validation.verdict.exit_code, "KIT ERROR")
     told = folded(f"{word} {validation.scenario}: {validation.headline}")
-    typer.echo(typer.style(word, fg=colour, bold=True) + told.removeprefix(word))
+    typer.echo(styled(word, fg=colour, bold=True) + told.removeprefix(word))
     repeats = f"{validation.n} repeat" + ("s" if validation.n != 1 else "")
     kept = f"report: {folder}/report.html" if folder else "no report"
     typer.echo(folded(f"{repeats}, {validation.failures} broken; {validation.wall_seconds:.0f} s; {kept}", "  "))

@@ -13,6 +13,7 @@ from scenario_kit.judge.expectations import (
     firing,
     label,
     of_class,
+    spelled_alert,
     told_since,
     wanted_label,
 )
@@ -69,6 +70,7 @@ def _missing(
         )
     if elsewhere:
         places = ", ".join(sorted(t.entity or "(no entity)" for t in elsewhere))
+        named = sorted(t.entity for t in elsewhere if t.entity)
         return Finding(
             code="SK326",
             severity=Severity.ERROR,
@@ -76,7 +78,7 @@ def _missing(
             observed=f"it fired on {places}",
             expected=f"{expectation.name} on {expectation.on} within {within:.0f} s",
             why="a solver is sent to the entity of the alert",
-            fix=f"on: {sorted(t.entity for t in elsewhere)[0]}",
+            fix=f"write `on: {named[0]}`" if named else "leave `on` out: the alert names no entity",
         )
     observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
     return Finding(
@@ -123,7 +125,7 @@ def forbidden(
                     observed=f"firing {told_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the outcome is Benign",
                     why=("a benign event is described completely: every alert that a solver sees must be part of it"),
-                    fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
+                    fix=f"add {spelled_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )
         elif not declared(expect, timeline):
@@ -134,7 +136,7 @@ def forbidden(
                     message=f"{label(timeline)} fired and no expectation speaks of it",
                     observed=f"firing {told_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
-                    fix=f"add {{name: {timeline.name}, on: {timeline.entity}, class: MayFire}} to expect.alerts",
+                    fix=f"add {spelled_alert(timeline, 'class: MayFire')} to expect.alerts",
                 )
             )
     return findings

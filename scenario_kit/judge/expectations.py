@@ -100,3 +100,9 @@ def told_since(timeline: AlertTimeline, start: float, zero: float) -> str:
     """From when on an alert fires after ``start``, in words that count from ``zero``."""
     onset = timeline.onset(start)
     return f"from +{(onset or start) - zero:.0f} s"
+
+
+def spelled_alert(timeline: AlertTimeline, more: str) -> str:
+    """An alert as a scenario writes it, ready to be pasted; without `on` where it names no entity."""
+    on = f", on: {timeline.entity}" if timeline.entity else ""
+    return f"{{name: {timeline.name}{on}, {more}}}"

@@ -17,6 +17,7 @@ from scenario_kit.judge.expectations import (
     label,
     matches,
     of_class,
+    spelled_alert,
     told_since,
     wanted_label,
 )
@@ -130,8 +131,7 @@ def _without_fault(expect: Expect, timeline: AlertTimeline, sham: bool) -> str:
     """What helps against an alert that the healthy app raises: what is promised cannot be background."""
     if sham or any(chosen(e, [timeline]) for e in of_class(expect, "MustFire")):
         return "use a rule with a longer `for`, or another alert"
-    on = f", on: {timeline.entity}" if timeline.entity else ""
-    known = f"{{name: {timeline.name}{on}, reason: …}}"
+    known = spelled_alert(timeline, "reason: …")
     return f"add {known} to expect.background if the app raises it anyway, or use a rule with a longer `for`"
 
 

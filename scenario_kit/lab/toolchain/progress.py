@@ -107,8 +107,9 @@ class Bars:
 @contextmanager
 def on_stderr() -> Iterator[Reporter]:
     """Bars where stderr is a terminal, lines elsewhere."""
-    if sys.stderr.isatty():
-        with Bars(Console(stderr=True)) as bars:
+    console = Console(stderr=True)
+    if console.is_terminal and not console.is_dumb_terminal:
+        with Bars(console) as bars:
             yield bars
     else:
         yield Lines(sys.stderr)

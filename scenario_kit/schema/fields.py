@@ -1,0 +1,152 @@
+"""One field of a format, by its path: what `explain spec.expect.alerts` shows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.schema.source import Schema, authoring
+
+#: The formats, in the order in which a path is looked for in them.
+FORMATS: Final = {
+    "Scenario": "scenario.yaml",
+    "Fault": "fault.yaml",
+    "App": "app.yaml",
+    "Plan": "a plan",
+    "Pack": "an alert pack",
+}
+_INDEX: Final = re.compile(r"\[\d*\]")
+_LIMITS: Final = (
+    ("minimum", "at least {}"), ("maximum", "at most {}"), ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"), ("minItems", "at least {} of them"), ("maxItems", "at most {} of them"),
+)  # fmt: skip
+
+
+class Field(NamedTuple):
+    """A field: which format it is of, its path, its schema, and whether it must be there."""
+
+    format: str
+    path: str
+    schema: Schema
+    required: bool
+
+
+class NoField(NamedTuple):
+    """How far a path leads: the path of what has no such field, the name, and the fields that it has."""
+
+    format: str
+    path: str
+    name: str
+    known: tuple[str, ...]
+
+
+def parts_of(path: str) -> list[str]:
+    """The names of a path; indices of lists say nothing, since all entries have the same fields."""
+    return [part for part in _INDEX.sub("", path).strip(".").split(".") if part and not part.isdecimal()]
+
+
+def find_field(path: str) -> Field | NoField:
+    """The field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
+    parts = parts_of(path)
+    named = next((name for name in FORMATS if parts and parts[0] == name), None)
+    if named is not None:
+        return _walk(named, parts[1:])
+    found = [_walk(name, parts) for name in FORMATS]
+    return next((f for f in found if isinstance(f, Field)), max(found, key=lambda f: f.path.count(".") + bool(f.path)))
+
+
+def fields_called(name: str) -> list[str]:
+    """Paths of the fields of a scenario that have this name, shortest first."""
+    found = [path for path in paths("Scenario") if path.split(".")[-1] == name]
+    return sorted(found, key=lambda path: (path.count("."), path))
+
+
+def field_page(field: Field) -> str:
+    """What a field means, and the fields below it, as text."""
+    schema, below = field.schema, _below(field.schema)
+    entry = schema.get("items", {})
+    kind = _kind(schema)
+    state = "required" if field.required else _default(schema)
+    lines = [f"{field.path or field.format} ({FORMATS[field.format]})", ""]
+    lines += [f"  {schema.get('description', '')}".rstrip(), "", f"  type: {kind}" + (f", {state}" if state else "")]
+    values = schema.get("enum") or entry.get("enum")
+    if values:
+        lines.append("  one of: " + ", ".join(str(value) for value in values if value != ""))
+    if limits := [text.format(schema[key]) for key, text in _LIMITS if key in schema]:
+        lines.append(f"  limits: {', '.join(limits)}")
+    if "pattern" in schema:
+        lines.append(f"  matches: {schema['pattern']}")
+    for part in (schema, entry):
+        if names := [b["required"][0] for b in part.get("oneOf", ()) if b.get("required")]:
+            lines.append(f"  exactly one of: {', '.join(names)}")
+    return "\n".join(lines) + ("\n" if below else "")
+
+
+def rows_below(field: Field) -> list[tuple[str, str, str]]:
+    """Name, type and meaning of each field below one."""
+    required = {*field.schema.get("required", ()), *field.schema.get("items", {}).get("required", ())}
+    return [
+        (
+            name + ("*" if name in required else ""),
+            _kind(part),
+            f"{part.get('description', '')} {_values(part)}".rstrip(),
+        )
+        for name, part in _below(field.schema).items()
+    ]
+
+
+def _values(schema: Schema) -> str:
+    values = [str(value) for value in (schema.get("enum") or ()) if value != ""]
+    return f"One of: {', '.join(values)}." if values else ""
+
+
+def _walk(format: str, parts: list[str]) -> Field | NoField:
+    schema, required = authoring(format), True
+    for i, part in enumerate(parts):
+        below = _below(schema)
+        if part not in below:
+            return NoField(format, ".".join(parts[:i]), part, tuple(below))
+        names = (*schema.get("required", ()), *schema.get("items", {}).get("required", ()))
+        schema, required = below[part], part in names
+    return Field(format, ".".join(parts), schema, required)
+
+
+def _below(schema: Schema) -> dict[str, Any]:
+    """The fields of an object, of the entries of a list, or of the values of a map."""
+    for part in (schema, *schema.get("anyOf", ())[:1]):
+        for inner in (part, part.get("items"), part.get("additionalProperties")):
+            if isinstance(inner, dict) and inner.get("properties"):
+                properties: dict[str, Any] = inner["properties"]
+                return properties
+    return {}
+
+
+def paths(format: str) -> list[str]:
+    """Paths of all fields of a format, those at the top first."""
+    found, waiting = [], [("", authoring(format))]
+    while waiting:
+        path, schema = waiting.pop(0)
+        for name, part in _below(schema).items():
+            found.append(f"{path}.{name}".lstrip("."))
+            if found[-1].count(".") < 8:
+                waiting.append((found[-1], part))
+    return found
+
+
+def _kind(schema: Schema) -> str:
+    whole = {**schema, **(schema.get("anyOf") or [{}])[0]}
+    if whole.get("type") == "array":
+        return f"list of {_kind(whole.get('items', {}))}"
+    if isinstance(whole.get("additionalProperties"), dict):
+        return f"map of {_kind(whole['additionalProperties'])}"
+    return {"string": "text", "boolean": "true or false"}.get(
+        str(whole.get("type", "any")), str(whole.get("type", "any"))
+    )
+
+
+def _default(schema: Schema) -> str:
+    default = schema.get("default")
+    if default in (None, [], {}, ""):
+        return ""
+    shown = ", ".join(map(str, default)) if isinstance(default, list) else str(default)
+    return f"default {shown.lower() if isinstance(default, bool) else shown}"

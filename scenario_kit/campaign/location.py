@@ -25,6 +25,7 @@ _DECOYS: Final = ("spec", "decoys")
 _PARTS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("SK302", "SK321", "SK322", "SK323", "SK326", "SK327", "SK329", "SK508"), _ALERTS),
     **dict.fromkeys(("SK303", "SK330"), _BACKGROUND),
+    "SK141": _CHECKS,
     "SK328": _CHECKS,
     **dict.fromkeys(("SK304", "SK305", "SK306", "SK331", "SK418", "SK441", "SK442"), _FAULTS),
     **dict.fromkeys(("SK401", "SK402", "SK403"), _CAUSES),

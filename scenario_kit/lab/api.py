@@ -30,11 +30,9 @@ _CLUSTER_SCOPED = {
     "ClusterRole": "clusterroles",
     "ClusterRoleBinding": "clusterrolebindings",
     "CustomResourceDefinition": "customresourcedefinitions",
-    "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
     "Stage": "stages",
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
     "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
-    "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
 }
 _NAMESPACED = {
     "ConfigMap": "configmaps",

@@ -86,7 +86,7 @@ def alert_entities(case: Case) -> Iterator[Problem]:
             message, edits = f"alert '{name}' names no entity", (Drop((*place, "on")),)
             yield Problem((*place, "on"), message, on, "no `on`", "leave `on` out", edits=edits)
             continue
-        possible = _possible(case, alert)
+        possible = possible_entities(case, alert)
         there = case.objects is None or case.exists(on)
         if Reference.parse(on).groupless not in possible or not there:
             message = f"alert '{name}' is never about '{on}'"
@@ -110,7 +110,7 @@ def _unheard(app: App, alert: AlertRule, on: str) -> str:
     return names[0] if names and silent.issuperset(names) else ""
 
 
-def _possible(case: Case, alert: AlertRule) -> set[Reference]:
+def possible_entities(case: Case, alert: AlertRule) -> set[Reference]:
     """Objects that the alert can be about; pods stand for their workloads."""
     assert alert.entity is not None
     assert case.app is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenario_kit.lint.alerts import possible_entities
 from scenario_kit.lint.case import FAULT_NODE, Case, Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference
@@ -98,14 +99,22 @@ def _cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> 
 def _loose_ends(case: Case, edges: list[tuple[Reference, Reference]], reached: set[Reference]) -> Iterator[Problem]:
     """A chain that ends at an object on which no alert is expected."""
     alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
-    if not alerts or any(not alert.on for alert in alerts):
+    if not alerts:
         return
-    alerting = {_node(case, alert.on) for alert in alerts}
+    alerting = {_node(case, alert.on) for alert in alerts if alert.on} | _anywhere(case)
     starts = {start for start, _ in edges}
     for i, (_, end) in enumerate(edges):
         if end in reached and end not in starts and end not in alerting:
             message = f"the chain ends at {_shown(end)}, on which no alert is expected"
             yield Problem((*_PLACE, i, "to"), message, fix="lead it on to an alerting object, or drop the edge")
+
+
+def _anywhere(case: Case) -> set[Reference]:
+    """Objects that the alerts can be about of which the file does not say where they show."""
+    rules = (case.alerts or {}).get
+    named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.on and a.alert_class != "MustNotFire"]
+    known = [rule for rule in named if rule is not None and rule.entity is not None]
+    return {_node(case, str(ref)) for rule in known for ref in possible_entities(case, rule)} if case.app else set()
 
 
 def _shown(node: Reference) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scenario_kit.lint.astray import meant
 from scenario_kit.lint.case import Case, Place, same
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import components, touches
+from scenario_kit.lint.touched import components, one_thing, touches
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Reference
 from scenario_kit.model.reference import WORKLOADS
@@ -23,7 +23,7 @@ from scenario_kit.render.readers import readers
     repair="drops the alias",
 )
 def joined(case: Case) -> Iterator[Problem]:
-    """An alias of a cause names another cause, a victim, or a bystander."""
+    """An alias of a cause names another cause, a victim, or something healthy."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, cause in enumerate(causes):
         for j, alias in enumerate(cause.aliases):
@@ -85,24 +85,28 @@ def _suffers(case: Case, fault: str, alias: str) -> str:
 
 
 def _beside(case: Case, own: int, alias: str) -> str:
-    """Whether the alias is of another component than the cause and all that its fault touches, or of none."""
+    """What else an alias names that is neither a cause of its fault nor the same thing as one; empty where it is."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
-    if case.app is None or case.objects is None or fault is None or touches(fault, case.objects, case.app, alias):
-        return ""
-    touched = (fault.target, cause.entity, *(c.target for c in fault.changes), *(e.ref for e in fault.entities))
-    mine = {name for text in touched if text for name in components(case.app, text)}
-    if other := components(case.app, alias):
-        return f"'{alias}' is another component, which fault '{cause.fault}' does not touch" if other - mine else ""
-    if not case.exists(alias) or meant(case, alias):
+    if case.app is None or case.objects is None or fault is None or not case.exists(alias) or meant(case, alias):
         return ""  # SK112
-    of = {name for user in _users(case, Reference.parse(alias)) for name in components(case.app, user) or {user}}
-    if of and of <= mine:
+    broken = {ref for ref in (cause.entity, *case.entities(cause.fault, "Cause")) if ref}
+    if any(same(alias, ref) or one_thing(case.objects, case.app, alias, ref) for ref in broken):
         return ""
-    others = sorted(of - mine)
-    more = f" and {len(others) - 2} others" if len(others) > 2 else ""
-    shared = f"belongs to {', '.join(others[:2])}{more} as well" if of else "belongs to no component"
-    return f"'{alias}' {shared}, and fault '{cause.fault}' does not touch it"
+    touched = touches(fault, case.objects, case.app, alias)
+    mine = {name for text in (fault.target, *broken) for name in components(case.app, text)}
+    if (other := components(case.app, alias) - mine) and not touched:
+        return f"'{alias}' is another component, which fault '{cause.fault}' does not touch"
+    of = {name for user in _users(case, Reference.parse(alias)) for name in components(case.app, user) or {user}}
+    if not touched and not components(case.app, alias) and not (of and of <= mine):
+        others = sorted(of - mine)
+        more = f" and {len(others) - 2} others" if len(others) > 2 else ""
+        shared = f"belongs to {', '.join(others[:2])}{more} as well" if of else "belongs to no component"
+        return f"'{alias}' {shared}, and fault '{cause.fault}' does not touch it"
+    named = " and ".join(sorted(broken)) or f"an object of fault '{cause.fault}'"
+    if touched or other:
+        return f"'{alias}' is not what fault '{cause.fault}' names as its cause, and is not the same thing as {named}"
+    return f"'{alias}' is healthy: what is broken is {named}, and neither of them is the other or owns it"
 
 
 def _users(case: Case, ref: Reference) -> list[str]:

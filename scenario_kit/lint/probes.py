@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.mirrors import repeats_event, repeats_field, repeats_query
 from scenario_kit.lint.rule import Problem, also, rule
-from scenario_kit.model import Fault, Reference
+from scenario_kit.model import Check, Fault, Reference
 from scenario_kit.model.chaos import GROUP
 from scenario_kit.model.reference import bare
 
@@ -56,14 +57,20 @@ def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 
 
 def _repeated(fault: Fault) -> str:
-    """The fields that are all that the effect looks at, where the fault itself wrote them; empty if it sees more."""
+    """What is all that the effect looks at, where it only shows what was written; empty if it sees more."""
     own = {change.about(None) for change in fault.changes}
-    looked = []
-    for check in fault.effect:
-        if check.object is None or bare(check.object.ref) not in own:
-            return ""
+    looked = [_written_back(check, own) for check in fault.effect]
+    return "" if "" in looked else ", ".join(looked)
+
+
+def _written_back(check: Check, own: set[tuple[str, str] | None]) -> str:
+    """What a check reads, where that is what was written; empty where it shows what came of it."""
+    if check.object and bare(check.object.ref) in own:
         claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect
-        if check.object.path.startswith("status") and not claimed:
-            return ""
-        looked.append(f"{check.object.path or 'the whole'} of {check.object.ref}")
-    return ", ".join(looked)
+        if claimed or repeats_field(check.object.path):
+            return f"{check.object.path or 'the whole'} of {check.object.ref}"
+    if check.query and repeats_query(check.query.expr):
+        return check.query.expr
+    if check.event and repeats_event(check.event.reason):
+        return f"the event {check.event.reason} of {check.event.on}"
+    return ""

@@ -73,7 +73,7 @@ def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Fiel
         elif change.scale:
             yield Field(ref, ("spec", "replicas"))
         elif change.patch and isinstance(change.patch.patch, Mapping):
-            yield from (Field(ref, path) for path in _leaves(change.patch.patch))
+            yield from (Field(ref, path) for path in leaves(change.patch.patch))
         elif change.patch:
             yield from (Field(ref, tuple(op["path"].strip("/").split("/"))) for op in change.patch.patch)
 
@@ -91,10 +91,11 @@ def _bare(ref: Reference, namespace: str) -> Reference:
     return Reference(ref.kind, ref.name, "app" if ref.namespace == namespace else ref.namespace)
 
 
-def _leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+def leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+    """The paths of all values of a document that hold no others by name."""
     for key, value in document.items():
         if isinstance(value, Mapping) and value:
-            yield from _leaves(value, (*path, key))
+            yield from leaves(value, (*path, key))
         else:
             yield (*path, key)
 

@@ -72,7 +72,10 @@ class ProbeCheck(Value, frozen=True, kw_only=True):
 
 
 class Check(Value, frozen=True, kw_only=True):
-    """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true."""
+    """One-of: exactly one of the siblings is set. ``within_seconds`` is the deadline for it to become true.
+
+    ``stays`` says of a check that a scenario expects that it holds in the healthy app as well, and goes on holding.
+    """
 
     object: ObjectCheck | None = None
     endpoints: EndpointsCheck | None = None
@@ -81,4 +84,5 @@ class Check(Value, frozen=True, kw_only=True):
     log: LogCheck | None = None
     probe: ProbeCheck | None = None
     within_seconds: int = 120
+    stays: bool = False
     describe: str = ""

@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import InfrastructureError, Rejected
-from scenario_kit.model import AlertHistory, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, Step
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
 from scenario_kit.model.rule import alert_deadline
 from scenario_kit.observe import signs
@@ -90,8 +90,11 @@ class _Stage:
             begun = self._begun(fault)
             if not (begun or due(fault.start, fault.name, self._situation())):
                 return []
-            if not begun and not self._progress.faults and self._proven_already(fault):
-                return [unproven(fault)]
+            if not begun and not self._progress.faults:
+                if self._proven_already(fault):
+                    return [unproven(fault)]
+                if foregone := self._promised_already():
+                    return foregone
             try:
                 break_(self._context, fault, self._index)
             except NoEffect as nothing:
@@ -108,6 +111,14 @@ class _Stage:
         checks = context.engine.placed(fault.effect)
         asked = (answer(context, check, now) for check in checks)
         return bool(checks) and all(result.answer == "True" for result in asked)
+
+    def _promised_already(self) -> list[Finding]:
+        """Findings about the checks that the scenario expects, before anything is broken: false, unless they stay."""
+        context, now = self._context, self._context.clock.now()
+        if context.runbook.outcome == "NoIncident":
+            return []  # nothing is broken that they could tell of
+        asked = [(check, answer(context, check, now)) for check in context.engine.placed(context.runbook.expect.checks)]
+        return [told for check, result in asked if (told := _premature(check, result)) is not None]
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
@@ -264,6 +275,24 @@ def unproven(fault: Fault) -> Finding:
         why="what is true anyway proves nothing: the fault might not bite at all",
         fix=f"let `effect` of fault type '{fault.type}' ask for what only the fault brings about",
     )
+
+
+def _premature(check: Check, result: CheckResult) -> Finding | None:
+    """What is wrong with the answer to an expected check before the fault; None where it is as it should be."""
+    if check.stays == (result.answer == "True") or (result.answer == "Unknown" and not check.stays):
+        return None
+    if check.stays:
+        message = f"an expected check is to stay true, and is not before the fault: {result.describe}"
+        expected, fix = result.expected, "correct the check, or leave `stays` out where the fault makes it true"
+    else:
+        message = f"an expected check holds before the fault: {result.describe}"
+        expected = "false while nothing is broken"
+        fix = "ask for what only the fault brings about, or write `stays: true` where it is to go on holding"
+    why = "a check that holds without the fault shows nothing about it"
+    return Finding(
+        code="SK141", severity=Severity.ERROR, message=message, observed=result.observed or result.answer,
+        expected=expected, why=why, fix=fix,
+    )  # fmt: skip
 
 
 def _refused(fault: Fault, refusal: Rejected) -> Finding:

@@ -12,6 +12,8 @@ from tests.defects import (  # noqa: F401 - each registers its kinds
     hints,
     labels,
     procedures,
+    promises,
+    steps,
     texts,
     tried_alerts,
     tried_artefacts,

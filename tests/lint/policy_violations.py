@@ -209,6 +209,8 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("changes", 2), {"chaos": {**killing(STRANGERS), "metadata": {"name": "{{ neutral('pod') }}"}}}),
         Put(("requires",), ["real-data-plane", "chaos-mesh"]),
     ],
+    "SK141": [Put(("effect", 0, "endpoints"), {"service": "{{ target }}", "atLeast": 0})],
+    "SK453": [Put(("entities", 0, "field"), "spec.ports")],
     "SK117": asked("sum(up"),
     "SK118": asked("sum(up{pod=~'frontend.*'})"),
     "SK119": asked("sum(up{service_name='carts-and-more'})"),
@@ -266,7 +268,10 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("changes", 2), {"scale": {"target": "monitoring/Deployment/prometheus", "replicas": 0}}),
         Put(("scope",), "Cluster"),
     ],
-    "SK237": [Put(("changes", 1, "patch", "patch"), {"spec": {"externalIPs": ["10.0.0.1"]}})],
+    "SK237": [
+        Put(("changes", 1, "patch", "patch"), {"spec": {"externalIPs": ["10.0.0.1"]}}),
+        Put(("entities", 0, "field"), "spec.externalIPs"),
+    ],
     "SK238": repaired(
         apiVersion="v1",
         kind="ServiceAccount",
@@ -283,6 +288,7 @@ FAULTS: dict[str, list[Edit]] = {
         ),
         Put(("changes", 1, "patch", "patch"), {"spec": {"sessionAffinity": "ClientIP"}}),
         Drop(("requires",)),
+        Put(("entities", 0, "field"), "spec.sessionAffinity"),
     ],
 }
 #: What `lint --fix` corrects in a fault: all of these whose rule says that it does.

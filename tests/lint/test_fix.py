@@ -32,6 +32,7 @@ CAUSE = ("spec", "groundTruth", "rootCauses", 0)
 ALERT = ("spec", "expect", "alerts", 0)
 OLD = {"code": "SK432", "reason": "none yet", "until": "2020-01"}
 
+FIRST_EDGE = {"from": "Service/product-catalog", "to": "Deployment/frontend", "because": "said in other words"}
 #: What breaks the rule, and its code. The fix must restore what the file said.
 RESTORED: list[tuple[str, Edit]] = [
     ("SK003", Put(("metadata", "name"), "catalog-port")),
@@ -58,6 +59,7 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK405", Put((*CAUSE, "entity"), "Service/currency")),
     ("SK406", Put((*CAUSE, "entity"), "Deployment/frontend")),
     ("SK409", Drop((*CAUSE, "entity"))),
+    ("SK455", Put((*SPEC, "groundTruth", "propagation", 2), FIRST_EDGE)),
     ("SK601", Put((*SPEC, "license"), "apache 2.0")),
     ("SK606", Put((*SPEC, "suppress"), [OLD])),
     ("SK609", Put((*SPEC, "suppress"), [{**OLD, "code": "SK125"}])),

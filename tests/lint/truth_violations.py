@@ -111,6 +111,18 @@ def masking(fault: dict[str, Any]) -> dict[str, Any]:
     return {**fault, "changes": [*fault["changes"], note], "entities": entities}
 
 
+def edge_twice(spec: Spec) -> None:
+    edges = spec["groundTruth"]["propagation"]
+    edges.append({**edges[0], "because": "the same once more, in other words"})
+
+
+def over_a_node(spec: Spec) -> None:
+    """The last edge takes a way over a node."""
+    edges = spec["groundTruth"]["propagation"]
+    middle = {"from": "Node/worker-1", "to": edges[-1]["to"], "because": "its pods get less of the processor"}
+    edges[-1:] = [{**edges[-1], "to": "Node/worker-1"}, middle]
+
+
 def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: part for name, part in document.items() if name not in names}
 
@@ -123,18 +135,25 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK125": not_called,
     "SK126": same_field,
     "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
+    "SK141": lambda s: s["expect"].update(checks=[asked("sum(rate(calls_total[1m])) > bool -1")]),
     "SK410": counts_after_a_distractor,
     "SK413": only_removed,
     "SK414": unrepairable,
     "SK417": twice_solved,
     "SK434": breaks_elsewhere,
+    "SK454": over_a_node,
+    "SK455": edge_twice,
+    "SK456": lambda s: s["groundTruth"]["propagation"][0].update(because="x"),
 }
+#: An entity whose field no experiment writes.
+WRONG_FIELD = {"ref": "{{ target }}", "role": "Victim", "field": "spec.replicas"}
 #: Faults of a scenario's own, each wrong in one way that the scenario shows.
 FAULTS: dict[str, dict[str, Any]] = {
     "SK128": own_fault(duration="55s"),
     "SK129": without(own_fault(), "undone"),
     "SK428": masking(own_fault()),
     "SK435": {**own_fault(), "persistence": "SelfHeals"},
+    "SK453": own_fault() | {"entities": [own_fault()["entities"][0], WRONG_FIELD]},
 }
 
 

@@ -342,3 +342,26 @@ def test_what_follows_a_change_waits_until_its_check_holds(equals, waited):
     stage = Stage(slow)
     assert stage.run()[0] == []
     assert stage.clock.now() == 1000 + waited
+
+
+def expected(value, *, stays=False):
+    """A check that a scenario expects, of the object that the fault changes."""
+    document = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": value}, "withinSeconds": 0}
+    return Expect(checks=(Check.from_json({**document, "stays": stays, "describe": "the key"}),))
+
+
+@pytest.mark.parametrize(
+    ("value", "stays", "told"),
+    [
+        ("bad", False, []),
+        ("good", True, []),
+        ("good", False, ["an expected check holds before the fault: the key"]),
+        ("bad", True, ["an expected check is to stay true, and is not before the fault: the key"]),
+    ],
+)
+def test_an_expected_check_is_asked_before_the_fault(value, stays, told):
+    stage = Stage(fault("a"), expect=expected(value, stays=stays))
+    findings, _ = stage.run()
+    assert [f.message for f in findings] == told
+    assert {f.code for f in findings} <= {"SK141"}
+    assert stage.state() == {"a": "good" if told else "bad"}

@@ -1,0 +1,110 @@
+"""SK453: the field that an entity of a fault names, against what the changes write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.lint.writes import leaves, written
+from scenario_kit.model import App, Entity, Fault, Object
+from scenario_kit.model.reference import bare
+
+
+@rule(
+    "SK453",
+    why="reports and scores show this field as what is broken: whoever looks there finds it as it always was",
+    bad="entities: [{ref: 'Deployment/cart', field: spec.replicas}]   # the changes write its image",
+    good="entities: [{ref: 'Deployment/cart', field: spec.template.spec.containers.image}]",
+    fix="name the field that the changes write, or leave `field` out",
+    about=("Fault",),
+)
+def unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
+    """An entity names a field that the fault does not write."""
+    told: set[int] = set()
+    for rendering in case.renderings:
+        if rendering.fault is None:
+            continue
+        for i, entity in enumerate(rendering.fault.entities):
+            if i not in told and (fields := _others(rendering.fault, entity, rendering.objects, rendering.app)):
+                told.add(i)
+                message, seen, wanted = _told(entity, fields)
+                yield Problem(("entities",), message, seen, wanted)
+
+
+@also("SK453", "Scenario")
+def unwritten(case: Case) -> Iterator[Problem]:
+    """An entity names a field that the fault does not write."""
+    if case.app is None or case.objects is None:
+        return
+    for i, use in enumerate(case.scenario.spec.faults):
+        fault = case.faults.get(use.name)
+        for entity in fault.entities if fault else ():
+            if fault and (fields := _others(fault, entity, case.objects, case.app)):
+                message, seen, wanted = _told(entity, fields)
+                place = ("spec", "faults", i, "type")
+                yield Problem(place, f"fault type '{fault.type}': {message}", seen, wanted)
+
+
+def _told(entity: Entity, fields: Sequence[str]) -> tuple[str, str, str]:
+    message = f"no change writes `{entity.field}` of {entity.ref}, which its entity names"
+    return message, entity.field, " or ".join(fields[:3])
+
+
+def _others(fault: Fault, entity: Entity, objects: Sequence[Object], app: App) -> list[str]:
+    """The fields of an object that the changes write instead of the one that its entity names; empty where they do.
+
+    Nothing is said of what a command does inside of a store, of objects that no change touches: SK405 tells that.
+    """
+    if not entity.field or any(change.run for change in fault.changes):
+        return []
+    paths = {
+        tuple(str(part) for part in field.path)
+        for field in written(fault.changes, objects, app)
+        if (field.of.kind, field.of.name) == bare(entity.ref)
+    }
+    paths |= {path for body in _created(fault, entity) for path in leaves(body)}
+    patches = [c.patch.patch for c in fault.changes if c.patch and bare(c.patch.target) == bare(entity.ref)]
+    paths |= {path for patch in patches for path in _replaced(patch)}
+    if () in paths or any(names(entity.field, path) for path in paths):
+        return []
+    return sorted({".".join(path) for path in paths})
+
+
+def _created(fault: Fault, entity: Entity) -> Iterator[dict[str, Any]]:
+    for change in fault.changes:
+        body = change.create or change.apply or change.chaos
+        if body and (body.get("kind"), body.get("metadata", {}).get("name")) == bare(entity.ref):
+            yield body
+
+
+def _replaced(patch: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Maps that a strategic patch replaces: where the app leaves one to the API server's defaults, none is rendered."""
+    if isinstance(patch, dict):
+        if patch.get("$patch") == "replace":
+            yield path
+        for key, value in patch.items():
+            yield from _replaced(value, (*path, key))
+
+
+def names(field: str, path: tuple[str, ...]) -> bool:
+    """Whether a dotted field is the one at ``path``, a part of it, or the whole around it.
+
+    A field leaves out which entry of a list is meant, so that ``containers.image`` is the image of any container.
+    """
+    written_at = ".".join(path)
+    if written_at == field or written_at.startswith(f"{field}.") or field.startswith(f"{written_at}."):
+        return True
+    wanted, before = [part.partition("[")[0] for part in field.split(".")], ""
+    for part in path:
+        if wanted and part == wanted[0]:
+            wanted, before = wanted[1:], part
+        elif part.isdigit() or before.endswith("s") or before == "env":
+            before = ""  # which entry of a list
+        else:
+            return False
+        if not wanted:
+            return True
+    return True

@@ -32,6 +32,7 @@ class Lane(NamedTuple):
     ``unlisted`` (the registry knows no address), ``full`` (no more connections),
     ``plain`` (the caller wants TLS, which nobody here speaks), ``barred`` (a user who may not log in), ``nowhere`` (a
     database that is not there); of a single call also ``forbidden`` and ``locked`` (a table), ``aborted``.
+    ``rejected``: refused by a kernel, which says so to few of many.
     """
 
     outcome: str
@@ -40,6 +41,7 @@ class Lane(NamedTuple):
     ready_at: float = 0.0
     fails_at: float = _NEVER
     port: int = 0
+    rejected: bool = False
 
 
 class LinkKey(NamedTuple):
@@ -307,7 +309,7 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
     """The ways that a new connection could take now, and the address that the host's name stands for."""
     found = network.lookup(caller.pod, address.host, address.port, _transport(edge))
     if found.outcome != "ok":
-        return (Lane(found.outcome),), found.ip
+        return (Lane(found.outcome, rejected=found.outcome == "refused"),), found.ip
     return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
 
 

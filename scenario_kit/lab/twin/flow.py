@@ -27,6 +27,7 @@ from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.publishing import Publishing
 from scenario_kit.lab.twin.recorder import Recorder
+from scenario_kit.lab.twin.rejections import LONGEST_SECONDS, Rejections
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
@@ -34,6 +35,8 @@ from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
 
 _LANE, _SHARE = 0x52, 0x55
 _MISS, _REJECT = 0x57, 0x58
+#: Protocols whose clients dial for each call that finds no connection, and not once for all of them.
+_DIALLED_EACH = ("http", "memcached", "sql", "tcp")
 
 
 class Moment(NamedTuple):
@@ -61,6 +64,7 @@ class Flow:
         self.moment = Moment(0.0, 0.0, {}, {})
         self.hanging: LinkKey | None = None
         self.publishing = Publishing(tape, parameters.physics)
+        self._rejections = Rejections()
 
     def at(self, moment: Moment) -> None:
         """Requests from here on happen in this tick."""
@@ -350,11 +354,26 @@ class Flow:
             if lane.target is None and lane.outcome == "dropped":
                 self._say_unanswered(calls, took)
             return self._give_up(calls, took, failed)
+        if lane.rejected and (edge.protocol in _DIALLED_EACH or not edge.shared):
+            return self._rejected(calls)
         took = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
         if edge.one_by_one:
             took = calls.caller.gates.setdefault(calls.node.edge, Gate()).enter(took)
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
+
+    def _rejected(self, calls: Calls) -> Result:
+        """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
+        at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
+        limit = calls.node.step.patience_seconds or timeout(edge, caller) or np.inf
+        dials = edge.dial_seconds if edge.dial_seconds > 0.0 else LONGEST_SECONDS
+        delays = self._rejections.delays(caller.key.pod_uid, at, min(limit, dials))
+        answered = np.isfinite(delays)
+        quick = self._crossing.noise(calls) * (edge.refused_ms / 1000.0) + edge.unreachable_seconds
+        took = np.where(answered, np.where(answered, delays, 0.0) + quick, min(limit, dials))
+        self._recorder.complain(calls, "refused", (at + took)[answered])
+        self._recorder.complain(calls, "late" if limit < dials else "dropped", (at + took)[~answered])
+        return Result(took, np.ones(at.size, dtype=bool))
 
     def _say_unanswered(self, calls: Calls, took: Floats) -> None:
         """What callers say of a connection that did not come about, where they had not given up before."""

@@ -38,6 +38,12 @@ def register(app: typer.Typer) -> None:
             str, typer.Option(help="Fault type, for example network-delay.", autocompletion=from_names(faults))
         ] = "",
         parameter: Annotated[list[str], typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
+        also: Annotated[
+            list[str], typer.Option(help="A further fault, FAULT@TARGET[,NAME=VALUE…]; may be repeated.")
+        ] = [],  # noqa: B006
+        users: Annotated[str, typer.Option(help="Users of the load generator; 50 by default.")] = "",
+        profile: Annotated[str, typer.Option(help="Load profile of the app.")] = "",
+        pack: Annotated[list[str], typer.Option(help="Alert pack; may be repeated. By default `default`.")] = [],  # noqa: B006
         outcome: Annotated[
             str, typer.Option(help="Incident, Benign or NoIncident; by default derived from the fault.")
         ] = "",
@@ -50,13 +56,16 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit new --app otel-demo --target cart --fault deployment-scaled-to-zero
         """
         from scenario_kit.catalog import Catalog
-        from scenario_kit.cli.questions import complete
-        from scenario_kit.draft import draft
+        from scenario_kit.cli.questions import Load, complete, others, setting
+        from scenario_kit.draft import draft, join_drafts
 
         catalog = Catalog()
         given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
-        answers = complete(given, parameter, author or _git_name(), catalog, ask=sys.stdin.isatty())
-        made = draft(answers, catalog)
+        ask = sys.stdin.isatty()
+        answers = complete(given, parameter, author or _git_name(), catalog, ask=ask)
+        answers = setting(answers, Load(users, profile, tuple(pack)), catalog, ask=ask and not (target and fault))
+        more = others(answers, also, catalog, ask=ask and not (target and fault)) if answers.fault else []
+        made = join_drafts([draft(each, catalog) for each in (answers, *more)])
         lacks = _lacks(made, catalog.app(answers.app, answers.version), catalog)
         if dry_run:
             typer.echo(made.text, nl=False)

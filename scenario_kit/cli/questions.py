@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import typer
 import yaml
 
+from scenario_kit.cli.menu import Choice, ask_again, choose
+from scenario_kit.cli.output import folded
 from scenario_kit.errors import UsageError
 from scenario_kit.load import did_you_mean
 
@@ -19,8 +24,19 @@ if TYPE_CHECKING:
     from scenario_kit.render.offers import Offer
 
 
-#: Targets that a message names.
+#: Targets or values that a message names, and alerts that a menu names.
 _SHOWN: Final = 12
+_RAISED: Final = 2
+#: Users that a scenario may ask for.
+_MOST_USERS: Final = 1000
+
+
+class Load(NamedTuple):
+    """What flags say about the load and the alert packs; empty where they do not."""
+
+    users: str = ""
+    profile: str = ""
+    packs: tuple[str, ...] = ()
 
 
 def complete(
@@ -38,27 +54,110 @@ def complete(
     Raises:
         UsageError: an answer that does not fit, or one that is missing while nobody can be asked.
     """
-    from scenario_kit.draft import Answers, name_for
+    from scenario_kit.draft import Answers
 
     app_name = _chosen("app", given["app"], catalog.apps(), "--app", ask=ask, only=True)
     versions = catalog.versions(app_name)
-    version = _chosen("version", given["version"] or versions[0], versions, "--version", ask=ask)
+    version = given["version"] or (versions[0] if not ask or len(versions) == 1 else "")
+    version = _chosen("version", version, versions, "--version", ask=ask)
     app = catalog.app(app_name, version)
     if given["fault"] and given["fault"] not in catalog.faults():
         fix = did_you_mean(given["fault"], catalog.faults()) or "`scenario-kit catalog faults` lists them"
         raise UsageError(f"there is no fault type '{given['fault']}'", fix=fix)
     outcome = _outcome(given.get("outcome", ""))
     if outcome == "NoIncident" and not (given["target"] or given["fault"] or parameters):
-        return Answers(app_name, version, "", "", {}, given["name"], author, outcome)
+        return Answers(app_name, version, "", "", {}, given["name"], author, outcome=outcome)
     values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
     offer = _offer(given, values, app, catalog, ask=ask)
-    values = _parameters(offer, parameters, catalog, ask=ask)
-    answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome)
-    if ask:
-        name = given["name"] or typer.prompt("Name", default=name_for(answers))
-        who = author or typer.prompt("Author")
-        answers = Answers(app_name, version, offer.target, offer.fault.type, values, name, who, outcome)
-    return answers
+    values = _parameters(offer, parameters, app, catalog, ask=ask)
+    answers = Answers(app_name, version, offer.target, offer.fault.type, values, given["name"], author, outcome=outcome)
+    return _named(answers) if ask else answers
+
+
+def _named(answers: Answers) -> Answers:
+    """With a name and an author, asked for where they are not known."""
+    from scenario_kit.draft import check_name, name_for
+
+    name, author = answers.name, answers.author
+    if not name:
+        name = ask_again("Name", lambda text: check_name(replace(answers, name=text)), name_for(answers))
+    return replace(answers, name=name, author=author or typer.prompt("Author"))
+
+
+def setting(answers: Answers, load: Load, catalog: Catalog, *, ask: bool) -> Answers:
+    """With the load and the alert packs; whoever is asked takes the usual ones by an empty line.
+
+    Raises:
+        UsageError: the app has no such profile, there is no such pack, or the users are no sensible number.
+    """
+    app = catalog.app(answers.app, answers.version)
+    profiles, packs = tuple(app.loads), catalog.alert_packs()
+
+    def profile(text: str) -> str:
+        return _one_of("load profile", text, profiles) if text else ""
+
+    def number(text: str) -> int:
+        if text and not (text.isdigit() and 1 <= int(text) <= _MOST_USERS):
+            raise UsageError(f"'{text}' is no number of users", fix=f"write a number from 1 to {_MOST_USERS}")
+        return int(text or 0)
+
+    def chosen(text: str) -> tuple[str, ...]:
+        return tuple(_one_of("alert pack", name, packs) for name in text.replace(",", " ").split())
+
+    found = replace(
+        answers, profile=profile(load.profile), users=number(load.users), packs=chosen(" ".join(load.packs))
+    )
+    if not ask:
+        return found
+    if not found.profile and len(profiles) > 1:
+        listed = f"Load profile ({', '.join(profiles)})"
+        found = replace(found, profile=ask_again(f"{listed}; empty for the usual one", profile))
+    if not found.users:
+        found = replace(found, users=ask_again(f"Users (1 to {_MOST_USERS}); empty for 50", number))
+    if not found.packs and len(packs) > 1:
+        found = replace(found, packs=ask_again(f"Alert packs ({', '.join(packs)}); empty for default", chosen))
+    return found
+
+
+def others(answers: Answers, also: Sequence[str], catalog: Catalog, *, ask: bool) -> list[Answers]:
+    """Further faults of the same scenario: ``FAULT@TARGET``, with ``,NAME=VALUE`` behind it, or asked for.
+
+    Raises:
+        UsageError: one that does not fit.
+    """
+    app = catalog.app(answers.app, answers.version)
+    found: list[Answers] = []
+
+    def add(given: Mapping[str, str], parameters: Sequence[str], *, asked: bool) -> None:
+        values = _pairs(parameters, catalog.fault(given["fault"])) if given["fault"] else {}
+        offer = _offer(given, values, app, catalog, ask=asked)
+        values = _parameters(offer, parameters, app, catalog, ask=asked)
+        made = replace(answers, target=offer.target, fault=offer.fault.type, parameters=values, use="")
+        found.append(replace(made, use=_apart(made, [answers, *found])))
+
+    for text in also:
+        fault, _, rest = text.partition("@")
+        target, *parameters = rest.split(",")
+        _one_of("fault type", fault, catalog.faults())
+        add({"fault": fault, "target": target}, parameters, asked=False)
+    while ask and not also and typer.confirm("Another fault in the same incident?", default=False):
+        add({"fault": "", "target": ""}, (), asked=True)
+    return found
+
+
+def _apart(made: Answers, before: Sequence[Answers]) -> str:
+    """A name for the fault that no other one of the scenario has; empty where its own will do."""
+    from scenario_kit.draft.document import fault_name
+
+    taken, own = {fault_name(other) for other in before}, fault_name(made)
+    return "" if own not in taken else next(n for i in range(2, 99) if (n := f"{own}-{i}") not in taken)
+
+
+def _one_of(what: str, name: str, known: Sequence[str]) -> str:
+    if name not in known:
+        fix = did_you_mean(name, known) or f"one of: {', '.join(known)}"
+        raise UsageError(f"there is no {what} '{name}'", fix=fix)
+    return name
 
 
 def _outcome(text: str) -> Any:
@@ -136,8 +235,8 @@ def _one_of_all(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
     if not ask:
         there = _types(offered, app, catalog)
         raise UsageError(f"which fault? for {entity} there is: {there}", fix="--fault NAME")
-    labels = [_label(o, app, catalog) for o in offered]
-    return offered[labels.index(_menu("How does it break?", labels))]
+    offered.sort(key=lambda o: (catalog.fault(o.fault.type).family, o.fault.type))
+    return offered[choose("How does it break?", [_choice(o, app, catalog) for o in offered])]
 
 
 def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
@@ -148,9 +247,32 @@ def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
     return f"{here}; and what the lab cannot judge: {beyond}" if beyond else here
 
 
-def _label(offered: Offer, app: App, catalog: Catalog) -> str:
-    lack = _lacks(offered, app, catalog)
-    return f"{offered.fault.type}  ({offered.target})" + (f"  not in the lab: needs {lack}" if lack else "")
+def _choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
+    """A fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
+    from scenario_kit.draft.tried import row_of
+
+    fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
+    row, lack = row_of(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
+    raised = [alert.name + _on(alert.on) for alert in row.alerts] if row else []
+    if lack:
+        comes = f"not in the lab: needs {lack}"
+    elif row is None:
+        comes = "not tried here yet"
+    elif row.outcome == "NoEffect":
+        comes = "had no effect here when it was tried"
+    else:
+        more = f" and {len(raised) - _RAISED} more" if len(raised) > _RAISED else ""
+        comes = f"raises {', '.join(raised[:_RAISED])}{more}" if raised else "raised no alert here when it was tried"
+    return Choice(fault, (fault_type.title, f"{offered.target}: {comes}"), _words(fault_type.family))
+
+
+def _on(reference: str) -> str:
+    return f" on {reference.rpartition('/')[2]}" if reference else ""
+
+
+def _words(family: str) -> str:
+    """The name of a family as words: ``WorkloadSpec`` is `Workload spec`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family).capitalize()
 
 
 def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
@@ -161,18 +283,52 @@ def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
     return ", ".join(lack.need for lack in missing_for(offered, app, catalog) if lack.need not in always)
 
 
-def _parameters(offer: Offer, given: Sequence[str], catalog: Catalog, *, ask: bool) -> dict[str, Any]:
+def _parameters(offer: Offer, given: Sequence[str], app: App, catalog: Catalog, *, ask: bool) -> dict[str, Any]:
     """The chosen values; all others keep their defaults, which the fault derives itself."""
     fault_type = catalog.fault(offer.fault.type)
-    chosen = _allowed(_pairs(given, fault_type), offer)
-    if ask and offer.parameters and not given:
-        typer.echo("\nParameters:")
-        for name, value in offer.parameters.items():
-            some = ", ".join(str(c) for c in offer.choices.get(name, [])[:12])
-            typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}" + (f"   one of: {some}" if some else ""))
-        text = typer.prompt("Change any? NAME=VALUE, several with spaces", default="", show_default=False)
-        chosen = _allowed(_pairs(text.split(), fault_type), offer)
-    return chosen
+    if not ask or given or not offer.parameters:
+        return _allowed(_pairs(given, fault_type), offer)
+    typer.echo("\nParameters:")
+    for name, value in offer.parameters.items():
+        schema = fault_type.parameters.get("properties", {}).get(name, {})
+        some = possible(schema, offer.choices.get(name, ()))
+        typer.echo(folded(f"{name} = {json.dumps(value, ensure_ascii=False)}" + (f"   {some}" if some else ""), "  "))
+        if described := " ".join(str(schema.get("description", "")).split()):
+            typer.echo(folded(described, "      "))
+
+    def understand(text: str) -> dict[str, Any]:
+        from scenario_kit.draft import aimed
+
+        values = _allowed(_pairs(_split(text), fault_type), offer)
+        found = aimed(fault_type.name, offer.target, app, catalog, values) if values else None
+        if found is not None and not found.offers:
+            raise UsageError(found.why or f"{fault_type.name} does not bite there with these values", fix=found.fix)
+        return values
+
+    question = "Change any? NAME=VALUE, several with spaces; empty for none"
+    return ask_again(question, understand)
+
+
+def _split(text: str) -> list[str]:
+    """The words of an answer; quotes hold a value with spaces together."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"'{text}' cannot be read: {error}", fix="close the quote") from error
+
+
+def possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) -> str:
+    """Which values a parameter may have: a list, or a range with what it is counted in."""
+    values = [str(c) for c in choices] or [str(v) for v in schema.get("enum", ())]
+    if values:
+        more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+        return f"one of: {', '.join(values[:_SHOWN])}{more}"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"from {low} to {high}"
+    if low is not None or high is not None:
+        return f"at least {low}" if low is not None else f"at most {high}"
+    return f"at most {schema['maxLength']} characters" if "maxLength" in schema else ""
 
 
 def _pairs(given: Sequence[str], fault_type: FaultType) -> dict[str, Any]:
@@ -222,21 +378,4 @@ def _chosen(
         return there[0]
     if not ask:
         raise UsageError(f"{what}? there is: {', '.join(there)}", fix=f"{flag} NAME")
-    return _menu(f"{what[0].upper()}{what[1:]}?", there)
-
-
-def _menu(question: str, there: Sequence[str]) -> str:
-    """A numbered list; a number or a name is an answer."""
-    if not there:
-        raise UsageError(f"{question} There is nothing to choose from", fix="choose something else before")
-    typer.echo(f"\n{question}")
-    for number, entry in enumerate(there, 1):
-        typer.echo(f"  {number:>3}  {entry}")
-    while True:
-        text = typer.prompt("Number or name").strip()
-        if text.isdigit() and 1 <= int(text) <= len(there):
-            return there[int(text) - 1]
-        fitting = [t for t in there if t == text or t.split()[0] == text]
-        if len(fitting) == 1:
-            return fitting[0]
-        typer.echo(f"  {did_you_mean(text, there) or 'one of the numbers above'}")
+    return there[choose(f"{what[0].upper()}{what[1:]}?", [Choice(name) for name in there])]

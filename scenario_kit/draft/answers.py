@@ -19,7 +19,7 @@ LONGEST_NAME: Final = 52
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The choices behind one scenario. What is empty is derived.
+    """The choices behind one scenario. What is empty is derived; ``use`` is the fault's name within the scenario.
 
     Without an incident the fault is a distractor, and there may be none: then ``target`` and ``fault`` are empty.
     """
@@ -31,6 +31,10 @@ class Answers:
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     author: str = ""
+    users: int = 0
+    profile: str = ""
+    packs: tuple[str, ...] = ()
+    use: str = ""
     outcome: Outcome | Literal[""] = ""
 
 

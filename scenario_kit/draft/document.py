@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
@@ -30,6 +30,8 @@ from scenario_kit.render.offers import Offer, component_hit, offer
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116
+#: The load of a scenario that does not say it.
+_USERS: Final = 50
 _UNSHOWN: Final = (
     "\n  # the lab does not model what this fault changes, so no alert is predicted: write down what fires elsewhere"
     "\n  groundTruth:\n"
@@ -56,6 +58,7 @@ class Draft:
     offer: Offer | None
     alerts: tuple[AlertExpectation, ...]
     cautions: tuple[str, ...] = ()
+    spec: Object = field(default_factory=dict)
 
 
 def draft(answers: Answers, catalog: Catalog) -> Draft:
@@ -66,31 +69,104 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
         UsageError: the name is none that Kubernetes takes.
     """
     app = catalog.app(answers.app, answers.version)
-    name = _checked_name(answers)
+    name = check_name(answers)
     if not answers.fault:
         spec = _quiet_spec(answers, app)
-        document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
-        return Draft(name, written(document), None, ())
+        return Draft(name, written(document_of(name, spec)), None, (), spec=spec)
     fault_type = catalog.fault(answers.fault)
     if not answers.outcome and fault_type.persistence == "Expires":
         answers = replace(answers, outcome="Benign")  # it is over before anybody could have looked
     options = asked_options(app, fault_type)
-    objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=catalog.templates(app.name))
+    shaped, users = options_of(app, options, answers.profile), answers.users or _USERS
+    objects = app_objects(app, shaped, users, app.namespace, templates=catalog.templates(app.name))
     made = offer(fault_type, app, objects, answers.target, answers.parameters, name=fault_name(answers), scenario=name)
     made = replace(made, fault=completed(made.fault, app, objects))
     component = component_hit(app, objects, answers.target, made.fault)
-    rules = {rule.name: rule for pack in ("default",) for rule in catalog.alert_pack(pack)}
+    rules = {rule.name: rule for pack in answers.packs or ("default",) for rule in catalog.alert_pack(pack)}
     shown = not unmodelled(made.fault.changes, app, objects, app.namespace)
     alerts = predicted(made.symptoms, made.fault, app, component, rules) if shown else ()
-    usual = not answers.parameters or made.parameters == _usual_parameters(fault_type, app, objects, answers)
+    usual = not answers.packs and (
+        not answers.parameters or made.parameters == _usual_parameters(fault_type, app, objects, answers)
+    )
     row = row_of(catalog.matrix(app, fault_type.name), fault_type.name, made.fault.target) if usual else None
     alerts = _expected(answers, promised(alerts, row) if row is not None else alerts)
     spec = _spec(answers, app, options, fault_type, made, alerts, component, objects)
-    document = {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
-    text = written(document).replace("\n  expect:\n", _TRIED if row is not None and row.alerts else _PREDICTED, 1)
+    text = _noted(written(document_of(name, spec)), tried=row is not None and bool(row.alerts))
     text = text if shown else text.replace("\n  groundTruth:\n", _UNSHOWN, 1)
     beware = () if row is None or answers.outcome in ("Benign", "NoIncident") else warned(row)
-    return Draft(name, text, made, alerts, (*cautions(made.fault, objects), *beware))
+    return Draft(name, text, made, alerts, (*cautions(made.fault, objects), *beware), spec)
+
+
+def document_of(name: str, spec: Object) -> Object:
+    """The document of a scenario."""
+    return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": _metadata(name), "spec": spec}
+
+
+def _noted(text: str, *, tried: bool) -> str:
+    """The text with a note on where its alerts come from."""
+    return text.replace("\n  expect:\n", _TRIED if tried else _PREDICTED, 1)
+
+
+def join_drafts(drafts: Sequence[Draft]) -> Draft:
+    """One scenario with the faults of several drafts, each with its own causes, alerts and solutions."""
+    if len(drafts) == 1:
+        return drafts[0]
+    first, specs = drafts[0], [made.spec for made in drafts]
+    spec = {**specs[0], "title": "; ".join(s["title"] for s in specs)[:160]}
+    spec["description"] = " ".join(s["description"] for s in specs)
+    options = {k: v for s in specs for k, v in s["app"].get("options", {}).items()}
+    spec["app"] = {**spec["app"], **({"options": options} if options else {})}
+    spec["tags"] = sorted({tag for s in specs for tag in s.get("tags", ())})
+    spec["faults"] = [use for s in specs for use in s["faults"]]
+    alerts: dict[tuple[str, str], Object] = {}
+    for alert in (a for s in specs for a in s.get("expect", {}).get("alerts", ())):
+        known = alerts.setdefault((alert["name"], alert.get("on", "")), alert)
+        if "MustFire" in (known["class"], alert["class"]):
+            alerts[alert["name"], alert.get("on", "")] = {**known, "class": "MustFire"}
+    if alerts:
+        spec["expect"] = {"alerts": list(alerts.values())}
+    truths = [s["groundTruth"] for s in specs]
+    outcomes = {truth.get("outcome", "Incident") for truth in truths}
+    outcome = next((o for o in ("Incident", "Benign") if o in outcomes), "NoIncident")
+    edges = {(e["from"], e["to"]): e for truth in truths for e in truth.get("propagation", ())}
+    spec["groundTruth"] = {
+        **({} if outcome == "Incident" else {"outcome": outcome}),
+        "rootCauses": [cause for truth in truths for cause in truth.get("rootCauses", ())],
+        "propagation": list(edges.values()),
+    }
+    if outcome == "Incident":
+        spec["brief"] = next(s["brief"] for s in specs if s["groundTruth"].get("outcome", "Incident") == outcome)
+        spec["solutions"] = _named_apart([p for s in specs for p in s.get("solutions", ())])
+        solved = [solution["changes"] for solution in spec["solutions"]]
+        decoys = {str(d["changes"]): d for s in specs for d in s.get("decoys", ()) if d["changes"] not in solved}
+        spec["decoys"] = _named_apart(list(decoys.values()))
+    spec = {k: v for k, v in spec.items() if v not in ([], {}, "")}
+    offers, cautions_ = first.offer, tuple(c for made in drafts for c in made.cautions)
+    expected = tuple({(a.name, a.on): a for made in drafts for a in made.alerts}.values())
+    return Draft(
+        first.name, _noted(written(document_of(first.name, spec)), tried=False), offers, expected, cautions_, spec
+    )
+
+
+def _named_apart(procedures: Sequence[Object]) -> list[Object]:
+    """The procedures, each with a name of its own."""
+    seen: dict[str, int] = {}
+    found = []
+    for procedure in procedures:
+        number = seen[procedure["name"]] = seen.get(procedure["name"], 0) + 1
+        found.append({**procedure, "name": procedure["name"] if number == 1 else f"{procedure['name']}-{number}"})
+    return found
+
+
+def _app_use(answers: Answers, app: App, options: Object) -> Object:
+    """The app as the scenario asks for it; what is usual is left out."""
+    load = {"profile": answers.profile, "users": answers.users}
+    load = {name: value for name, value in load.items() if value}
+    packs = {"alertPacks": list(answers.packs)} if answers.packs else {}
+    return {
+        "name": app.name, "version": app.version, **({"options": options} if options else {}),
+        **({"load": load} if load else {}), **packs,
+    }  # fmt: skip
 
 
 def _usual_parameters(fault_type: FaultType, app: App, objects: Sequence[Object], answers: Answers) -> Object | None:
@@ -101,7 +177,12 @@ def _usual_parameters(fault_type: FaultType, app: App, objects: Sequence[Object]
         return None
 
 
-def _checked_name(answers: Answers) -> str:
+def check_name(answers: Answers) -> str:
+    """The name of the scenario, given or derived.
+
+    Raises:
+        UsageError: the name is none that Kubernetes takes.
+    """
     name = answers.name or name_for(answers)
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
@@ -129,7 +210,7 @@ def _quiet_spec(answers: Answers, app: App) -> Object:
         "authors": [{"name": answers.author or "unknown"}],
         "license": "Apache-2.0",
         "tags": ["control"],
-        "app": {"name": app.name, "version": app.version},
+        "app": _app_use(answers, app, {}),
         "groundTruth": {"outcome": "NoIncident"},
     }
 
@@ -139,8 +220,8 @@ def _metadata(name: str) -> Object:
 
 
 def fault_name(answers: Answers) -> str:
-    """The fault's name within the scenario: the first words of its type."""
-    return "-".join(answers.fault.split("-")[:3])
+    """The fault's name within the scenario: the first words of its type, unless another one is given."""
+    return answers.use or "-".join(answers.fault.split("-")[:3])
 
 
 def written(document: Any) -> str:
@@ -177,7 +258,7 @@ def _spec(
         "authors": [{"name": answers.author or "unknown"}],
         "license": "Apache-2.0",
         "tags": [_TAGS.get(fault_type.family, fault_type.family.lower() or "incident")],
-        "app": {"name": app.name, "version": app.version, **({"options": options} if options else {})},
+        "app": _app_use(answers, app, options),
         "faults": [use],
         "expect": {"alerts": [_alert(a) for a in alerts]},
         "groundTruth": _truth(outcome, fault, app, component, alerts),

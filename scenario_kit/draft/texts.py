@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scenario_kit.model import Fault, FaultType
+from scenario_kit.model import Fault, FaultType, Reference
 from scenario_kit.model.scenario import AlertExpectation
 
 #: What users or the people on call notice, by the alert that fires first.
@@ -14,6 +14,10 @@ _NOTICED: Final = {
     "HighRequestLatency": "Users say that everything has been slow for a few minutes.",
     "NoRequestsReceived": "Part of the application has gone quiet; users miss some of its functions.",
 }
+#: Words that are small within a sentence; others may be names.
+_ARTICLES: Final = frozenset(
+    {"A", "An", "The", "All", "Every", "Each", "One", "Two", "No", "Nobody", "Some", "Pods", "Requests"}
+)
 _PAGED: Final = "The people on call were paged a few minutes ago: something in the application is not healthy."
 
 
@@ -33,8 +37,10 @@ def question() -> str:
 
 
 def title(fault_type: FaultType, fault: Fault) -> str:
-    """What happens, and where. Never shown to a solver."""
-    return f"{fault_type.title}: {fault.target}"[:160]
+    """Where it happens, and what. Never shown to a solver."""
+    first, _, rest = fault_type.title.partition(" ")
+    what = f"{first.lower()} {rest}" if first in _ARTICLES else fault_type.title
+    return f"{Reference.parse(fault.target).name}: {what}"[:160]
 
 
 def description(fault_type: FaultType) -> str:

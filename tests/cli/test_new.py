@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from scenario_kit.catalog import Catalog
@@ -117,19 +118,22 @@ def test_a_dry_run_writes_nothing(folder, capsys):
     assert list(folder.iterdir()) == []
 
 
-def test_questions_offer_only_what_fits(folder, monkeypatch):
-    class Terminal:
-        """What CliRunner puts in the place of stdin, said to be a terminal."""
+class Terminal:
+    """What CliRunner puts in the place of stdin, said to be a terminal."""
 
-        def __init__(self, real):
-            self.real = real
+    def __init__(self, real):
+        self.real = real
 
-        def __getattr__(self, name):
-            return getattr(self.real, name)
+    def __getattr__(self, name):
+        return getattr(self.real, name)
 
-        def isatty(self):
-            return True
+    def isatty(self):
+        return True
 
+
+@pytest.fixture
+def asked(folder, monkeypatch):
+    """Answers the questions of ``new``, one line each."""
     import scenario_kit.cli.new as module
 
     class System:
@@ -138,14 +142,94 @@ def test_questions_offer_only_what_fits(folder, monkeypatch):
             return Terminal(sys.stdin)
 
     monkeypatch.setattr(module, "sys", System())
-    answers = ["otel-demo", "cart", "service-target-port-wrong", "targetPort=9001", "wrong-port", "y"]
-    result = CliRunner().invoke(
-        build(), ["new", "--author", "Ada"], input="\n".join(answers) + "\n", catch_exceptions=False
+
+    def ask(*answers, arguments=()):
+        return CliRunner().invoke(build(), ["new", "--author", "Ada", *arguments], input="\n".join(answers) + "\n")
+
+    return ask
+
+
+def test_questions_offer_only_what_fits(folder, asked):
+    result = asked(
+        "otel-demo", "2.2.0", "cart", "service-target-port-wrong", "targetPort=9001", "wrong-port", "", "", "", "n", "y"
     )
     assert result.exit_code == 0, result.output
     assert "targetPort: 9001" in (folder / "wrong-port" / "scenario.yaml").read_text()
     assert "port = 8080   one of: 8080" in result.output
-    assert "clock-skew  (Deployment/cart)  not in the lab: needs real-data-plane" in result.output
+    assert "Deployment/cart: not in the lab: needs real-data-plane" in result.output
+
+
+def test_faults_are_grouped_by_family_and_say_what_they_raise(folder, asked):
+    output = asked("otel-demo", "2.2.0", "cart").output
+    assert "  Workload spec\n" in output
+    at = output.index("deployment-scaled-to-zero\n")
+    assert "A workload has no replicas" in output[at : at + 200]
+    assert "Deployment/cart: raises HighRequestErrorRate on " in output[at : at + 300]
+
+
+def test_a_part_of_a_word_narrows_the_choice_and_a_refused_answer_is_asked_again(folder, asked):
+    result = asked(
+        "otel", "2.2", "valk", "zzzz", "Deployment/valkey-cart delay", "latencyMilliseconds=999999", "latency=3000",
+        "latencyMilliseconds=3000", "Bad Name", "slow-store", "nothing", "", "0", "20", "nope", "itbench", "n", "y",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for refused in (
+        "nothing here holds 'zzzz'", "999999 is greater than the maximum of 60000", "has no parameter 'latency'",
+        "'Bad Name' cannot be the name of a scenario", "there is no load profile 'nothing'",
+        "'0' is no number of users", "there is no alert pack 'nope'",
+    ):  # fmt: skip
+        assert refused in " ".join(result.output.split())
+    assert "latencyMilliseconds = 2000   from 1 to 60000" in result.output
+    file = folder / "slow-store" / "scenario.yaml"
+    written = yaml.safe_load(file.read_text())["spec"]
+    assert written["app"]["load"] == {"users": 20}
+    assert written["app"]["alertPacks"] == ["itbench"]
+    assert written["faults"][0]["parameters"]["latencyMilliseconds"] == 3000
+    assert [f for f in lint_file(file) if f.severity == "Error"] == []
+
+
+@pytest.mark.parametrize("answers", [(), ("otel-demo",), ("otel-demo", "2.2.0", "cart")])
+def test_whoever_stops_answering_leaves_nothing_behind(folder, asked, answers):
+    assert asked(*answers).exit_code != 0
+    assert list(folder.iterdir()) == []
+
+
+def test_several_faults_load_and_packs_by_flag(folder, capsys):
+    arguments = [
+        "new", "two-troubles", "--app", "otel-demo", "--version", "2.2.0", "--target", "cart", "--author", "Ada",
+        "--fault", "deployment-scaled-to-zero", "--also", "deployment-scaled-to-zero@currency",
+        "--also", "service-target-port-wrong@product-catalog,targetPort=9001", "--users", "30", "--profile", "steady",
+        "--pack", "default",
+    ]  # fmt: skip
+    assert run(arguments) == 0
+    file = folder / "two-troubles" / "scenario.yaml"
+    spec = yaml.safe_load(file.read_text())["spec"]
+    assert [(f["name"], f["target"]) for f in spec["faults"]] == [
+        ("deployment-scaled-to", "Deployment/cart"),
+        ("deployment-scaled-to-2", "Deployment/currency"),
+        ("service-target-port", "Service/product-catalog"),
+    ]
+    assert spec["app"]["load"] == {"profile": "steady", "users": 30}
+    assert {c["fault"] for c in spec["groundTruth"]["rootCauses"]} == {f["name"] for f in spec["faults"]}
+    assert {fault for s in spec["solutions"] for fault in s["fixes"]} == {f["name"] for f in spec["faults"]}
+    assert [f for f in lint_file(file) if f.severity == "Error"] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--also", "network-dely@cart"], "did you mean `network-delay`"),
+        (["--also", "network-delay@crat"], "there is no 'crat'"),
+        (["--also", "network-delay@cart,latency=1"], "has no parameter"),
+        (["--users", "many"], "'many' is no number of users"),
+        (["--profile", "stedy"], "did you mean `steady`"),
+        (["--pack", "defalt"], "did you mean `default`"),
+    ],
+)
+def test_a_flag_that_does_not_fit_is_an_error(folder, capsys, more, said):
+    assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "deployment-scaled-to-zero", *more]) == 3
+    assert said in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
 
 
 class Counting(Catalog):

@@ -67,6 +67,18 @@ def test_the_faults_of_the_catalogue_fit_it(fault, catalog, tmp_path):
     assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []
 
 
+def test_the_fault_of_the_page_lints_in_a_collection(tmp_path):
+    path = tmp_path / "catalog" / "faults" / yaml.safe_load(FAULT)["name"] / "fault.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(FAULT)
+    assert [(f.code, f.message) for f in lint_file(path, Catalog([tmp_path, data_root()]))] == []
+
+
+def test_the_app_of_the_page_lints_in_a_collection(collection, catalog):
+    path = collection / "catalog" / "apps" / "little" / "app.yaml"
+    assert [(f.code, f.message) for f in lint_file(path, catalog)] == []
+
+
 def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
     # Drafted with the fault in a catalogue of its own, then moved beside its scenario, as an author might keep it.
     own = tmp_path / "own"

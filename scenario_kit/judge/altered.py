@@ -22,8 +22,8 @@ Name = tuple[str, str]
 #: Kinds whose objects end by themselves, and those that controllers fill in.
 _ENDING: Final = ("Job", "Pod", "Namespace")
 _PROBES: Final = ("readinessProbe", "livenessProbe", "startupProbe")
-#: Parts of a workload for which there are bounds of their own (`judge.guards`), or that say nothing.
-_BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "storage")
+#: Parts of a workload for which there are bounds of their own (`judge.guards`), or that a resync of all objects writes.
+_BOUNDED: Final = ("resources", "replicas", "minReplicas", "maxReplicas", "revisionHistoryLimit", "storage")
 #: What may not be added either: elsewhere the API server and its controllers add what nobody asked for.
 _CLOSED: Final = ("selector", "containers", "initContainers", "env", "envFrom", "command", "args", "nodeSelector")
 _FILES: Final = ("ConfigMap", "Secret")

@@ -26,7 +26,7 @@ def workload(name, **container):
         **container,
     }  # fmt: skip
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [body]}}
-    spec = {"replicas": 1, "template": template}
+    spec = {"replicas": 1, "revisionHistoryLimit": 10, "template": template}
     return {"kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
 
 
@@ -86,6 +86,7 @@ BROKEN = [
 FINE = [
     ("Deployment", "web", set_env),  # it has a part in the incident
     ("Deployment", "ad", lambda o: o["spec"].update(replicas=3)),
+    ("Deployment", "ad", lambda o: o["spec"].update(revisionHistoryLimit=11)),  # the kit's own resync of all objects
     ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="2", memory="1Gi")),
     ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="1")),
     ("Deployment", "ad", lambda o: container(o).update(imagePullPolicy="IfNotPresent", terminationMessagePath="/x")),

@@ -63,7 +63,7 @@ def policy_called_an_artefact(subject: Subject) -> Iterator[Defect]:
     def blame(fault: Document) -> None:
         policy = writes(fault["changes"], "create")[0]
         policy["spec"]["podSelector"] = {"matchLabels": {"zone": "inner"}}
-        fault["changes"].append(relabel("inner"))
+        fault["changes"].insert(0, relabel("inner"))
         fault["effect"] = fault["effect"][1:]
         former = fault["entities"][0]["ref"]
         fault["entities"] = [

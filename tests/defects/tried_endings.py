@@ -61,7 +61,7 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     memory = container["resources"]["limits"]["memory"]
     number, unit = int(memory.rstrip("Mi")), "Mi"
     spec["faults"][0]["parameters"] = {"flag": flag, "variant": "on"}
-    spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "on": leaking, "withinSeconds": 3000}]}
+    spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "on": leaking, "withinSeconds": 1800}]}
     spec["groundTruth"]["propagation"] = [
         {"from": subject.spec.faults[0].target, "to": leaking, "because": "its cache grows for ever"}
     ]
@@ -81,6 +81,8 @@ def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
     solutions = [s for s in spec.get("solutions", []) if len(s["changes"]) == 1 and "patch" in s["changes"][0]]
     patch = needs(solutions, "its solution is more than a patch")[0]["changes"][0]["patch"]
     needs(patch["type"] == "Strategic" and patch["target"].startswith("Deployment/"), "it patches no Deployment")
+    needs("template" in patch["patch"]["spec"], "it patches no pods")
+    needs("containers" in patch["patch"]["spec"]["template"]["spec"], "it patches no container")
     pod = subject.objects[patch["target"]]["spec"]["template"]["spec"]
     port = needs([p for c in pod["containers"] for p in c.get("ports", [])], "no container has a port")[0]
     probe = {"tcpSocket": {"port": port["containerPort"]}, "initialDelaySeconds": 600}

@@ -192,7 +192,7 @@ def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{second['name']} restarts {other}, {first['name']} repairs everything", document)
 
 
-@kind("SK411", stage="Trial", first=("repeat",))
+@kind("SK411", "SK434", stage="Trial", first=("repeat",))
 def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
     """A solution repairs it, and points another Service at a closed port, which nobody notices who is connected."""
     document, spec = _inheriting(subject)
@@ -234,7 +234,7 @@ def _replicas(subject: Subject, name: str) -> int:
     return int(spec.get("replicas", 1)) if name in subject.objects else 0
 
 
-@kind("SK411", stage="Trial", first=("repeat",))
+@kind("SK411", "SK434", stage="Trial", first=("repeat",))
 def solution_that_empties_a_file(subject: Subject) -> Iterator[Defect]:
     """A solution repairs it, and empties a file that the app reads when it starts."""
     document, spec = _inheriting(subject)

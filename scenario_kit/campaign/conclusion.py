@@ -210,6 +210,7 @@ def shown(results: Sequence[TrialResult]) -> list[str]:
         _counted(len(left), "the cause that is left keeps it going", "each of {} causes keeps it going"),
         _counted(len(ways), "the solution resolves it", "{} solutions resolve it"),
         _counted(len(decoys), "the decoy does not", "{} decoys do not"),
+        "the fault ends as its type says" if any(p.startswith("ending") for p in purposes) else "",
         "no cheat does" if "cheats" in purposes else "",
         "the distractors alone disturb nobody" if "distractors" in purposes else "",
         "it does not come without its trigger" if "untriggered" in purposes else "",

@@ -17,7 +17,7 @@ def unless_over(context: Context, step: Step, findings: list[Finding]) -> list[F
 
     What clears then was not repaired by anybody. To wait for that end, and what is benign, are another matter.
     """
-    if step.kind not in _SHOWN or step.use == "Wait" or context.runbook.outcome != "Incident":
+    if step.kind not in _SHOWN or step.use == "Wait" or step.forever or context.runbook.outcome != "Incident":
         return findings
     if step.kind != "expectCleared" and not findings:
         return findings

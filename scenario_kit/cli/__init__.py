@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "validate": ("try", "verify"),
     "validate_pr": ("validate-pr",),
     "report": ("report",),
+    "runs": ("runs",),
     "lab": ("lab",),
     "operator": ("operator",),
     "doctor": ("doctor",),

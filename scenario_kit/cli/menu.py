@@ -41,7 +41,9 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
         text = typer.prompt(what).strip()
         if text.isdigit() and 1 <= int(text) <= len(choices):
             return int(text) - 1
-        exact = [i for i, choice in enumerate(choices) if choice.name == text]
+        exact = [i for i, choice in enumerate(choices) if choice.name == text] or [
+            i for i, choice in enumerate(choices) if text and choice.name.startswith(text)
+        ]
         fitting = (
             exact
             if len(exact) == 1

@@ -120,9 +120,9 @@ def _write(made: Draft, file: Path, answers: Answers, catalog: Catalog, lacks: S
     header, copy = schema_header(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(header + made.text, encoding="utf-8")
-    if copy is not None and (not copy.exists() or copy.read_text(encoding="utf-8") != schema_text()):
+    if copy is not None:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(schema_text(), encoding="utf-8")
+        copy.write_text(schema_text(catalog), encoding="utf-8")
     findings = lint_file(file, catalog)
     show_findings(findings)
     typer.echo(f"wrote {file}")

@@ -62,6 +62,9 @@ def register(app: typer.Typer) -> None:
             typer.Option(min=1, max=8, help="Trials to run at the same time; 2 unless the plan says otherwise."),
         ] = None,
         keep: Annotated[bool, typer.Option("--keep", help="Keep the trial objects for inspection.")] = False,
+        rerun_failed: Annotated[
+            bool, typer.Option("--rerun-failed", help="Only scenarios whose last run did not pass.")
+        ] = False,
         format: Format = "text",
         runs: Runs = RUNS,
     ) -> int:
@@ -73,7 +76,18 @@ def register(app: typer.Typer) -> None:
         """
         if cluster != "lab":
             raise UsageError(f"--cluster {cluster} is not supported by this version", fix="--cluster lab")
+        if rerun_failed and not (paths := _failed(paths, runs)):
+            typer.echo("nothing to run: the last run of each of these scenarios passed, or there is none")
+            return 0
         return validate(paths, plan, seed, name, parallel, keep=keep, as_json=format == "json", runs=runs)
+
+
+def _failed(paths: list[Path], runs: Path) -> list[Path]:
+    """The scenario files whose last run did not pass."""
+    from scenario_kit.load import scenario_files
+    from scenario_kit.report.history import failed_files
+
+    return failed_files(runs, scenario_files(paths))
 
 
 def validate(

@@ -11,7 +11,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.schema.editor import editor_schema
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft.completion import scenario_schema
 
 #: Where the schema lies in a checkout, and where a copy is put elsewhere.
 IN_CHECKOUT: Final = Path("schema") / "scenario.schema.json"
@@ -28,9 +29,9 @@ def schema_header(file: Path) -> tuple[str, Path | None]:
     return _line(os.path.relpath(copy, folder)), copy
 
 
-def schema_text() -> str:
-    """The schema itself."""
-    return json.dumps(editor_schema("Scenario"), indent=1, ensure_ascii=False) + "\n"
+def schema_text(catalog: Catalog) -> str:
+    """The schema itself, with what the catalogue holds."""
+    return json.dumps(scenario_schema(catalog), indent=1, ensure_ascii=False) + "\n"
 
 
 def _line(path: str) -> str:

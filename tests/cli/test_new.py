@@ -169,7 +169,7 @@ def test_faults_are_grouped_by_family_and_say_what_they_raise(folder, asked):
 
 def test_a_part_of_a_word_narrows_the_choice_and_a_refused_answer_is_asked_again(folder, asked):
     result = asked(
-        "otel", "2.2", "valk", "zzzz", "Deployment/valkey-cart delay", "latencyMilliseconds=999999", "latency=3000",
+        "otel", "2.2", "valkey-c", "zzzz", "Deployment/valkey-cart delay", "latencyMilliseconds=999999", "latency=3000",
         "latencyMilliseconds=3000", "Bad Name", "slow-store", "nothing", "", "0", "20", "nope", "itbench", "n", "y",
     )  # fmt: skip
     assert result.exit_code == 0, result.output

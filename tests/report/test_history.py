@@ -1,0 +1,79 @@
+"""Past runs: listed, compared, and run again where they did not pass."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.campaign import Validation
+from scenario_kit.cli import run
+from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.report import write
+from scenario_kit.report.history import compare, failed_files, past_runs, run_named
+
+
+def concluded(scenario: str, verdict: Verdict, *messages: str, plan: str = "quick") -> Validation:
+    found = tuple(Finding(code="SK322", severity=Severity.ERROR, message=m) for m in messages)
+    return Validation(scenario=scenario, plan=plan, verdict=verdict, headline="", findings=found, n=1)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    folder = tmp_path / "runs"
+    for validation in (
+        concluded("cart-down", Verdict.FAIL, "A did not fire"),
+        concluded("web-down", Verdict.PASS),
+        concluded("cart-down", Verdict.FAIL, "B did not fire"),
+        concluded("web-down", Verdict.FAIL),
+        concluded("web-down", Verdict.PASS),
+    ):
+        write(validation, folder)
+    return folder
+
+
+def test_runs_are_listed_newest_first(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["runs", "--runs", str(runs)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["web-down", "web-down", "cart-down", "web-down", "cart-down"]
+    assert run(["runs", "--runs", str(runs), "--scenario", "cart-down", "--format", "json"]) == 0
+    assert [(r["scenario"], r["verdict"]) for r in json.loads(capsys.readouterr().out)] == [("cart-down", "Fail")] * 2
+
+
+def test_a_report_of_another_version_is_listed_and_breaks_nothing(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (past_runs(runs)[0].folder / "report.json").write_text('{"schemaVersion": 0}')
+    assert run(["runs", "--runs", str(runs)]) == 0
+    assert "of another version" in capsys.readouterr().out
+
+
+def test_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["runs", "--runs", str(tmp_path)]) == 0
+    assert "there are no runs" in capsys.readouterr().out
+
+
+def test_what_changed_between_two_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new, old = (each.folder for each in past_runs(runs, "cart-down"))
+    assert run(["runs", "diff", str(old), "cart-down", "--runs", str(runs)]) == 1
+    out = capsys.readouterr().out
+    assert "SK322 A did not fire" in out
+    assert "SK322 B did not fire" in out
+    assert "verdict" not in out
+    assert run(["runs", "diff", str(new), "cart-down", "--runs", str(runs)]) == 0
+    assert run(["runs", "diff", "nothing", "cart-down", "--runs", str(runs)]) == 3
+    assert compare(run_named(str(old), runs), run_named("web-down", runs))[0] == ("scenario", "cart-down", "web-down")
+
+
+def test_only_what_did_not_pass_is_run_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [Path(name) / "scenario.yaml" for name in ("cart-down", "web-down", "never-run")]
+    assert failed_files(runs, files) == [files[0]]
+
+
+def test_nothing_to_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenarios = tmp_path / "scenarios" / "web-down"
+    scenarios.mkdir(parents=True)
+    (scenarios / "scenario.yaml").write_text("kind: Scenario\n")
+    assert run(["verify", str(scenarios), "--rerun-failed", "--runs", str(tmp_path / "runs")]) == 0
+    assert "nothing to run" in capsys.readouterr().out

@@ -56,14 +56,14 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     document, spec = subject.copy()
     fault = one_cause(subject)
     needs(subject.spec.faults[0].type == "feature-flag-changed", "no flag of it lets something leak")
-    leaking, flag = "Deployment/recommendation", "recommendationCacheFailure"
+    leaking, flag = "Deployment/email", "emailMemoryLeak"
     container = needs(subject.objects.get(leaking), "nothing leaks")["spec"]["template"]["spec"]["containers"][0]
     memory = container["resources"]["limits"]["memory"]
     number, unit = int(memory.rstrip("Mi")), "Mi"
-    spec["faults"][0]["parameters"] = {"flag": flag, "variant": "on"}
+    spec["faults"][0]["parameters"] = {"flag": flag, "variant": "10000x"}
     spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "on": leaking, "withinSeconds": 1800}]}
     spec["groundTruth"]["propagation"] = [
-        {"from": subject.spec.faults[0].target, "to": leaking, "because": "its cache grows for ever"}
+        {"from": subject.spec.faults[0].target, "to": leaking, "because": "it keeps every mail"}
     ]
     more = {"name": container["name"], "resources": {"limits": {"memory": f"{4 * number}{unit}"}}}
     patch = {"spec": {"template": {"spec": {"containers": [more]}}}}

@@ -85,6 +85,7 @@ def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
     needs("containers" in patch["patch"]["spec"]["template"]["spec"], "it patches no container")
     pod = subject.objects[patch["target"]]["spec"]["template"]["spec"]
     port = needs([p for c in pod["containers"] for p in c.get("ports", [])], "no container has a port")[0]
+    needs(not any(c.get("readinessProbe") for c in pod["containers"]), "its pods are probed in another way")
     probe = {"tcpSocket": {"port": port["containerPort"]}, "initialDelaySeconds": 600}
     slow = {
         "name": "restore-carefully",

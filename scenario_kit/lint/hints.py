@@ -8,6 +8,7 @@ from scenario_kit.lint.case import Case, Place
 from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
 from scenario_kit.lint.names import TELLING
 from scenario_kit.lint.needless import Needless, World, needless
+from scenario_kit.lint.needless.abroad import abroad
 from scenario_kit.lint.needless.world import mentions, words
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import Site, site_of
@@ -33,26 +34,31 @@ _TELLING = 4
 def hints(case: Case | FaultCase) -> Iterator[Problem]:
     """A fault writes what no symptom needs."""
     told: set[tuple[object, ...]] = set()
-    worlds: dict[int, World] = {}
-    for one in case.written:
-        if not one.stage.breaks:
+    for stage, subject, found in _found(case):
+        if _judged_elsewhere(case, found):
             continue
-        stage = one.stage
-        world = worlds.setdefault(id(stage), World(stage.app, _untouched(case, stage), stage.after))
-        for found in needless(one.object, one.was, world, created=_created(one)):
-            if _judged_elsewhere(case, found):
-                continue
-            site = site_of(case, stage, found.keys, found.value) or _from_parameter(case, stage, found)
-            key = (site, found.reason)
-            if site is not None and key not in told:
-                told.add(key)
-                message = (
-                    f"{one.object['kind']}/{one.object['metadata']['name']} has what no symptom needs: {found.reason}"
-                )
-                edits = _dropped(site.place, found)
-                yield Problem(
-                    site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits
-                )
+        site = site_of(case, stage, found.keys, found.value) or _from_parameter(case, stage, found)
+        key = (site, found.reason)
+        if site is not None and key not in told:
+            told.add(key)
+            message = f"{subject} has what no symptom needs: {found.reason}"
+            edits = _dropped(site.place, found)
+            yield Problem(site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits)
+
+
+def _found(case: Case | FaultCase) -> Iterator[tuple[Stage, str, Needless]]:
+    """Everything needless, with its stage and its object."""
+    worlds = {
+        id(stage): World(stage.app, _untouched(case, stage), stage.after) for stage in case.stages if stage.breaks
+    }
+    for one in case.written:
+        if world := worlds.get(id(one.stage)):
+            subject = f"{one.object['kind']}/{one.object['metadata']['name']}"
+            for found in needless(one.object, one.was, world, created=_created(one)):
+                yield one.stage, subject, found
+    for stage in case.stages:
+        if world := worlds.get(id(stage)):
+            yield from ((stage, subject, found) for subject, found in abroad(stage, world))
 
 
 def _judged_elsewhere(case: Case | FaultCase, found: Needless) -> bool:

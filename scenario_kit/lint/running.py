@@ -245,7 +245,7 @@ for _code, _title, _why, _bad, _good, _fix in (
         "SK443",
         "A fault leaves what no symptom needs where a solver reads",
         "what nothing acts on is there for whoever reads it: a solver finds the answer without investigating",
-        "a JSON patch that annotates a node with `culprit: yes`",
+        "a CronJob of the fault that annotates a Deployment with `culprit: yes`",
         "only fields that the API, a controller, a selector or a program of the app acts on",
         "leave it out of the fault's changes",
     ),

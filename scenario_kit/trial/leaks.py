@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from scenario_kit.changes import Receipt
+from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens, unneeded
 from scenario_kit.judge.order import singled_out
@@ -78,20 +79,29 @@ def _series(context: Context) -> Iterator[Readable]:
 
 
 def _needless(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
-    """What the faults really wrote where a solver reads, and no symptom needs: lint sees only what is rendered."""
-    world = World(context.runbook.app, context.runbook.objects, objects)
-    told: set[str] = set()
+    """What is really there, where a solver reads, and no symptom needs: lint sees only what is rendered.
+
+    Objects of the app are compared with what was deployed, whoever changed them since; others by their receipts.
+    """
+    runbook = context.runbook
+    world = World(runbook.app, runbook.objects, objects)
+    deployed = {object_reference(o, context.namespace).groupless: o for o in runbook.objects}
+    live = {object_reference(o, context.namespace).groupless: wanted(o) for o in objects}
+    pairs: list[tuple[Reference, Object, Object | None, bool]] = [
+        (ref, live[ref], was, False) for ref, was in deployed.items() if ref in live
+    ]
     for receipt in receipts:
         made = bool(receipt.change.create or receipt.change.apply or receipt.change.chaos)
         for entry in receipt.entries:
-            ref = Reference.parse(entry.ref)
-            if entry.after is None or ref.namespace not in ("", *context.everywhere):
-                continue
-            for each in needless(entry.after, entry.prior, world, created=made and entry.prior is None):
-                where = f"{ref.kind}/{ref.name}: {each.reason}"
-                if where not in told:
-                    told.add(where)
-                    yield unneeded(f"{ref.kind}/{ref.name}", each.reason, str(each.value))
+            ref = Reference.parse(entry.ref).groupless
+            if entry.after is not None and ref not in deployed and ref.namespace in ("", *context.everywhere):
+                pairs.append((ref, entry.after, entry.prior, made and entry.prior is None))
+    found = {
+        (f"{ref.kind}/{ref.name}", each.reason): str(each.value)
+        for ref, now, was, created in pairs
+        for each in needless(now, was, world, created=created)
+    }
+    yield from (unneeded(subject, reason, value) for (subject, reason), value in found.items())
 
 
 def _singled_out(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:

@@ -143,6 +143,17 @@ def readable_answer(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"an annotation: {text}", document, own)
 
 
+@kind("SK444", stage="Trial", first=("label", "leak"))
+def recreated_object(subject: Subject) -> Iterator[Defect]:
+    """The fault removes what it breaks and brings it back first, so that it is the youngest of all."""
+    one_cause(subject)
+    target = bare(subject.spec.faults[0].target)
+    needs(target.startswith(("Service/", "Deployment/")), "it breaks neither a Service nor a Deployment")
+    again = [{"delete": {"target": "{{ target }}"}}, {"apply": "{{ object(target) }}"}]
+    document, own = with_own(subject, lambda fault: fault.update(changes=[*again, *fault["changes"]]))
+    yield Defect(f"{target} is deleted and created again", document, own)
+
+
 def _workload(subject: Subject) -> str:
     target = bare(subject.spec.faults[0].target)
     if not target.startswith("Service/"):

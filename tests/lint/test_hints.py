@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from scenario_kit.lint.needless import World, needless
-from scenario_kit.model import App, Object
+from scenario_kit.lint.needless.abroad import abroad
+from scenario_kit.lint.stage import staged
+from scenario_kit.model import App, Change, Object
 
 APP = App.from_json(
     {"name": "shop", "version": "1", "namespace": "shop", "entry": "web",
      "components": [{"name": "web", "workload": "Deployment/web", "service": "web"}]}
 )  # fmt: skip
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
+ENFORCE = "pod-security.kubernetes.io/enforce"
 SETTINGS: Object = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -164,3 +167,42 @@ def test_a_configmap_that_a_pod_mounts_may_not_say_more_than_settings() -> None:
 )  # fmt: skip
 def test_what_something_acts_on_is_needed(obj: Object) -> None:
     assert judged(obj) == []
+
+
+def patched(target: str, type_: str, patch: Any) -> dict[str, Any]:
+    return {"patch": {"target": target, "type": type_, "patch": patch}}
+
+
+def said_abroad(change: dict[str, Any]) -> list[str]:
+    stage = staged(("changes",), APP, BEFORE, [Change.from_json(change)])
+    return [found.reason for _, found in abroad(stage, World(APP, BEFORE, stage.after))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        patched("Node/worker-1", "Merge", {"metadata": {"annotations": {"ops/culprit": "web"}}}),
+        patched("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/labels/ops~1culprit", "value": "web"}]),
+        patched("Node/worker-1", "Json", [{"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}]),
+        patched("kube-system/ConfigMap/coredns", "Strategic", {"metadata": {"labels": {"broken": "yes"}}}),
+        {"taint": {"target": "Node/worker-1", "key": "culprit", "value": "web"}},
+        {"taint": {"target": "Node/worker-1", "key": "dedicated", "value": "look-at-web"}},
+    ],
+)
+def test_marks_on_objects_that_are_not_the_apps_are_found(change: dict[str, Any]) -> None:
+    assert said_abroad(change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        patched("Node/worker-1", "Merge", {"spec": {"unschedulable": True}}),
+        patched(
+            "Namespace/shop", "Merge", {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
+        ),
+        patched("Node/worker-1", "Json", [{"op": "remove", "path": "/metadata/labels/a"}]),
+        {"taint": {"target": "Node/worker-1", "key": "pool", "value": "batch"}},
+    ],
+)
+def test_what_is_acted_on_abroad_is_needed(change: dict[str, Any]) -> None:
+    assert said_abroad(change) == []

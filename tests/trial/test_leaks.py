@@ -114,6 +114,13 @@ def test_what_a_fault_really_left_is_judged_by_what_acts_on_it():
     assert (finding.code, finding.observed) == ("SK443", "yes")
 
 
+def test_what_a_process_of_the_fault_wrote_at_run_time_is_judged_as_well():
+    before, noted = config("settings", level="info"), config("settings", level="info", solution="restart it")
+    found = expect_no_leaks(Stage(noted, app=[before]))
+    assert {f.code for f in found} == {"SK443"}
+    assert all("solution" in f.message for f in found)
+
+
 def test_a_change_of_what_is_read_is_none():
     before, changed = config("settings", level="info"), config("settings", level="debug")
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Merge", "patch": {"data": {"level": "debug"}}}}

@@ -59,7 +59,7 @@ def marks(obj: Object, was: Object | None, world: World) -> Iterator[Needless]:
         now, before = part(obj, keys), part(was, keys) if was else None
         if not isinstance(now, Mapping):
             continue
-        yield from _annotations(now, before, keys)
+        yield from _annotations(now, before, keys, world)
         yield from _labels(now, before, keys, obj, world)
 
 
@@ -70,9 +70,9 @@ def _fresh(now: Mapping[str, Any], before: Any, field: str) -> Iterator[tuple[st
         yield from ((key, value) for key, value in new.items() if old.get(key) != value and value is not None)
 
 
-def _annotations(now: Mapping[str, Any], before: Any, keys: Keys) -> Iterator[Needless]:
+def _annotations(now: Mapping[str, Any], before: Any, keys: Keys, world: World) -> Iterator[Needless]:
     for key, value in _fresh(now, before, "annotations"):
-        if not _read("annotations", key, str(value)):
+        if (key, str(value)) not in world.annotations and not _read("annotations", key, str(value)):
             yield Needless((*keys, "annotations", key), value, f"annotation '{key}': nothing acts on it")
 
 

@@ -21,8 +21,8 @@ NEUTRAL: Final = frozenset(
     collector color command common compact compliance component compute conf config configmap configs
     configuration connect connection connections connector console consumer container control controller cookie
     copy core count counter cpu crawler create cred credential credentials cron cronjob ctl ctr current custom
-    customer d daemon daily dashboard data database day db debug default defaults deploy deployment desired dev
-    device dir disk dispatch dispatcher dns docs document domain dump e east edge egress elastic email end
+    customer d daemon daily dashboard data database day db debug dedicated default defaults deploy deployment desired
+    dev device dir disk dispatch dispatcher dns docs document domain dump e east edge egress elastic email end
     endpoint engine env environment ephemeral equal etc etl event events exec export exporter external extra f
     facade fast feature feed fetch fetcher file files filter finance first fixed flag flags flow folder for
     format forward forwarder free front frontend full func function g gateway general generic geo get git global

@@ -65,8 +65,16 @@ class World:
     @cached_property
     def labels(self) -> frozenset[tuple[str, str]]:
         """The labels of the app's own objects and pods: to carry one of them tells nothing."""
-        found = ((part(obj, keys) or {}).get("labels") or {} for obj in self.before for keys in METADATA)
-        return frozenset((str(key), str(value)) for labels in found for key, value in labels.items())
+        return self._marks("labels")
+
+    @cached_property
+    def annotations(self) -> frozenset[tuple[str, str]]:
+        """The annotations of the app's own objects and pods."""
+        return self._marks("annotations")
+
+    def _marks(self, field: str) -> frozenset[tuple[str, str]]:
+        found = ((part(obj, keys) or {}).get(field) or {} for obj in self.before for keys in METADATA)
+        return frozenset((str(key), str(value)) for marks in found for key, value in marks.items())
 
     @cached_property
     def variables(self) -> frozenset[str]:

@@ -24,6 +24,19 @@ from scenario_kit.ports import Cluster
 
 #: How a manager writes down what a daemon answered (gRPC's status, as Go prints it).
 _ANSWER: Final = re.compile(r"rpc error: code = (\w+) desc = (.*)", re.DOTALL)
+#: Words about the way to a daemon or to the API server: nothing that an author wrote.
+_BELOW: Final = re.compile(
+    r"\bdial\b|transport|connection (?:refused|reset)|i/o timeout|deadline exceeded|failed calling webhook|etcdserver"
+    r"|cannot find daemonIP|code = (?:Unavailable|DeadlineExceeded|Canceled|Unauthenticated|PermissionDenied)",
+    re.IGNORECASE,
+)
+#: Words about what stands in an object, in Go's, the manager's and its helpers' spelling.
+_CONTENT: Final = re.compile(
+    r"no such host|\bparse \w+|unable to parse|cannot parse|: parsing |time: (?:invalid|missing|unknown)|invalid syntax"
+    r"|invalid (?:unit|value|duration)|unknown action|\bnot support(?:ed)?\b|Invalid params|path is the root"
+    r"|__chaosfs__|is no (?:duration|rate)|must be (?:one of|greater|less|between)",
+    re.IGNORECASE,
+)
 
 
 def reference(obj: Object) -> Reference:
@@ -230,3 +243,16 @@ def answered(trouble: str) -> tuple[str, str]:
     """What the daemon answered, where the trouble is an answer of it: gRPC's name of the code, and its words."""
     found = _ANSWER.search(trouble)
     return (found[1], found[2]) if found else ("", "")
+
+
+def objected(trouble: str) -> str:
+    """What Chaos Mesh says against the content of an object, where the trouble is that; else empty.
+
+    A daemon calls a request an invalid argument. The manager and the daemon's helpers have no codes, only words.
+    """
+    code, words = answered(trouble)
+    if code == "InvalidArgument":
+        return words
+    if code not in ("", "Unknown") or _BELOW.search(trouble) or not _CONTENT.search(trouble):
+        return ""
+    return words or trouble

@@ -149,6 +149,11 @@ class Engine:
         """gRPC's name of the code, and the words, of a failure that is the daemon's answer; empty where it is none."""
         return chaos.answered(trouble)
 
+    @staticmethod
+    def chaos_objection(trouble: str) -> str:
+        """What Chaos Mesh says against the content of an object; empty where the failure is about something else."""
+        return chaos.objected(trouble)
+
     def placed(self, checks: Iterable[Check]) -> list[Check]:
         """The checks about the nodes that this trial's changes chose."""
         return places.placed(checks, self._places())

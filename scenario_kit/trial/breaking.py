@@ -62,7 +62,7 @@ def _reach(fault: Fault) -> list[Change]:
 def _await_injector(context: Context, fault: Fault, change: Change) -> None:
     """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide).
 
-    A daemon that finds the request itself at fault says the same however often it is asked.
+    Whoever finds the request itself at fault, manager or daemon, says the same however often it is asked.
     """
     assert change.chaos is not None
     ref = object_reference(change.chaos, context.namespace)
@@ -72,9 +72,9 @@ def _await_injector(context: Context, fault: Fault, change: Change) -> None:
         claim, trouble = Engine.chaos_state(live)
         if claim:
             return
+        if objection := Engine.chaos_objection(trouble):
+            raise Rejected(objection, by="Chaos Mesh")
         code, words = Engine.chaos_answer(trouble)
-        if code == "InvalidArgument":
-            raise Rejected(words, by="Chaos Mesh")
         if code == "Unimplemented":
             raise CapabilityMissing(f"fault '{fault.name}' ({fault.type}) asks for what cannot happen here: {words}")
         if context.clock.now() >= deadline:

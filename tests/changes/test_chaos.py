@@ -3,6 +3,7 @@
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes.chaos import objected
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Component, Reference
 from scenario_kit.model.chaos import experiment, schedule_key
@@ -243,3 +244,43 @@ def test_what_has_no_duration_lasts(engine, spec):
     manifest["spec"] |= spec
     do(engine, manifest)
     assert engine.expire(1e9) is None
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "shop/web-1: lookup redis.default on 10.96.0.10:53: no such host",
+        'shop/web-1: time: invalid duration ""',
+        'shop/web-1: time: missing unit in duration "5"',
+        'shop/web-1: strconv.ParseFloat: parsing "": invalid syntax',
+        "shop/web-1: action: netem: unknown action",
+        "shop/web-1: mysql connector version 9 is not supported",
+        "shop/web-1: unable to parse label selector",
+        'shop/web-1: parse port strconv.ParseUint: parsing "x": invalid syntax',
+        "shop/web-1: rpc error: code = InvalidArgument desc = rule 'r' has no METHOD",
+        "shop/db-0: rpc error: code = Unknown desc = toda startup takes too long or an error occurs: path is the root",
+        "db: rpc error: code = Unknown desc = toda update RPC failed: [-32602] Invalid params: 'x' is no duration",
+        "db: rpc error: code = Unknown desc = toda startup takes too long or an error occurs: source: /x, target: "
+        "/__chaosfs__x__",
+    ],
+)
+def test_what_is_said_about_the_content_is_the_authors(trouble):
+    assert objected(trouble)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "",
+        "shop/web-1: cannot find daemonIP on node worker-1 in related Endpoints",
+        'shop/web-1: rpc error: code = Unavailable desc = connection error: desc = "transport: dial tcp: refused"',
+        "shop/web-1: dial tcp: lookup chaos-daemon: no such host",
+        "shop/web-1: context deadline exceeded",
+        'shop/web-1: Internal error occurred: failed calling webhook "vpodchaos.kb.io": not supported',
+        "shop/web-1: Operation cannot be fulfilled on podnetworkchaos: the object has been modified",
+        "shop/web-1: rpc error: code = Unknown desc = tc: no such device",
+        "pod web-1 not found, InvalidArgument",
+    ],
+)
+def test_what_is_said_about_the_way_there_is_not(trouble):
+    assert objected(trouble) == ""

@@ -22,6 +22,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     entities,
     evidence,
     experiments,
+    external_targets,
     fetching,
     filters,
     foregone,

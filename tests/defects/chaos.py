@@ -27,6 +27,13 @@ _WAYS_OUT: dict[str, Callable[[Document], Any]] = {
     "the other end is every pod of kube-system": _beyond,
     "it is sent to another cluster": lambda spec: spec.update(remoteCluster="production"),
 }
+#: What the lab does not carry out, by kind.
+_UNSHOWN: dict[str, Document] = {
+    "HTTPChaos": {"patch": {"body": {"type": "JSON", "value": "{}"}}},
+    "NetworkChaos": {"externalTargets": ["10.0.0.1:80"]},
+    "StressChaos": {"stressors": {"memory": {"workers": 1, "size": "80%"}}},
+    "TimeChaos": {"clockIds": ["CLOCK_MONOTONIC"]},
+}
 #: Fields of selectors that no pod of an app fits.
 _NOBODY: dict[str, Document] = {
     "an annotation that no pod has": {"annotationSelectors": {"experiment": "allowed"}},
@@ -70,3 +77,22 @@ def chaos_that_selects_nobody(subject: Subject) -> Iterator[Defect]:
     _kind(subject)
     for told, more in _NOBODY.items():
         yield Defect(told, *_changed(subject, lambda spec, more=more: spec["selector"].update(more)))  # type: ignore[misc]
+
+
+@kind("SK911")
+def chaos_that_the_lab_cannot_show(subject: Subject) -> Iterator[Defect]:
+    """An experiment says something that the simulated data plane does not carry out."""
+    more = _UNSHOWN.get(_kind(subject))
+    if more is None:
+        raise DoesNotApply("all of its kind is carried out")
+    yield Defect(f"it has {', '.join(more)}", *_changed(subject, lambda spec: spec.update(more)))
+
+
+@kind("SK151")
+def target_that_nobody_is(subject: Subject) -> Iterator[Defect]:
+    """A NetworkChaos has an external target by a name that no Service has."""
+    if _kind(subject) != "NetworkChaos":
+        raise DoesNotApply("its fault is no NetworkChaos")
+    for name in ("redis-master", "redis-master.default.svc.cluster.local", "no-such.{{ target.namespace }}"):
+        edit = lambda spec, name=name: spec.update(externalTargets=[name])  # noqa: E731
+        yield Defect(f"its target is {name}", *_changed(subject, edit))

@@ -94,9 +94,18 @@ def killing(selector: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos", "metadata": {"name": "x"}, "spec": body}
 
 
+def losing(*targets: str) -> dict[str, Any]:
+    """An experiment on what a component of the shop sends to these targets."""
+    selector = {"namespaces": ["otel-demo"], "labelSelectors": {"opentelemetry.io/name": "cart"}}
+    body = {"action": "loss", "mode": "all", "loss": {"loss": "100", "correlation": "0"}, "direction": "to"}
+    body |= {"selector": selector, "externalTargets": list(targets)}
+    return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos", "metadata": {"name": "x"}, "spec": body}
+
+
 #: Scenarios: the change of `spec`, and of the folder, in tests of their own below.
 VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK150": decoy({"chaos": killing(STRANGERS)}),
+    "SK151": decoy({"chaos": losing("redis-master.default.svc.cluster.local")}),
     "SK201": decoy(pod(containers=[{"name": "main", "image": "busybox"}])),
     "SK202": decoy(pod(hostNetwork=True)),
     "SK203": decoy(role("ClusterRole", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}])),
@@ -237,6 +246,11 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("requires", 1), "chaos-mesh"),
     ],
     "SK129": [Drop(("undone",))],
+    "SK151": [
+        Put(("changes", 2), {"chaos": {**losing("redis-master"), "metadata": {"name": "{{ neutral('net') }}"}}}),
+        Put(("changes", 2, "chaos", "spec", "selector", "namespaces"), ["{{ target.namespace }}"]),
+        Put(("requires",), ["real-data-plane", "chaos-mesh", "chaos-daemon", "netem"]),
+    ],
     "SK201": [Put((*MAIN, "image"), "busybox")],
     "SK202": [Put((*MAIN, "securityContext"), {"privileged": True})],
     "SK203": [

@@ -288,3 +288,29 @@ def test_the_register_of_containers_is_what_the_code_reads(asked: tuple[set[str]
     _, of_containers = asked
     assert of_containers <= {*CONTAINER, *UNSEEN, *DERIVED_OF_CONTAINERS}
     assert {*CONTAINER, *DERIVED_OF_CONTAINERS} <= of_containers
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("StressChaos", {"stressors": {"memory": {"workers": 1, "size": "80%"}}}, "stressors.memory.size"),
+        (
+            "HTTPChaos",
+            {"target": "Response", "port": 80, "patch": {"body": {"type": "JSON", "value": "{}"}}},
+            "patch.*",
+        ),
+        (
+            "NetworkChaos",
+            {"action": "loss", "loss": {"loss": "10"}, "externalTargets": ["10.0.0.1:80"]},
+            "externalTargets",
+        ),
+        ("StressChaos", {"stressors": {"memory": {"workers": 1, "size": "256MB"}}}, ""),
+        ("NetworkChaos", {"action": "loss", "loss": {"loss": "10"}}, ""),
+    ],
+)
+def test_chaos_of_which_the_lab_shows_nothing(kind: str, spec: dict[str, object], field: str) -> None:
+    metadata = {"name": "x", "namespace": "otel-demo"}
+    manifest = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+    app = Catalog().app("otel-demo", "2.2.0")
+    found = unmodelled([Change.from_json({"chaos": manifest})], app, (), "otel-demo")
+    assert [each.partition(" of ")[0] for each in found] == ([field] if field else [])

@@ -7,12 +7,15 @@ twin and the app's own twin.yaml read counts. A change that leaves every project
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.chaos_fields import blind, of_the_world, targets
+from scenario_kit.model.chaos_reach import is_chaos
 from scenario_kit.model.difference import paths
+from scenario_kit.model.reference import real_name
 from scenario_kit.render.effect import after
 from scenario_kit.render.modelled.registered import UNKNOWN, register
 from scenario_kit.render.objects import position, spelled
@@ -28,9 +31,12 @@ _HELPING: Final = ("restart",)
 def unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], namespace: str) -> tuple[str, ...]:
     """The fields that the changes write, where no part of the lab reads any of them; empty where one is read.
 
+    Of chaos, which is carried out field by field, one that the simulated daemon or the twin does not know is enough.
     Nothing is said of an app without a twin, of objects that are not the app's, and of changes that cannot be made.
     """
     made = [change for change in changes if change.operation not in _HELPING]
+    if app.twin is not None and (found := tuple(_unknown_chaos(made, app, namespace))):
+        return found
     if app.twin is None or not made or any(change.operation not in _WRITING for change in made):
         return ()
     new: Sequence[Object] = objects
@@ -44,6 +50,19 @@ def unmodelled(changes: Iterable[Change], app: App, objects: Sequence[Object], n
     if not _alike(register(objects, app, namespace), register(new, app, namespace)):
         return ()
     return tuple(_written(objects, new, namespace))
+
+
+def _unknown_chaos(changes: Iterable[Change], app: App, namespace: str) -> Iterator[str]:
+    homes = {real_name(home, symbol) for home in (namespace, app.namespace) for symbol in ("app", *app.namespaces)}
+    for change in changes:
+        manifest = change.chaos or change.create or change.apply
+        if not manifest or not is_chaos(manifest):
+            continue
+        for each in blind(manifest):
+            yield f"{each.field} of {each.kind} ({each.what})"
+        for target in targets(manifest):
+            if of_the_world(target.partition(":")[0], homes):
+                yield f"externalTargets of NetworkChaos (where '{target}' is in the world outside)"
 
 
 def _alike(one: Any, other: Any) -> bool:

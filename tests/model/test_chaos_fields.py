@@ -1,0 +1,113 @@
+"""The table of what the lab acts on holds every field of every kind that Chaos Mesh has, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scenario_kit.model import chaos_fields
+from scenario_kit.schema.chaos import DATA
+
+EXPERIMENTS = json.loads(DATA.read_text())["experiments"]
+KINDS = sorted(set(EXPERIMENTS) - chaos_fields.ELSEWHERE)
+
+
+def fields(schema: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    schema = schema.get("anyOf", [schema])[0]
+    if parts := schema.get("properties"):
+        for name, part in parts.items():
+            yield from fields(part, f"{prefix}{name}.")
+    else:
+        yield prefix[:-1]
+
+
+def covers(entry: str, field: str) -> bool:
+    return entry == field or (entry.endswith(".*") and field.startswith(entry[:-1]))
+
+
+def entries(kind: str) -> list[str]:
+    tables = (chaos_fields.MODELLED, chaos_fields.WITHOUT_EFFECT, chaos_fields.UNMODELLED)
+    return [entry for table in tables for entry in table.get(kind, ())]
+
+
+def test_every_kind_is_in_the_table() -> None:
+    assert set(KINDS) == set(chaos_fields.MODELLED)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_stands_in_the_table_once(kind: str) -> None:
+    known = [*chaos_fields.COMMON, *chaos_fields.ELSEWHERE, *entries(kind)]
+    counts = {field: sum(covers(entry, field) for entry in known) for field in fields(EXPERIMENTS[kind])}
+    assert {field: n for field, n in counts.items() if n != 1} == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_table_has_no_field_that_there_is_not(kind: str) -> None:
+    there = list(fields(EXPERIMENTS[kind]))
+    assert [entry for entry in entries(kind) if not any(covers(entry, field) for field in there)] == []
+
+
+def blind(kind: str, **spec: Any) -> list[str]:
+    return [each.field for each in chaos_fields.blind({"kind": kind, "metadata": {"name": "x"}, "spec": spec})]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "expected"),
+    [
+        ("StressChaos", {"stressors": {"memory": {"workers": 1, "size": "256MB"}}}, []),
+        ("StressChaos", {"stressors": {"memory": {"workers": 1, "size": "80%"}}}, ["stressors.memory.size"]),
+        ("StressChaos", {"stressors": {"memory": {"workers": 1}}}, ["stressors.memory.size"]),
+        ("StressChaos", {"stressors": {"cpu": {"workers": 2, "load": 80}}}, []),
+        (
+            "StressChaos",
+            {"stressors": {"cpu": {"workers": 2, "options": ["--cpu-method all"]}}},
+            ["stressors.cpu.options"],
+        ),
+        ("StressChaos", {"stressors": {"memory": {"size": "1GB", "oomScoreAdj": -1000}}}, []),
+        (
+            "StressChaos",
+            {"stressors": {"memory": {"size": "1GB", "oomScoreAdj": 500}}},
+            ["stressors.memory.oomScoreAdj"],
+        ),
+        ("StressChaos", {"stressngStressors": "--vm 2"}, ["stressngStressors"]),
+        ("HTTPChaos", {"target": "Response", "port": 80, "replace": {"code": 503}}, []),
+        ("HTTPChaos", {"target": "Response", "port": 80, "replace": {"body": "e30="}}, ["replace.body"]),
+        (
+            "HTTPChaos",
+            {"target": "Response", "port": 80, "patch": {"body": {"type": "JSON", "value": "{}"}}},
+            ["patch.*"],
+        ),
+        ("HTTPChaos", {"target": "Request", "port": 80, "request_headers": {"a": "b"}}, ["request_headers"]),
+        ("NetworkChaos", {"action": "delay", "delay": {"latency": "1s", "jitter": "1ms", "correlation": "25"}}, []),
+        (
+            "NetworkChaos",
+            {"action": "delay", "delay": {"latency": "1s", "reorder": {"reorder": "50", "gap": 5}}},
+            [],
+        ),
+        ("NetworkChaos", {"action": "loss", "externalTargets": ["10.0.0.1:80"]}, ["externalTargets"]),
+        ("NetworkChaos", {"action": "loss", "externalTargets": ["10.0.0.1", "10.0.0.0/8", "cart.shop"]}, []),
+        ("NetworkChaos", {"action": "loss", "device": "eth0"}, []),
+        ("NetworkChaos", {"action": "loss", "device": "eth1"}, ["device"]),
+        ("IOChaos", {"action": "attrOverride", "attr": {"perm": 72}}, []),
+        ("IOChaos", {"action": "attrOverride", "attr": {"size": 0, "uid": 7}}, ["attr.uid"]),
+        ("TimeChaos", {"timeOffset": "1h", "clockIds": ["CLOCK_MONOTONIC"]}, ["clockIds"]),
+        ("TimeChaos", {"timeOffset": "1h"}, []),
+        ("JVMChaos", {"action": "mysql", "mysqlConnectorVersion": "8", "latency": 1000}, ["action"]),
+        ("JVMChaos", {"action": "stress", "memType": "stack"}, ["memType"]),
+        ("KernelChaos", {"failKernRequest": {"failtype": 0}}, ["failKernRequest.*"]),
+        (
+            "BlockChaos",
+            {"action": "delay", "volumeName": "data", "delay": {"latency": "1s"}},
+            ["volumeName", "delay.*"],
+        ),
+    ],
+)
+def test_what_the_lab_does_not_show(kind: str, spec: dict[str, Any], expected: list[str]) -> None:
+    assert blind(kind, **spec) == expected
+
+
+def test_what_a_schedule_starts_counts() -> None:
+    assert blind("Schedule", type="HTTPChaos", httpChaos={"patch": {"queries": [["a", "b"]]}}) == ["patch.*"]

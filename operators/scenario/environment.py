@@ -53,12 +53,12 @@ class Environment:
         lab = LabState.load(name)
         return cls(
             cluster=LabCluster(lab),
-            solver=KubeCluster(kubeconfig=Path(lab.kubeconfig), as_user=SOLVER),
+            solver=KubeCluster(kubeconfig=Path(lab.operator_kubeconfig), as_user=SOLVER),
             metrics=PrometheusMetrics(lab.prometheus_url),
             catalog=Catalog(),
             settings=settings,
             grounds=Lab(name),
-            kubeconfig=lab.kubeconfig,
+            kubeconfig=lab.operator_kubeconfig,
         )
 
     @classmethod

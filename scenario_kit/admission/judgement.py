@@ -15,34 +15,15 @@ from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos import SCHEDULE
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, real_name
-from scenario_kit.schema.writable import CLUSTER, WRITABLE, Writable
+from scenario_kit.schema.policies import GOVERNING, REQUESTS
+from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
 
 _BY_KIND: Final[Mapping[str, Writable]] = {each.kind: each for each in WRITABLE}
-#: Kinds that decide what the API server serves or admits for everybody, and who may ask it.
-_GOVERNING: Final = frozenset(
-    {
-        "APIService", "CertificateSigningRequest", "CustomResourceDefinition", "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-    }
-)  # fmt: skip
-#: Kinds that are requests, not objects: nothing is kept that could be undone.
-_REQUESTS: Final = frozenset(
-    {
-        "Binding", "Eviction", "List", "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectReview",
-        "SelfSubjectRulesReview", "SubjectAccessReview", "TokenRequest", "TokenReview",
-    }
-)  # fmt: skip
 #: Kinds that hold or grant rights.
 _RIGHTS: Final = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ServiceAccount"})
 _OF_CLUSTER: Final = ("ClusterRole", "ClusterRoleBinding")
 _OURS: Final = (MANAGEMENT_NAMESPACE, "chaos-mesh")
-#: Secrets that hold what an app is configured with. The others are credentials of the cluster.
-_SECRETS: Final = (
-    "", "Opaque", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson",
-    "kubernetes.io/ssh-auth", "kubernetes.io/tls",
-)  # fmt: skip
-#: Namespaces of components that `SystemComponent` may disturb, and how.
-_SYSTEM: Final = frozenset({"calico-system", "ingress-nginx", "istio-system", "kube-system", "local-path-storage"})
+#: How `SystemComponent` may disturb a component of the cluster.
 _DISTURBING: Final = ("scale", "restart", "undoRollout")
 _CONFIGURED: Final = ("ConfigMap", "coredns")
 #: Operations on nodes, all of which are taken back.
@@ -86,7 +67,7 @@ def judge_object(obj: Object, bounds: Bounds) -> Iterator[Breach]:
     yield from granted(obj, bounds)
     yield from marks(obj, bounds)
     yield from addresses(obj, bounds)
-    if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in _SECRETS:
+    if obj["kind"] == "Secret" and (type_ := str(obj.get("type") or "")) not in SECRET_TYPES:
         note = f"is of the type '{type_}', a credential of the cluster"
         yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
 
@@ -126,9 +107,9 @@ def _at_home(obj: Object, bounds: Bounds) -> bool:
 def _forbidden(kind: str, group: str) -> str:
     if group == GROUP:
         return f"is an object of {GROUP}: it decides what is run and judged"
-    if kind in _GOVERNING:
+    if kind in GOVERNING:
         return "decides for everybody what the API server takes"
-    if kind in _REQUESTS:
+    if kind in REQUESTS:
         return "is a request, not an object: what it does cannot be undone"
     return ""
 
@@ -161,7 +142,7 @@ def _place(obj: Object, bounds: Bounds) -> Iterator[Breach]:
 
 
 def _system(obj: Object, home: str) -> bool:
-    return home in _SYSTEM and (obj["kind"], obj["metadata"]["name"]) == _CONFIGURED
+    return home in SYSTEM_NAMESPACES and (obj["kind"], obj["metadata"]["name"]) == _CONFIGURED
 
 
 def aim_of(change: Change, bounds: Bounds) -> Aim | None:
@@ -236,7 +217,7 @@ def _outside(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
     disturbs = aim.kind in WORKLOADS and change.operation in _DISTURBING
     configures = (aim.kind, aim.name) == _CONFIGURED and change.operation == "patch" and _merged(change)
     undeclared = "SystemComponent" not in bounds.declared
-    if aim.namespace in _SYSTEM and component and (undeclared or disturbs or configures):
+    if aim.namespace in SYSTEM_NAMESPACES and component and (undeclared or disturbs or configures):
         return Breach("SK202", (), "", f"lies in {aim.namespace}", "SystemComponent")
     return Breach("SK236", (), "", f"lies in {aim.namespace}, which is no namespace of the app")
 

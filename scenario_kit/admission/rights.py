@@ -172,7 +172,10 @@ def _binding(obj: Object, bounds: Bounds) -> Iterator[Breach]:
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
     role = bounds.known.get((kind, name))
     everywhere = obj["kind"] == "ClusterRoleBinding"
-    if role is None:
+    if not everywhere and kind == "ClusterRole":
+        note = f"binds ClusterRole '{name}' in the app's namespace, where a Role would say what it allows"
+        yield Breach("SK203", ("roleRef", "name"), name, note, expected="a Role of the app, or of the fault")
+    elif role is None:
         what = "of the whole cluster" if everywhere else "in the app's namespace"
         note = f"binds {kind} '{name}' {what}, whose rights are not the app's"
         yield Breach(

@@ -22,6 +22,7 @@ from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.flag import with_variant
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.ports import Cluster
+from scenario_kit.schema.writable import OWNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ def _apply(scene: Scene, change: Change) -> None:
 
 def _placed(manifest: Object, namespace: str) -> Object:
     metadata = {"namespace": namespace, **manifest["metadata"]}
+    if manifest["kind"] == "Namespace":  # by this label we are allowed to write in it
+        metadata["labels"] = {**(metadata.get("labels") or {}), **dict([OWNED])}
     return {**manifest, "metadata": metadata}
 
 

@@ -38,6 +38,8 @@ _NAMESPACED = {
     "ConfigMap": "configmaps",
     "Deployment": "deployments",
     "EndpointSlice": "endpointslices",
+    "Role": "roles",
+    "RoleBinding": "rolebindings",
     "Service": "services",
 }
 

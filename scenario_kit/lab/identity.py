@@ -1,4 +1,4 @@
-"""Who may talk to the cluster: the administrator, and the solver. One kubeconfig each, credentials inside."""
+"""Who may talk to the cluster: administrator, operator and solver. One kubeconfig each, credentials inside."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import yaml
 from scenario_kit.lab.certificates import Authority, KeyPair, issue, write_private
 from scenario_kit.model.base import Object
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.schema.install import identity as operator
 from scenario_kit.schema.solver import SOLVER
 
 #: Where the solver's kubectl looks first; the conventional namespace of the first app.
@@ -49,6 +50,14 @@ def write_solver(path: Path, server: str, pki: Path) -> None:
     """The solver's kubeconfig: a user of the cluster whose rights come from RBAC alone."""
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), SOLVER, groups=[SOLVER])
     _write(path, kubeconfig(server, (pki / "ca.crt").read_bytes(), SOLVER, pair, SOLVER_NAMESPACE, SOLVER))
+
+
+def write_operator(path: Path, server: str, pki: Path) -> None:
+    """The operator's kubeconfig: the user that its ServiceAccount is in other clusters, with the same rights."""
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{MANAGEMENT_NAMESPACE}"]
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), operator(), groups=groups)
+    authority = (pki / "ca.crt").read_bytes()
+    _write(path, kubeconfig(server, authority, "operator", pair, MANAGEMENT_NAMESPACE, "operator"))
 
 
 def _write(path: Path, document: Object) -> None:

@@ -66,6 +66,7 @@ def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST)
         epoch=epoch(now),
         created=now,
         kubeconfig=str(folder / "kubeconfig"),
+        operator_kubeconfig=str(folder / "operator.kubeconfig"),
         solver_kubeconfig=str(folder / "oncall.kubeconfig"),
         prometheus_url=f"http://{LOOPBACK}:{ports[monitoring.PART]}",
         server_url=f"http://{LOOPBACK}:{ports[SERVER]}",
@@ -115,7 +116,7 @@ def _python(name: str, module: str, state: LabState) -> Spec:
         environment={
             "PYTHONPATH": ":".join(roots),
             "PYTHONUNBUFFERED": "1",
-            "KUBECONFIG": state.kubeconfig,
+            "KUBECONFIG": state.operator_kubeconfig if name == OPERATOR else state.kubeconfig,
             "SCENARIO_KIT_HOME": str(home()),
             "OPENBLAS_NUM_THREADS": "1",
             # A heap for each thread, as the C library has it, keeps what finished trials held: each has free bits.

@@ -202,6 +202,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     state.save()
     pki = supervisor.control_plane_pki(state)
     identity.write_admin(Path(state.kubeconfig), state.name, layout.api_server_url(state), pki)
+    identity.write_operator(Path(state.operator_kubeconfig), layout.api_server_url(state), pki)
     identity.write_solver(Path(state.solver_kubeconfig), layout.api_server_url(state), pki)
 
     state = _controlled(state, binaries)
@@ -211,6 +212,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
         api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes(state.nodes)])
         api.apply(cluster_dns.objects())
         state = _start(state, binaries, nodes.PART, layout.SERVER)
+        api.apply(platform.operators_access())
         api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
         state = _start(state, binaries, layout.OPERATOR)
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))

@@ -11,7 +11,8 @@ import yaml
 from scenario_kit.model.base import Object
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema import solver
-from scenario_kit.schema.install import quiet_events
+from scenario_kit.schema.install import operator_access, quiet_events
+from scenario_kit.schema.policies import scenarios
 
 CHAOS_NAMESPACE = "chaos-mesh"
 
@@ -25,6 +26,11 @@ def namespaces() -> list[Object]:
 def access() -> list[Object]:
     """What the solver may see and do, and what is kept out of every namespace's events."""
     return [*solver.access(), *quiet_events()]
+
+
+def operators_access() -> list[Object]:
+    """What the operator may do, as in any other cluster, and what the API server refuses to it and to Scenarios."""
+    return [*operator_access(), *scenarios()]
 
 
 def own_definitions() -> list[Object]:

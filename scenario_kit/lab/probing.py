@@ -12,10 +12,10 @@ from scenario_kit.ports import Probed
 
 
 class LabCluster(KubeCluster):
-    """Implements ``ports.Cluster`` on a lab."""
+    """Implements ``ports.Cluster`` on a lab, as the operator."""
 
     def __init__(self, lab: LabState) -> None:
-        super().__init__(kubeconfig=Path(lab.kubeconfig))
+        super().__init__(kubeconfig=Path(lab.operator_kubeconfig))
         self._lab = lab
 
     def probe(self, pod: Reference, port: int, path: str = "") -> Probed:

@@ -77,6 +77,7 @@ class LabState(Value, frozen=True, kw_only=True):
     complete: bool = False
     resetting: bool = False
     kubeconfig: str = ""
+    operator_kubeconfig: str = ""
     solver_kubeconfig: str = ""
     prometheus_url: str = ""
     server_url: str = ""

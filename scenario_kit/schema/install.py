@@ -4,74 +4,112 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenario_kit.schema import solver
+from scenario_kit.schema import policies, solver
 from scenario_kit.schema.crd import GROUP
+from scenario_kit.schema.writable import WRITABLE
 
 NAMESPACE = "scenario-kit"
 NAME = "scenario-kit-operator"
+_RBAC = "rbac.authorization.k8s.io"
 _WRITE = ["create", "update", "patch", "delete"]
 _READ = ["get", "list", "watch"]
 
 _EVENT_FILTER = "pod-event-filter"
 #: What the manager of Chaos Mesh keeps for each pod, in the namespace of the pod.
 _PER_POD = ("PodHttpChaos", "PodIOChaos", "PodNetworkChaos")
+#: The clean room compares what the API serves before and after a trial. Secrets are not among it: those of an app are
+#: read by the role that is bound in its namespace, as the solver's is.
+_READABLE = (
+    "componentstatuses", "configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes",
+    "persistentvolumeclaims", "persistentvolumes", "pods", "pods/log", "pods/status", "podtemplates",
+    "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
+)  # fmt: skip
+_READABLE_GROUPS = (
+    "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch",
+    "certificates.k8s.io", "chaos-mesh.org", "coordination.k8s.io", "crd.projectcalico.org", "discovery.k8s.io",
+    "events.k8s.io", "flowcontrol.apiserver.k8s.io", "gateway.networking.k8s.io", "internal.apiserver.k8s.io",
+    "metrics.k8s.io", "networking.istio.io", "networking.k8s.io", "node.k8s.io", "policy",
+    "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "security.istio.io", "storage.k8s.io",
+    "storagemigration.k8s.io",
+)  # fmt: skip
 
-#: (API groups, resources, verbs, reason)
+#: (API groups, resources, verbs), beside what follows from the list of writable kinds.
 _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     # Our own kinds, their status and finalizers.
     ([GROUP], ["*"], [*_READ, *_WRITE]),
-    # The clean room compares everything that the API serves before and after a trial.
-    (["*"], ["*"], _READ),
-    # Apps are deployed, broken and repaired.
-    (
-        [""],
-        [
-            "namespaces", "pods", "services", "configmaps", "secrets", "serviceaccounts", "persistentvolumeclaims",
-            "resourcequotas", "limitranges", "events",
-        ],
-        _WRITE,
-    ),
+    ([""], list(_READABLE), _READ),
+    (list(_READABLE_GROUPS), ["*"], _READ),
     ([""], ["nodes"], ["patch"]),
+    ([""], ["events"], ["create", "patch"]),
     ([""], ["pods/eviction"], ["create"]),
     # Checks ask ports of pods: HTTP through the proxy, TCP through a forwarded port.
     ([""], ["pods/proxy"], ["get"]),
     ([""], ["pods/portforward"], ["get", "create"]),
-    # Faults of storage and scheduling offer volumes and priorities.
-    ([""], ["persistentvolumes"], _WRITE),
-    (["scheduling.k8s.io"], ["priorityclasses"], _WRITE),
-    (["apps", "batch", "autoscaling", "policy", "networking.k8s.io"], ["*"], _WRITE),
-    (["chaos-mesh.org"], ["*"], _WRITE),
-    # The solver gets its rights in the namespace of its incident, and only there.
-    (["rbac.authorization.k8s.io"], ["roles", "rolebindings"], _WRITE),
-)  # fmt: skip
+    # Whatever an experiment has left goes with its app; and a solver may be shown the experiments.
+    (["chaos-mesh.org"], ["*"], ["delete"]),
+)
+#: Kinds of the list that this role does not write: nodes are only patched, Secrets are a matter of namespaces.
+_APART = ("nodes", "secrets")
 
 
-def access() -> list[dict[str, Any]]:
-    """Namespace, ServiceAccount, ClusterRole and binding of the operator; roles of the solver; the event filter."""
-    rules = [{"apiGroups": groups, "resources": resources, "verbs": verbs} for groups, resources, verbs in _RULES]
+def identity() -> str:
+    """The user as which the API server knows the operator, in a cluster and in a lab."""
+    return f"system:serviceaccount:{NAMESPACE}:{NAME}"
+
+
+def operator_access() -> list[dict[str, Any]]:
+    """The operator's roles and bindings, and what the API server refuses it all the same."""
+    by_group: dict[str, list[str]] = {}
+    for each in WRITABLE:
+        if each.resource not in _APART:
+            by_group.setdefault(each.group, []).append(each.resource)
+    written = [([group], resources, _WRITE) for group, resources in by_group.items()]
+    rules: list[dict[str, Any]] = [
+        {"apiGroups": groups, "resources": resources, "verbs": verbs}
+        for groups, resources, verbs in (*_RULES, *written)
+    ]
     # The leak scan reads what the solver could read, with the solver's rights.
     user = {"apiGroups": [""], "resources": ["users"], "resourceNames": [solver.SOLVER]}
     rules.append(user | {"verbs": ["impersonate"]})
-    bind: dict[str, Any] = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"]}
+    # The solver's role is bound in the namespaces of an app: for the solver, and for the operator itself, which has no
+    # right to Secrets elsewhere. It is the only role that is bound without being held.
+    bind: dict[str, Any] = {"apiGroups": [_RBAC], "resources": ["clusterroles"]}
     rules.append(bind | {"resourceNames": [solver.SOLVER], "verbs": ["bind"]})
+    secrets = [{"apiGroups": [""], "resources": ["secrets"], "verbs": [*_READ, *_WRITE]}]
+    return [
+        {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules},
+        _binding("ClusterRoleBinding", "ClusterRole", {"name": NAME}),
+        # Receipts of what was changed: a Secret where it holds Secret data.
+        {
+            "apiVersion": f"{_RBAC}/v1",
+            "kind": "Role",
+            "metadata": {"name": NAME, "namespace": NAMESPACE},
+            "rules": secrets,
+        },
+        _binding("RoleBinding", "Role", {"name": NAME, "namespace": NAMESPACE}),
+        *policies.bounds(NAMESPACE, NAME),
+    ]
+
+
+def _binding(kind: str, role: str, metadata: dict[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": kind,
+        "metadata": metadata,
+        "roleRef": {"apiGroup": _RBAC, "kind": role, "name": NAME},
+        "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
+    }
+
+
+def access() -> list[dict[str, Any]]:
+    """Namespace, ServiceAccount, roles and bounds of the operator; roles of the solver; the other policies."""
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": NAMESPACE}},
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": NAME},
-            "rules": rules,
-        },
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": NAME},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
-            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
-        },
+        *operator_access(),
         *solver.access(),
         *quiet_events(),
+        *policies.scenarios(),
     ]
 
 
@@ -83,31 +121,13 @@ def quiet_events() -> list[dict[str, Any]]:
     exist. The events of the experiments themselves are not concerned.
     """
     kinds = ", ".join(f"'{kind}'" for kind in _PER_POD)
-    api = "admissionregistration.k8s.io/v1"
     events = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["events"]}
     told = "object.involvedObject"
     validation = {
         "expression": f"!has({told}.kind) || !({told}.kind in [{kinds}])",
         "message": "events of this kind are not kept",
     }
-    return [
-        {
-            "apiVersion": api,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": _EVENT_FILTER},
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {"resourceRules": [events]},
-                "validations": [validation],
-            },
-        },
-        {
-            "apiVersion": api,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": _EVENT_FILTER},
-            "spec": {"policyName": _EVENT_FILTER, "validationActions": ["Deny"]},
-        },
-    ]
+    return policies.bound(_EVENT_FILTER, [events], [validation])
 
 
 def deployment(image: str) -> list[dict[str, Any]]:

@@ -64,3 +64,13 @@ WRITABLE: Final = (
     *_of("crd.projectcalico.org", "IPPool", namespaced=False, declared=CLUSTER),
     *_of("chaos-mesh.org", *EXPERIMENTS),
 )  # fmt: skip
+
+#: The label of the namespaces that the operator makes: it writes in no other. The value tells a solver nothing.
+OWNED: Final = ("app.kubernetes.io/managed-by", "platform")
+#: Namespaces of components that `SystemComponent` may disturb.
+SYSTEM_NAMESPACES: Final = ("calico-system", "ingress-nginx", "istio-system", "kube-system", "local-path-storage")
+#: Secrets that hold what an app is configured with. The others are credentials of the cluster.
+SECRET_TYPES: Final = (
+    "", "Opaque", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson",
+    "kubernetes.io/ssh-auth", "kubernetes.io/tls",
+)  # fmt: skip

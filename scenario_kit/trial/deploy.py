@@ -11,12 +11,14 @@ import msgspec
 from scenario_kit.changes import chaos, reach, settled
 from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
-from scenario_kit.errors import AlreadyExists, GuardRailError, InfrastructureError, NotFound
+from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
 from scenario_kit.judge import guards, residue
 from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
-from scenario_kit.model.reference import GROUP, WORKLOADS
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
+from scenario_kit.schema.install import NAME as OPERATOR
+from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import room
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Baseline, Context
@@ -48,7 +50,9 @@ def deploy(context: Context) -> list[Finding]:
         _refuse_foreign(context)
         context.save_baseline(Baseline(snapshot=snapshot(context.cluster)))
     _create(context, [_namespace(name) for name in context.everywhere])
-    _create(context, [*_access(context), *context.runbook.objects])
+    _create(context, _access(context))
+    _await_secrets(context)
+    _create(context, context.runbook.objects)
     deadline = context.clock.now() + READY_DEADLINE
     context.settle()
     while waiting := _unready(context):
@@ -107,7 +111,25 @@ def _create(context: Context, objects: Iterable[Object]) -> None:
 
 
 def _namespace(name: str) -> Object:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    """A namespace with the label by which the operator is allowed to write in it."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
+
+
+def _await_secrets(context: Context) -> None:
+    """Wait until the API server lets us at the app's Secrets: a new binding takes it a moment.
+
+    Raises:
+        Forbidden: it does not.
+    """
+    for name in context.everywhere:
+        for tries in range(_GOING_SECONDS * 5, -1, -1):
+            try:
+                context.cluster.list("Secret", name)
+                break
+            except Forbidden:
+                if not tries:
+                    raise
+                context.idle(0.2)
 
 
 def _access(context: Context) -> list[Object]:
@@ -117,11 +139,13 @@ def _access(context: Context) -> list[Object]:
 
 def _access_to(context: Context, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
+    # We have no other right to the Secrets of the app.
+    own = {"kind": "ServiceAccount", "name": OPERATOR, "namespace": MANAGEMENT_NAMESPACE}
     api = "rbac.authorization.k8s.io/v1"
     metadata = {"name": _SOLVER_ROLE, "namespace": namespace}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _SOLVER_ROLE}
     objects: list[Object] = [
-        {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
+        {"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "subjects": [subject, own], "roleRef": role}
     ]
     if kinds := _readable_chaos(context):
         extra = {"name": f"{_SOLVER_ROLE}-extra", "namespace": namespace}
@@ -190,7 +214,7 @@ def snapshot(cluster: Cluster) -> dict[str, str]:
 def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
     try:
         return cluster.list(kind.kind, namespace, group=kind.group)
-    except NotFound:
+    except (NotFound, Forbidden):  # what we may not read, we cannot have written
         return []
 
 
@@ -268,8 +292,11 @@ def remove(context: Context, deadline: float) -> None:
 def _nobodys(rest: list[Object]) -> list[Object]:
     """Those that nobody removes already: they have no owner, they are not going, and no controller keeps them.
 
-    Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back.
+    Endpoints go with the Service of their name, though they name no owner. Deleted before it, they come back. The
+    binding that lets us delete Secrets goes last.
     """
+    if others := [o for o in rest if not _is_access(o)]:
+        rest = others
     services = {o["metadata"]["name"] for o in rest if o["kind"] == "Service"}
     return [
         o
@@ -278,6 +305,10 @@ def _nobodys(rest: list[Object]) -> list[Object]:
         and not o["metadata"].get("ownerReferences")
         and not (o["kind"] == "Endpoints" and o["metadata"]["name"] in services)
     ]
+
+
+def _is_access(obj: Object) -> bool:
+    return bool(obj["kind"] == "RoleBinding" and obj["metadata"]["name"] == _SOLVER_ROLE)
 
 
 def _rest(context: Context) -> list[Object]:

@@ -21,7 +21,7 @@ from tests.admission.attempts import Attempt, attempts, scenario
 
 #: The codes under which something is not admitted.
 ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK235", "SK236", "SK237", "SK238")
-_SECONDS: Final = 60.0
+_SECONDS: Final = 300.0
 
 
 class Tried(NamedTuple):
@@ -62,28 +62,31 @@ def _told(findings: Iterable[Finding]) -> str:
 def in_a_lab(name: str) -> Iterator[Tried]:
     """Each attempt applied with kubectl to a running lab: refused there, or not accepted by the operator."""
     lab = LabState.load(name)
-    for i, attempt in enumerate(attempts()):
-        document = scenario([attempt.change])
-        document["metadata"] = {"name": f"attempt-{i}"}
+    every = {f"attempt-{i}": attempt for i, attempt in enumerate(attempts())}
+    documents = {n: scenario([a.change]) | {"metadata": {"name": n}} for n, a in every.items()}
+    refused: dict[str, str] = {}
+    for each, document in documents.items():
+        document["apiVersion"], document["kind"] = "scenariokit.io/v1alpha1", "Scenario"
         applied = _kubectl(lab, "apply", "-f", "-", text=yaml.safe_dump(document))
         if applied.returncode != 0:
-            yield Tried(attempt, {"API server": " ".join(applied.stderr.split())[:300]})
-            continue
-        reason = _condition(lab, f"attempt-{i}")
-        _kubectl(lab, "delete", "scenario", f"attempt-{i}", "--wait=false")
-        yield Tried(attempt, {"operator": reason})
+            refused[each] = " ".join(applied.stderr.split())[:400]
+    said = _conditions(lab, set(documents) - set(refused))
+    _kubectl(lab, "delete", "scenario", "--wait=false", *documents)
+    for each, attempt in every.items():
+        yield Tried(attempt, {"API server": refused[each]} if each in refused else {"operator": said.get(each, "")})
 
 
-def _condition(lab: LabState, name: str) -> str:
-    """What `Accepted` says, once it says something; empty where it is True."""
-    deadline = time.monotonic() + _SECONDS
-    while time.monotonic() < deadline:
-        found: dict[str, Any] = json.loads(_kubectl(lab, "get", "scenario", name, "-o", "json").stdout)
-        for each in (found.get("status") or {}).get("conditions") or ():
-            if each["type"] == "Accepted" and each["status"] != "Unknown":
-                return str(each["message"]) if each["status"] == "False" else ""
-        time.sleep(0.5)
-    return ""
+def _conditions(lab: LabState, names: set[str]) -> dict[str, str]:
+    """What `Accepted` says of each, once it says something; empty where it is True."""
+    deadline, said = time.monotonic() + _SECONDS, {}
+    while set(said) != names and time.monotonic() < deadline:
+        time.sleep(1.0)
+        items: list[Any] = json.loads(_kubectl(lab, "get", "scenarios", "-o", "json").stdout)["items"]
+        for item in items:
+            for each in (item.get("status") or {}).get("conditions") or ():
+                if each["type"] == "Accepted" and each["status"] != "Unknown":
+                    said[item["metadata"]["name"]] = each["message"] if each["status"] == "False" else ""
+    return said
 
 
 def _kubectl(lab: LabState, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:

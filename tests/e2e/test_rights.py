@@ -1,0 +1,123 @@
+"""On a real API server: what a scenario is refused, and what the operator is refused whatever it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.clients import KubeCluster
+from scenario_kit.errors import ClusterError
+from scenario_kit.model import Object, Reference
+from scenario_kit.schema.writable import OWNED
+from tests.admission.tried import in_a_lab
+from tests.e2e.conftest import Lab
+
+RBAC = "rbac.authorization.k8s.io"
+WHO = [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]
+
+
+@pytest.fixture(scope="module")
+def operator(lab_session: Lab) -> KubeCluster:
+    return KubeCluster(Path(lab_session.state.operator_kubeconfig))
+
+
+@pytest.fixture(scope="module")
+def home(operator: KubeCluster) -> Iterator[str]:
+    labels = dict([OWNED])
+    operator.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bounds", "labels": labels}})
+    yield "bounds"
+    operator.delete(Reference("Namespace", "bounds"))
+
+
+def test_no_attempt_is_accepted(lab: Lab) -> None:
+    tried = list(in_a_lab(lab.name))
+
+    assert len(tried) >= 40
+    assert [(each.attempt.name, each.said) for each in tried if not each.refused] == []
+
+
+def obj(kind: str, api: str = "v1", namespace: str = "", **body: Any) -> Object:
+    metadata = {"name": "attempt", **({"namespace": namespace} if namespace else {}), **body.pop("metadata", {})}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, **body}
+
+
+def rbac(kind: str, role: str, name: str, namespace: str = "") -> Object:
+    ref = {"apiGroup": RBAC, "kind": role, "name": name}
+    return obj(kind, f"{RBAC}/v1", namespace, roleRef=ref, subjects=WHO)
+
+
+HOOK: Object = {
+    "name": "a.b.internal",
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+    "clientConfig": {"service": {"namespace": "bounds", "name": "hook"}},
+    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+}
+REFUSED: dict[str, Object] = {
+    "an object in a namespace of somebody else": obj("ConfigMap", namespace="default"),
+    "a pod of the cluster": obj("Pod", namespace="kube-system", spec={"containers": [{"name": "a", "image": "b"}]}),
+    "a namespace without the label": obj("Namespace"),
+    "a namespace of the privileged": obj(
+        "Namespace", metadata={"labels": dict([OWNED]) | {"pod-security.kubernetes.io/enforce": "privileged"}}
+    ),
+    "a binding of admin": rbac("RoleBinding", "ClusterRole", "admin", "bounds"),
+    "a binding of view": rbac("RoleBinding", "ClusterRole", "view", "bounds"),
+    "the solver's role for others": rbac("RoleBinding", "ClusterRole", "oncall", "bounds"),
+    "a binding of cluster-admin": rbac("ClusterRoleBinding", "ClusterRole", "cluster-admin"),
+    "its own role for others": rbac("ClusterRoleBinding", "ClusterRole", "scenario-kit-operator"),
+    "a role that writes": obj(
+        "ClusterRole", f"{RBAC}/v1", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}]
+    ),
+    "a role that reads Secrets": obj(
+        "ClusterRole", f"{RBAC}/v1", rules=[{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
+    ),
+    "a role of others": obj(
+        "ClusterRole", f"{RBAC}/v1", aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}, rules=[]
+    ),
+    "a token": obj(
+        "Secret",
+        namespace="scenario-kit",
+        type="kubernetes.io/service-account-token",
+        metadata={"annotations": {"kubernetes.io/service-account.name": "default"}},
+    ),
+    "an external address": obj(
+        "Service", namespace="bounds", spec={"externalIPs": ["8.8.8.8"], "ports": [{"port": 53}]}
+    ),
+    "a webhook about all": obj("ValidatingWebhookConfiguration", "admissionregistration.k8s.io/v1", webhooks=[HOOK]),
+    "a kind": obj("StorageClass", "storage.k8s.io/v1", provisioner="a.b/c"),
+    "a policy": obj("ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1", spec={}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_operator_is_refused(name: str, operator: KubeCluster, home: str) -> None:
+    with pytest.raises(ClusterError) as refusal:
+        operator.create(REFUSED[name])
+
+    assert "forbidden" in str(refusal.value) or "denied" in str(refusal.value)
+
+
+def test_the_operator_reads_no_secrets_of_others_and_labels_no_namespace(operator: KubeCluster) -> None:
+    with pytest.raises(ClusterError):
+        operator.list("Secret", "kube-system")
+    with pytest.raises(ClusterError):
+        operator.patch(Reference("Namespace", "default"), {"metadata": {"labels": dict([OWNED])}})
+
+
+def test_the_operator_writes_in_a_namespace_of_its_own(operator: KubeCluster, home: str) -> None:
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": home}}
+    hook = {**HOOK, "namespaceSelector": selector, "rules": [{**HOOK["rules"][0], "scope": "Namespaced"}]}
+    webhook = obj("ValidatingWebhookConfiguration", "admissionregistration.k8s.io/v1", webhooks=[hook])
+
+    for each in (
+        obj("ConfigMap", namespace=home),
+        obj("Role", f"{RBAC}/v1", home, rules=[rule]),
+        rbac("RoleBinding", "Role", "attempt", home),
+        webhook,
+    ):
+        assert operator.create(each)["metadata"]["name"] == "attempt"
+    operator.delete(Reference("ValidatingWebhookConfiguration", "attempt", "", "admissionregistration.k8s.io"))

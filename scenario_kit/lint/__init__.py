@@ -29,6 +29,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     hints,
     images,
     labels,
+    licences,
     lifetime,
     limits,
     loading,

@@ -52,7 +52,7 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
     told: set[str] = set()
     for one in case.written:
         if one.stage.place == ("changes",):
-            for need in _needs(one.object, one.was):
+            for need in needs_of_object(one.object, one.was):
                 if need not in case.fault.requires and need not in told:
                     told.add(need)
                     fields = _beyond_a_model(one.object, one.was) if need == _REAL else []
@@ -65,7 +65,8 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
                     )
 
 
-def _needs(obj: Object, was: Object | None) -> Iterator[str]:
+def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
+    """Capabilities of the cluster without which an object, as it is written, does nothing."""
     group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     kind, spec = obj["kind"], obj.get("spec") or {}
     if group == "chaos-mesh.org":

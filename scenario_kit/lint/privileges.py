@@ -66,7 +66,7 @@ def _beyond(case: FaultCase, told: set[str]) -> Iterator[Problem]:
     """Changes of what does not belong to the namespace of one trial."""
     for stage in case.stages:
         for change in stage.changes if stage.place == ("changes",) else ():
-            target, where = _outside(change, stage.app)
+            target, where = outside(change, stage.app)
             kind = Reference.parse(target).kind if target else ""
             if where and kind not in told:
                 told.add(kind)
@@ -75,7 +75,7 @@ def _beyond(case: FaultCase, told: set[str]) -> Iterator[Problem]:
                 yield Problem(("changes",), message, "Namespace", CLUSTER, fix, edits=declaring(case, CLUSTER))
 
 
-def _outside(change: Change, app: App) -> tuple[str, str]:
+def outside(change: Change, app: App) -> tuple[str, str]:
     """What a change is about, and where that lies if it is not in the namespaces of the app; else nothing."""
     body = change.create or change.apply or change.chaos
     target = f"{body['kind']}/{body['metadata']['name']}" if body else change.target or ""

@@ -1,4 +1,4 @@
-"""Findings that are suppressed: by who knows that they are right."""
+"""What is allowed by who knows better: findings that are suppressed, licences that nothing needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from scenario_kit.lint.suppression import latest, today
 from tests.defects.alerts import must_fire
 from tests.defects.kind import Defect, kind, needs
+from tests.defects.own import with_own
 from tests.defects.subject import Document, Subject, bare
+from tests.defects.tried_labels import one_cause
 
 
 def suppress(spec: Document, code: str, until: str = "") -> None:
@@ -67,3 +69,32 @@ def suppression_without_a_reason(subject: Subject) -> Iterator[Defect]:
     suppress(spec, "SK432")
     spec["suppress"][0]["reason"] = " "
     yield Defect("SK432 is suppressed for a blank", document)
+
+
+@kind("SK225")
+def needless_scope(subject: Subject) -> Iterator[Defect]:
+    """The scope of the fault is the cluster, and every change is of an object of the app."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs(fault.scope == "Namespace", "it needs that scope")
+    document, files = with_own(subject, lambda f: f.update(scope="Cluster"))
+    yield Defect("scope: Cluster", document, files)
+
+
+@kind("SK225")
+def needless_privilege(subject: Subject) -> Iterator[Defect]:
+    """The fault requires access to nodes, and no pod of it has any."""
+    one_cause(subject)
+    fault = subject.case.faults[subject.spec.faults[0].name]
+    needs("node-access" not in fault.requires, "it needs that access")
+    document, files = with_own(subject, lambda f: f.update(requires=[*f.get("requires", ()), "node-access"]))
+    yield Defect("requires: node-access", document, files)
+
+
+@kind("SK225")
+def needless_conjunction(subject: Subject) -> Iterator[Defect]:
+    """Any one of several causes is said to be needed, and there is only one."""
+    document, spec = subject.copy()
+    one_cause(subject)
+    spec["groundTruth"]["causesJoin"] = "Conjunctive"
+    yield Defect("causesJoin: Conjunctive", document)

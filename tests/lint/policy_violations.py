@@ -219,6 +219,7 @@ FAULTS: dict[str, list[Edit]] = {
         Put(("requires",), ["real-data-plane", "chaos-mesh"]),
     ],
     "SK141": [Put(("effect", 0, "endpoints"), {"service": "{{ target }}", "atLeast": 0})],
+    "SK225": [Put(("requires", 1), "node-access")],
     "SK453": [Put(("entities", 0, "field"), "spec.ports")],
     "SK117": asked("sum(up"),
     "SK118": asked("sum(up{pod=~'frontend.*'})"),

@@ -136,6 +136,7 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     "SK126": same_field,
     "SK127": lambda s: s["decoys"][0].update(changes=[experiment(mode="al")]),
     "SK141": lambda s: s["expect"].update(checks=[asked("sum(rate(calls_total[1m])) > bool -1")]),
+    "SK225": lambda s: s["groundTruth"].update(causesJoin="Conjunctive"),
     "SK410": counts_after_a_distractor,
     "SK413": only_removed,
     "SK414": unrepairable,

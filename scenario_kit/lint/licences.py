@@ -1,0 +1,62 @@
+"""SK225: what is declared as a licence, and nothing needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scenario_kit.lint.admitted import needed
+from scenario_kit.lint.capabilities import needs_of_object
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.privileges import outside
+from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.model.scenario import LABELLED
+from scenario_kit.schema.writable import CLUSTER
+
+#: Capabilities that are told from the objects that the changes write.
+_TOLD: Final = frozenset(
+    {"node-access", "kernel", "cni-network-policy", "ingress-controller", "calico", "jvm", "dns-chaos-server"}
+)
+
+
+@rule(
+    "SK225",
+    why="what is declared is allowed: a licence that nothing needs only switches off the rules that ask for it",
+    bad="scope: Cluster   # and every change is of an object of the app",
+    good="scope: Namespace",
+    fix="leave the declaration out",
+    about=("Fault",),
+)
+def unneeded(case: FaultCase) -> Iterator[Problem]:
+    """A declaration allows what no change needs."""
+    faults = [rendering.fault for rendering in case.renderings if rendering.fault]
+    if not faults:
+        return
+    stages = [stage for stage in case.stages if stage.place == ("changes",)]
+    asked = needed(case)
+    for one in case.written:
+        if one.stage.place == ("changes",):
+            asked |= set(needs_of_object(one.object, one.was))
+    beyond = any(outside(change, stage.app)[1] for stage in stages for change in stage.changes)
+    if case.fault.scope == CLUSTER and CLUSTER not in asked and not beyond:
+        message = "the scope is Cluster, and every change is of an object of the app"
+        yield Problem(("scope",), message, "Cluster", "Namespace")
+    for i, capability in enumerate(case.fault.requires):
+        if capability in _TOLD and capability not in asked:
+            message = f"it requires '{capability}', and no change needs that"
+            yield Problem(("requires", i), message, capability, "what the changes need")
+    if case.fault.causes_join == "Conjunctive" and all(len(fault.causes) < 2 for fault in faults):
+        message = "its causes are said to be Conjunctive, and there is only one"
+        yield Problem(("causesJoin",), message, "Conjunctive", "Independent, or two causes")
+
+
+@also("SK225", "Scenario")
+def unneeded_by_use(case: Case) -> Iterator[Problem]:
+    """A declaration allows what no change needs."""
+    truth = case.scenario.spec.ground_truth
+    labelled = [use for use in case.scenario.spec.faults if use.role in LABELLED]
+    if truth.causes_join == "Conjunctive" and len(labelled) < 2:
+        place = ("spec", "groundTruth", "causesJoin")
+        message = "the causes are said to be Conjunctive, and there are not two faults that are causes"
+        yield Problem(place, message, "Conjunctive", "Independent, or two faults")

@@ -1,0 +1,48 @@
+"""What is declared as a licence is needed by what the changes do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.lint import lint_file
+from tests.lint.test_claims import patching
+from tests.lint.test_rules import CATALOG
+from tests.lint.test_truth_rules import scenario
+
+NODE = {"cordon": {"target": "Node/node:all"}}
+WALL = {
+    "create": {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "{{ neutral('wall') }}"},
+        "spec": {"podSelector": {"matchLabels": "{{ pod_selector(target) }}"}, "policyTypes": ["Ingress"]},
+    }
+}
+
+
+def with_change(change: dict[str, Any], **more: Any) -> dict[str, Any]:
+    fault = patching(**more)
+    return {**fault, "changes": [*fault["changes"], change]}
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        pytest.param(patching(), 0, id="nothing is declared"),
+        pytest.param(patching(scope="Cluster"), 1, id="a scope"),
+        pytest.param(with_change(NODE, scope="Cluster"), 0, id="a scope for nodes"),
+        pytest.param(patching(requires=["node-access"]), 1, id="a privilege"),
+        pytest.param(patching(requires=["kernel", "node-access"]), 2, id="two privileges"),
+        pytest.param(patching(requires=["cni-network-policy"]), 1, id="a capability"),
+        pytest.param(with_change(WALL, requires=["cni-network-policy"]), 0, id="a capability that is used"),
+        pytest.param(patching(requires=["real-data-plane"]), 0, id="what no object tells"),
+        pytest.param(patching(causesJoin="Conjunctive"), 1, id="one cause of several"),
+    ],
+)
+def test_a_licence_is_needed(fault: dict[str, Any], told: int, tmp_path: Path) -> None:
+    path = scenario(lambda spec: None, tmp_path, fault)
+    found = lint_file(path.parent / "faults" / "own" / "fault.yaml", CATALOG)
+    assert len([f for f in found if f.code == "SK225"]) == told, [f.message for f in found]

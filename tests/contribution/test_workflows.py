@@ -22,7 +22,7 @@ def workflow(request):
 
 
 def test_there_are_two_stages():
-    assert [f.stem for f in FILES] == ["comment", "pull-request"]
+    assert [f.stem for f in FILES] == ["comment", "pull-request", "tests"]
 
 
 def test_actions_are_pinned_to_commits(workflow):
@@ -62,5 +62,13 @@ def test_the_kit_that_judges_is_the_one_of_the_base():
     assert "base.sha" in refs["kit"]
     assert "head.sha" in refs["change"]
     installed = " ".join(s.get("run", "") for _, s in steps(found))
-    assert "./kit" in installed
+    assert "kit/ci/venv" in installed
+    assert "change/ci" not in installed
     assert "./change" not in installed
+
+
+def test_the_oldest_and_the_newest_python_are_tested():
+    found = yaml.safe_load((data_root() / ".github" / "workflows" / "tests.yml").read_text())
+    assert found["jobs"]["tests"]["strategy"]["matrix"]["python"] == ["3.11", "3.14"]
+    commands = [s.get("run") for _, s in steps(found)]
+    assert {"ci/test --fast", "ci/demo"} <= set(commands)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -10,6 +11,30 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+#: Commands that a page shows and that do not end: an interrupt does, as at a terminal.
+ENDLESS = ("kubectl get scenarios -w", "scenario-kit lab open", "scenario-kit lab alerts --watch")
+#: Commands that .ci/run executes as they stand.
+STEPS = ("ci/check", "ci/demo", "ci/editor", "ci/gen", "ci/test", "ci/test --fast")
+FUZZ = "SCENARIO_KIT_FUZZ=50 pytest --timeout=0 tests/fuzz"
+#: What is executed for commands that take hours, or need what a test has not: all of it but the work itself.
+INSTEAD = {
+    FUZZ: f"{FUZZ} --collect-only",
+    "ci/bench": "ci/bench --help",
+    "ci/catalogue": "ci/catalogue --help",
+    "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
+    "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",
+    "ci/validate-pr --base origin/main": "ci/validate-pr --base origin/main --help",
+    "ci/evidence --check": "ci/evidence --help",
+    "ci/evidence product-catalog-wrong-target-port": "ci/evidence --help",
+    "ci/reality --check": "ci/reality --help",
+    "ci/reality": "ci/reality --help",
+    "ci/defects --static": "ci/defects --list",
+    "ci/defects --lab NAME": "ci/defects --list",
+    "ci/resilience --lab mine --number 10": "ci/resilience --table",
+}
+#: Pages whose commands tests/e2e/test_pages.py and test_tutorial.py execute, but for the steps of .ci/run.
+IN_A_LAB = ("README.md", "lab.md", "plans.md", "status.md", "tutorial.md")
 
 
 @dataclass
@@ -35,12 +60,31 @@ def session(text):
     return shown
 
 
+def environment(**more):
+    """The environment of a person who has this interpreter's programs on PATH."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
+
+
+def perform(commands, folder, *, seconds=540, **variables):
+    """Run commands of a page, one after the other in one shell, as a person would; returns what they print."""
+    lines = []
+    for command in commands:
+        ending = f"timeout --signal=INT 15 {command}; [ $? = 124 ]" if command in ENDLESS else command
+        lines += [f"echo {shlex.quote('$ ' + command)}", f"{{ {ending}; }} || {{ echo FAILED; exit 1; }}"]
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False,
+        env=environment(**variables),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
 def play(shown, folder, *, extra=""):
     """Run a command of a page in a shell, with this interpreter's programs; it prints what the page says it does."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-c", shown.command + extra],
-        cwd=folder, capture_output=True, text=True, env=environment, timeout=300, check=False,
+        cwd=folder, capture_output=True, text=True, env=environment(), timeout=300, check=False,
     )  # fmt: skip
     said = done.stdout + done.stderr
     fails = any(" error " in line for line in shown.output)

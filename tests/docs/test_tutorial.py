@@ -22,8 +22,9 @@ def folder(tmp_path):
 def test_what_needs_no_lab(folder):
     before, after = FIRST.split("```yaml\n")
     shown = session(before)
-    assert shown[0].command == "pip install -e ."  # done already, or nothing here would run
-    for each in shown[1:]:
+    # Done already, or nothing here would run.
+    assert [s.command for s in shown[:2]] == ["ci/venv", ". .venv/bin/activate"]
+    for each in shown[2:]:
         play(each, folder)
     (folder / "my-scenarios/shipping-scaled-to-zero/scenario.yaml").write_text(blocks(TEXT, "yaml")[0])
     for each in session("```yaml\n" + after):

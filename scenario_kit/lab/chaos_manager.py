@@ -18,6 +18,8 @@ PART = "chaos-controller-manager"
 WEBHOOK = "chaos-webhook"
 #: The port of the name server that hands out wrong answers; the lab server plays it.
 NAMES = "chaos-names"
+#: The port at which the lab server resolves names for it.
+TARGETS = "chaos-targets"
 #: What pod-failure puts in place of every image; the simulated kubelet runs it and it listens nowhere.
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
@@ -42,10 +44,17 @@ def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemon:
         Path(daemon.server_certificate), Path(daemon.server_key)
     )
     issue(authority, PART).write(Path(daemon.client_certificate), Path(daemon.client_key))
-    webhook = folder / "chaos-mesh" / "webhook"
-    webhook.mkdir(exist_ok=True)
-    issue(authority, PART, hosts=["localhost"], client=False).write(webhook / "tls.crt", webhook / "tls.key")
+    webhook = serving(folder)
+    webhook.parent.mkdir(exist_ok=True)
+    issue(authority, PART, hosts=["localhost"], addresses=[LOOPBACK], client=False).write(
+        webhook.with_suffix(".crt"), webhook.with_suffix(".key")
+    )
     return daemon
+
+
+def serving(folder: Path) -> Path:
+    """The certificate (``.crt``) and key (``.key``) that webhooks show, without the ending."""
+    return folder / "chaos-mesh" / "webhook" / "tls"
 
 
 def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
@@ -63,7 +72,7 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             "ENABLE_LEADER_ELECTION": "false",
             "SECURITY_MODE": "false",
             "CLUSTER_SCOPED": "true",
-            "CERTS_DIR": str(Path(state.folder) / "chaos-mesh" / "webhook"),
+            "CERTS_DIR": str(serving(Path(state.folder)).parent),
             "WEBHOOK_HOST": LOOPBACK,
             "WEBHOOK_PORT": str(state.ports[WEBHOOK]),
             "METRICS_HOST": LOOPBACK,

@@ -19,7 +19,7 @@ NAME: Final = "coredns"
 SERVICE: Final = "kube-dns"
 KEY: Final = "Corefile"
 _LABELS: Final = {"k8s-app": SERVICE}
-_ADDRESS: Final = "10.96.0.10"
+ADDRESS: Final = "10.96.0.10"
 _COREFILE: Final = """\
 .:53 {
     errors
@@ -66,7 +66,7 @@ def objects() -> list[Object]:
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": meta(SERVICE),
-            "spec": {"clusterIP": _ADDRESS, "selector": _LABELS, "ports": ports},
+            "spec": {"clusterIP": ADDRESS, "selector": _LABELS, "ports": ports},
         },
         {
             "apiVersion": "apps/v1",

@@ -54,8 +54,9 @@ def epoch(now: float) -> int:
 def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
     """A lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
     taken = _taken(name)
-    loopback = free_ports(len(_LISTENING) + 2, taken)
-    ports = dict(zip((*_LISTENING, chaos_manager.WEBHOOK, chaos_manager.NAMES), loopback, strict=True))
+    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
+    loopback = free_ports(len(_LISTENING) + len(beside), taken)
+    ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
     ports[CHAOS_DAEMON] = free_ports(1, {*taken, *loopback}, host)[0]
     folder = lab_folder(name)
     now = time.time()

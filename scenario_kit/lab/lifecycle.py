@@ -16,6 +16,7 @@ import scenario_kit
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import (
     chaos_manager,
+    chaos_webhooks,
     cluster,
     cluster_dns,
     emptying,
@@ -218,10 +219,12 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
         api.wait_served(_CHAOS_GROUP, len(definitions))
-    state = _start(state, binaries, chaos_manager.PART)
+        state = _start(state, binaries, chaos_manager.PART)
 
-    say("waiting until everything works")
-    supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+        say("waiting until everything works")
+        supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+        ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
+        api.apply(chaos_webhooks.objects(*ports, Path(daemon.ca)))
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()

@@ -12,7 +12,7 @@ from cryptography import x509
 
 from scenario_kit.cli.lab import choose_world
 from scenario_kit.errors import UsageError
-from scenario_kit.lab import addresses, api, cluster, identity, layout, monitoring, nodes, platform
+from scenario_kit.lab import addresses, api, chaos_webhooks, cluster, identity, layout, monitoring, nodes, platform
 from scenario_kit.lab.certificates import Authority, cluster_keys, issue
 from scenario_kit.lab.state import LabState
 
@@ -229,3 +229,17 @@ def test_a_state_survives_its_json() -> None:
     plan = layout.plan("default", ("default",), addresses.LOOPBACK)
     plan.save()
     assert LabState.load() == plan
+
+
+def test_the_manager_of_chaos_mesh_admits_its_own_kinds(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text("PEM")
+    mutating, names, validating = chaos_webhooks.objects(9443, 9444, authority)
+
+    for configuration, verb in ((mutating, "mutate"), (validating, "validate")):
+        hooks = {hook["rules"][0]["resources"][0]: hook for hook in configuration["webhooks"]}
+        assert {"podchaos", "networkchaos", "schedules", "workflows", "jvmchaos"} <= set(hooks)
+        url = f"https://127.0.0.1:9443/{verb}-chaos-mesh-org-v1alpha1-schedule"
+        assert hooks["schedules"]["clientConfig"] == {"url": url, "caBundle": base64.b64encode(b"PEM").decode()}
+        assert {hook["failurePolicy"] for hook in configuration["webhooks"]} == {"Fail"}
+    assert [hook["clientConfig"]["url"] for hook in names["webhooks"]] == ["https://127.0.0.1:9444/external-targets"]

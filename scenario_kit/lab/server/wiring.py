@@ -22,8 +22,10 @@ from scenario_kit.lab.chaos_daemon.proto import load_messages
 from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.platform import CHAOS_NAMESPACE
+from scenario_kit.lab.server import external_targets
 from scenario_kit.lab.server.api import Api, serve
 from scenario_kit.lab.server.barrier import Barrier
+from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.hurried import Hurried
 from scenario_kit.lab.server.informers import Informers
@@ -119,6 +121,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
     threads.spawn("hurried", partial(hurried.run, threads.stop))
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
+    _external_targets(state, store, threads, stack)
     _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
     server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
@@ -224,6 +227,20 @@ def _name_server(port: int, cluster: KubeCluster, store: Store, book: LedgerBook
     cluster.apply(pod)
     place = Reference("Pod", pod["metadata"]["name"], CHAOS_NAMESPACE)
     cluster.patch(place, {"status": names.status(LOOPBACK)}, subresource="status")
+
+
+def _external_targets(state: LabState, store: Store, threads: Threads, stack: ExitStack) -> None:
+    """Resolve names for the manager of Chaos Mesh, which asks through the API server."""
+    port = state.ports.get(chaos_manager.TARGETS)
+    if port is None:
+        return
+    pair = chaos_manager.serving(Path(state.folder))
+    targets = external_targets.ExternalTargets(ClusterNames(store))
+    with _claimed(port):
+        server = external_targets.serve(targets, port, pair.with_suffix(".crt"), pair.with_suffix(".key"))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("external-targets", partial(server.serve_forever, poll_interval=0.2))
 
 
 def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack) -> None:

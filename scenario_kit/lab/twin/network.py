@@ -6,6 +6,7 @@ Everything here follows from one view, so it is computed once per view and kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from ipaddress import ip_address
 from typing import NamedTuple
 
@@ -101,6 +102,20 @@ class Network:
         self._wrong = wrong_answers(view.ledger.containers)
         self._wires: dict[tuple[str, str, int, str], Wire] = {}
         self._pods = {str((p.get("status") or {}).get("podIP") or ""): p for p in view.everywhere("Pod")}
+
+    @cached_property
+    def _fronts(self) -> Mapping[str, tuple[str, ...]]:
+        """By the address of a pod, those of the Services in front of it."""
+        found: dict[str, set[str]] = {}
+        for service in self._view.everywhere("Service"):
+            ip = str(service["spec"].get("clusterIP") or "None")
+            for item in (
+                self._slices.get((self._home(service), service["metadata"]["name"]), ()) if ip != "None" else ()
+            ):
+                for endpoint in item.get("endpoints") or ():
+                    for address in endpoint.get("addresses") or ():
+                        found.setdefault(str(address), set()).add(ip)
+        return {address: tuple(sorted(ips)) for address, ips in found.items()}
 
     def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> Lookup:
         """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
@@ -238,19 +253,22 @@ class Network:
             return Wire(cut=False)
         here, there = self._party(source), self._party(target)
         cut = bool(self._policies) and not allowed(self._policies, here, there, port, protocol)
-        out = self._shape(source, target)
-        back = self._shape(target, source)
+        # The caller's packets are for the Service until they have left its pod, and so are answers when they come in.
+        callee = (_ip(target), *self._fronts.get(_ip(target), ()))
+        out = self._shape(source, target, callee, (_ip(source),))
+        back = self._shape(target, source, (_ip(source),), callee)
         cut = cut or out is _CUT or back is _CUT
         proxies = self._proxies.get(target["metadata"]["uid"], ())
         met = rules(target, proxies, port) if proxies else ()
         return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
 
-    def _shape(self, sender: Object, receiver: Object) -> Shape | None:
+    def _shape(self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]) -> Shape | None:
+        """What messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other way."""
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
-            if effect.direction == "INPUT" and effect.drop and _concerns(effect, sender):
+            if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
                 return _CUT
         sent = self._effects.get(sender["metadata"]["uid"], ())
-        return _shaped(e for e in sent if e.direction == "OUTPUT" and _concerns(e, receiver))
+        return _shaped(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
 
 
 _CUT = Shape(loss=1.0)
@@ -274,8 +292,8 @@ def _shaped(effects: Iterable[NetworkEffect]) -> Shape | None:
     return Shape(delay, jitter, 1.0 - passing, rate) if touched else None
 
 
-def _concerns(effect: NetworkEffect, peer: Object) -> bool:
-    return not effect.peers or inside(_ip(peer), effect.peers)
+def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:
+    return not effect.peers or any(inside(address, effect.peers) for address in peer)
 
 
 def _ip(pod: Object) -> str:

@@ -1,0 +1,93 @@
+"""What the cluster's name server says to a program of the platform: Services, their pods, and nothing of the world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from scenario_kit.lab import cluster_dns
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.twin.names import DOMAIN, attempts
+from scenario_kit.model.base import Object
+
+_ZONE: Final = ".".join(("", *DOMAIN[1:], ""))
+_OWN: Final = frozenset({*DOMAIN, "pod", "internal", "localhost"})
+_POD: Final = re.compile(r"\d{1,3}(?:-\d{1,3}){3}")
+_CHAIN: Final = 5
+
+
+class Found(NamedTuple):
+    """The IPv4 addresses of a name, or why there are none, in the words of Go's resolver.
+
+    ``beyond`` is true for a name of the world outside, of which the lab knows nothing.
+    """
+
+    addresses: tuple[str, ...] = ()
+    problem: str = ""
+    beyond: bool = False
+
+
+class ClusterNames:
+    """Resolves names as a pod does that asks the cluster's name server."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def resolve(self, host: str, home: str) -> Found:
+        """Look a name up from a pod in the namespace ``home``: the domains of its search first, then as it is."""
+        for name in attempts(host, home):
+            outcome, addresses = self._ask(name, 0)
+            if addresses:
+                return Found(addresses)
+            if outcome == "beyond":
+                return Found(problem=f"lookup {host}: a name of the world outside of the cluster", beyond=True)
+            if outcome not in ("", "noname"):
+                return Found(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: server misbehaving")
+        return Found(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
+
+    def _ask(self, name: str, depth: int) -> tuple[str, tuple[str, ...]]:
+        """Outcome and addresses for a name with a dot at its end."""
+        server = cluster_dns.found(self._store.view(cluster_dns.NAMESPACE)[0])
+        outcome, address = server.answer(name) if server is not None else ("", "")
+        if outcome or address:
+            return outcome, (address,) if address else ()
+        if not name.endswith(_ZONE):
+            return "beyond" if self._of_the_world(name) else "noname", ()
+        *labels, kind = name.removesuffix(_ZONE).split(".")
+        if kind == "pod" and len(labels) == 2:
+            return "", (labels[0].replace("-", "."),) if _POD.fullmatch(labels[0]) else ()
+        if kind != DOMAIN[0] or len(labels) not in (2, 3):
+            return "noname", ()
+        return self._service(labels[:-2], labels[-2], labels[-1], depth)
+
+    def _of_the_world(self, name: str) -> bool:
+        """Whether a name ends as those of the world do, and not in a namespace or a word of the cluster's own names."""
+        _, dot, last = name.rstrip(".").rpartition(".")
+        return bool(dot) and last.isalpha() and last not in _OWN and last not in self._store.namespaces()
+
+    def _service(self, hosts: list[str], name: str, namespace: str, depth: int) -> tuple[str, tuple[str, ...]]:
+        service = self._store.get(namespace, "Service", name)
+        if service is None:
+            return "noname", ()
+        spec = service["spec"]
+        if spec.get("type") == "ExternalName":
+            target = str(spec.get("externalName") or "").rstrip(".").lower()
+            return self._ask(f"{target}.", depth + 1) if target and depth < _CHAIN else ("misanswered", ())
+        ip = str(spec.get("clusterIP") or "")
+        if ip != "None":
+            return ("", (ip,)) if ip and not hosts else ("noname", ())
+        found = tuple(sorted(set(self._endpoints(service, hosts))))
+        return ("", found) if found else ("noname", ())
+
+    def _endpoints(self, service: Object, hosts: list[str]) -> Iterator[str]:
+        metadata, wanted = service["metadata"], hosts[0] if hosts else ""
+        unready = bool(service["spec"].get("publishNotReadyAddresses"))
+        for item in self._store.names(metadata["namespace"], "EndpointSlice").values():
+            labels = item["metadata"].get("labels") or {}
+            if labels.get("kubernetes.io/service-name") != metadata["name"] or item.get("addressType") != "IPv4":
+                continue
+            for endpoint in item.get("endpoints") or ():
+                ready = unready or (endpoint.get("conditions") or {}).get("ready") is not False
+                if ready and (not wanted or endpoint.get("hostname") == wanted):
+                    yield from map(str, endpoint.get("addresses") or ())

@@ -1,0 +1,105 @@
+"""Names in ``externalTargets`` of a NetworkChaos, resolved before the manager sees them.
+
+In a cluster the manager runs in a pod and asks the cluster's name server. In a lab it is a process of this machine,
+whose resolver knows no Service. So the lab's API server asks this webhook, which puts the addresses in place of names.
+"""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from collections.abc import Iterator, Mapping
+from http.server import ThreadingHTTPServer
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.lab import chaos_webhooks
+from scenario_kit.lab.platform import CHAOS_NAMESPACE
+from scenario_kit.lab.server.cluster_names import ClusterNames
+from scenario_kit.lab.serving import Answer, Request, refusal, server, told
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos import SCHEDULE, schedule_key
+
+_KIND: Final = "NetworkChaos"
+_FIELD: Final = "externalTargets"
+
+
+class ExternalTargets:
+    """Answers admission reviews; knows nothing of sockets."""
+
+    def __init__(self, names: ClusterNames) -> None:
+        self._names = names
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one admission review."""
+        if request.method != "POST" or request.path != chaos_webhooks.TARGETS_PATH:
+            return refusal(404, "there is nothing here")
+        try:
+            review = msgspec.json.decode(request.body)
+            asked = review["request"]
+            response = {"uid": asked["uid"], **self._judged(asked["object"])}
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            return refusal(400, f"this is no admission review: {error!r}")
+        return told(200, {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
+
+    def _judged(self, obj: Object) -> Object:
+        patch = []
+        for path, targets in _targets(obj):
+            found: list[str] = []
+            for i, target in enumerate(targets):
+                resolved = self._resolved(str(target))
+                if isinstance(resolved, str):
+                    message = f"{path.strip('/').replace('/', '.')}[{i}]: {resolved}"
+                    return {"allowed": False, "status": {"code": 422, "reason": "Invalid", "message": message}}
+                found += resolved
+            if found != list(targets):
+                patch.append({"op": "replace", "path": path, "value": found})
+        if not patch:
+            return {"allowed": True}
+        return {
+            "allowed": True,
+            "patchType": "JSONPatch",
+            "patch": base64.b64encode(msgspec.json.encode(patch)).decode(),
+        }
+
+    def _resolved(self, target: str) -> list[str] | str:
+        """A target with addresses in place of a name, or why its name has none."""
+        host, colon, port = target.rpartition(":") if target.count(":") == 1 else (target, "", "")
+        if is_address(host):
+            return [target]
+        found = self._names.resolve(host, CHAOS_NAMESPACE)
+        return [f"{address}{colon}{port}" for address in found.addresses] or found.problem
+
+
+def is_address(host: str) -> bool:
+    """Whether a target is an address or a network, so that nobody has to be asked."""
+    for read in (ip_address, lambda text: ip_network(text, strict=False)):
+        try:
+            read(host)
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def _targets(obj: Object) -> Iterator[tuple[str, list[Any]]]:
+    """Where an object names targets, and which."""
+    spec: Mapping[str, Any] = obj.get("spec") or {}
+    parts = {"/spec": spec} if obj["kind"] != SCHEDULE else {}
+    if obj["kind"] == SCHEDULE and spec.get("type") == _KIND:
+        parts[f"/spec/{schedule_key(_KIND)}"] = spec.get(schedule_key(_KIND)) or {}
+    yield from ((f"{path}/{_FIELD}", part[_FIELD]) for path, part in parts.items() if part.get(_FIELD))
+
+
+def serve(targets: ExternalTargets, port: int, certificate: Path, key: Path) -> ThreadingHTTPServer:
+    """A server on loopback, not running yet.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    return server(targets.answer, port, name="cluster-names", any_host=True, tls=context)

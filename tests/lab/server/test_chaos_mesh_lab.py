@@ -1,0 +1,183 @@
+"""The real manager of Chaos Mesh in a lab: what it admits, what it selects, and where names lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.changes.chaos import select
+from scenario_kit.clients import KubeCluster
+from scenario_kit.errors import Rejected
+from scenario_kit.lab import lifecycle
+from scenario_kit.lab.clock import close_world, open_world
+from scenario_kit.lab.state import LabState
+from scenario_kit.model import Object, Reference
+from scenario_kit.ports import Clock
+from tests.lab.server.test_server_lab import workload
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
+
+NS = "selected"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCENARIO_KIT_HOME", str(tmp_path_factory.mktemp("labs")))
+        try:
+            yield lifecycle.up("chaos-test")
+        finally:
+            lifecycle.down("chaos-test")
+
+
+@pytest.fixture(scope="module")
+def kube(lab: LabState) -> Iterator[KubeCluster]:
+    cluster = KubeCluster(Path(lab.kubeconfig))
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture(scope="module")
+def clock(lab: LabState, kube: KubeCluster) -> Iterator[Clock]:
+    from scenario_kit.catalog import Catalog
+
+    app = Catalog().app("otel-demo", "2.2.0").to_json()
+    clock = open_world(lab.server_url, lab.server_token, NS, namespace=NS, app=app, seed=1, mode="Virtual")
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}})
+    for name in ("web", "cart"):
+        for obj in workload(NS, name):
+            if name == "cart" and obj["kind"] == "Deployment":
+                obj["spec"]["template"]["metadata"]["annotations"] = {"experiment": "allowed"}
+            kube.create(obj)
+    clock.wait(clock.now() + 30)
+    yield clock
+    kube.delete(Reference("Namespace", NS))
+    close_world(lab.server_url, lab.server_token, NS)
+
+
+def loss(name: str, selector: Object, **more: Any) -> Object:
+    spec = {"action": "loss", "mode": "all", "selector": selector, "loss": {"loss": "10"}, "direction": "to", **more}
+    metadata = {"name": name, "namespace": NS}
+    return {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos", "metadata": metadata, "spec": spec}
+
+
+def expression(operator: str, *values: str) -> Object:
+    more = {"values": list(values)} if values else {}
+    return {"expressionSelectors": [{"key": "app", "operator": operator, **more}]}
+
+
+SELECTORS: list[Object] = [
+    {},
+    {"namespaces": [NS]},
+    {"labelSelectors": {"app": "cart"}},
+    expression("In", "cart", "other"),
+    expression("NotIn", "cart"),
+    expression("Exists"),
+    expression("DoesNotExist"),
+    {"annotationSelectors": {"experiment": "allowed"}},
+    {"annotationSelectors": {"experiment": "refused"}},
+    {"podPhaseSelectors": ["Running"]},
+    {"podPhaseSelectors": ["!Running"]},
+    {"fieldSelectors": {"spec.nodeName": "worker-1"}},
+    {"fieldSelectors": {"status.phase": "Running", "spec.serviceAccountName": "default"}},
+    {"nodes": ["worker-2"]},
+    {"nodeSelectors": {"kubernetes.io/hostname": "worker-3"}},
+    {"nodes": ["worker-1"], "nodeSelectors": {"kubernetes.io/hostname": "worker-3"}},
+    {"nodeSelectors": {"zone": "nowhere"}, "labelSelectors": {"app": "cart"}},
+]
+
+
+def test_the_manager_selects_what_we_select(kube: KubeCluster, clock: Clock) -> None:
+    for number, selector in enumerate(SELECTORS):
+        kube.create(loss(f"s{number}", selector))
+    clock.wait(clock.now() + 15)
+
+    for number, selector in enumerate(SELECTORS):
+        live = kube.get(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
+        assert live is not None
+        records = ((live.get("status") or {}).get("experiment") or {}).get("containerRecords") or []
+        ours = {f"{NS}/{pod['metadata']['name']}" for pod in select(kube, selector, NS)}
+        assert {record["id"] for record in records} == ours, selector
+    for number in range(len(SELECTORS)):
+        kube.delete(Reference("NetworkChaos", f"s{number}", NS, "chaos-mesh.org"))
+    clock.wait(clock.now() + 15)
+
+
+def test_a_pod_that_is_named_and_not_there_is_skipped(kube: KubeCluster, clock: Clock) -> None:
+    (name, *_) = (pod["metadata"]["name"] for pod in kube.list("Pod", NS))
+    selector = {"pods": {NS: [name, "ghost"]}, "labelSelectors": {"app": "nobody"}}
+    kube.create(loss("named", selector))
+    clock.wait(clock.now() + 15)
+
+    live = kube.get(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
+    assert live is not None
+    records = live["status"]["experiment"]["containerRecords"]
+    assert [record["id"] for record in records] == [
+        f"{NS}/{pod['metadata']['name']}" for pod in select(kube, selector, NS)
+    ]
+    kube.delete(Reference("NetworkChaos", "named", NS, "chaos-mesh.org"))
+
+
+def test_what_an_author_may_leave_out_is_filled_in(kube: KubeCluster, clock: Clock) -> None:
+    delay = {**loss("late", {"labelSelectors": {"app": "cart"}}, action="delay", delay={"latency": "2000ms"})}
+    del delay["spec"]["loss"]
+    del delay["spec"]["direction"]
+    kube.create(delay)
+
+    live = kube.get(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
+    assert live is not None
+    assert live["spec"]["delay"] == {"latency": "2000ms", "jitter": "0ms", "correlation": "0"}
+    assert (live["spec"]["direction"], live["spec"]["selector"]["namespaces"]) == ("to", [NS])
+    kube.delete(Reference("NetworkChaos", "late", NS, "chaos-mesh.org"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("NetworkChaos", {"action": "delay", "delay": {"latency": "1s"}, "direction": "from"}, "spec.direction"),
+        (
+            "NetworkChaos",
+            {"action": "bandwidth", "bandwidth": {"rate": "1", "limit": 1, "buffer": 1}},
+            "spec.tcparameter.bandwidth.rate",
+        ),
+        ("PodChaos", {"action": "container-kill"}, "spec.containerNames"),
+        ("StressChaos", {}, "spec"),
+        (
+            "StressChaos",
+            {"stressors": {"memory": {"workers": 1, "size": "lots"}}},
+            "spec.stressors.memorystressor.size",
+        ),
+        ("HTTPChaos", {"target": "Request", "port": 0}, "spec.port"),
+        ("IOChaos", {"action": "fault", "volumePath": "/data", "errno": 0}, "spec"),
+        ("TimeChaos", {"timeOffset": "tomorrow"}, "spec.timeOffset"),
+        ("JVMChaos", {"action": "exception", "class": "a.B", "method": "c"}, "spec"),
+        (
+            "Schedule",
+            {"schedule": "now and then", "type": "PodChaos", "podChaos": {"action": "pod-kill"}},
+            "spec.schedule",
+        ),
+    ],
+)
+def test_what_chaos_mesh_refuses_is_refused(
+    kube: KubeCluster, clock: Clock, kind: str, spec: Object, field: str
+) -> None:
+    whom = {"mode": "all", "selector": {"labelSelectors": {"app": "cart"}}}
+    inner = {**spec, "podChaos": {**spec["podChaos"], **whom}} if kind == "Schedule" else {**whom, **spec}
+    obj = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": kind, "metadata": {"name": "x", "namespace": NS}}
+    with pytest.raises(Rejected, match=f"(?i){field}"):  # Chaos Mesh spells fields as its Go code does
+        kube.create({**obj, "spec": inner})
+
+
+def test_a_name_is_resolved_as_the_cluster_does(kube: KubeCluster, clock: Clock) -> None:
+    service = kube.get(Reference("Service", "cart", NS))
+    assert service is not None
+    kube.create(loss("named-target", {"labelSelectors": {"app": "web"}}, externalTargets=[f"cart.{NS}"]))
+    live = kube.get(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
+    assert live is not None
+    assert live["spec"]["externalTargets"] == [service["spec"]["clusterIP"]]
+    kube.delete(Reference("NetworkChaos", "named-target", NS, "chaos-mesh.org"))
+    with pytest.raises(Rejected, match="no such host"):
+        kube.create(loss("lost", {"labelSelectors": {"app": "web"}}, externalTargets=["redis-master.default"]))

@@ -14,8 +14,9 @@ from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE
 _ENDING = ("Job", "Pod")
 #: Actions of experiments that are over once done.
 _AT_ONCE = (*ONE_SHOT, "gc")
-#: These write nothing that lasts by itself: a command may, which only a trial shows.
-_PASSING = ("restart", "run", "drain", "removeFault")
+#: These write nothing that keeps a workload broken: a command may, which only a trial shows, and a cordon stays, but
+#: pods run on elsewhere.
+_PASSING = ("restart", "run", "drain", "cordon", "uncordon", "removeFault")
 
 
 @rule(

@@ -59,18 +59,22 @@ def _unproven(fault: Fault) -> Iterator[tuple[str, str]]:
 def _repeated(fault: Fault) -> str:
     """What is all that the effect looks at, where it only shows what was written; empty if it sees more."""
     own = {change.about(None) for change in fault.changes}
-    looked = [_written_back(check, own) for check in fault.effect]
+    evicts = any(change.drain is not None for change in fault.changes)
+    looked = [_written_back(check, own, evicts=evicts) for check in fault.effect]
     return "" if "" in looked else ", ".join(looked)
 
 
-def _written_back(check: Check, own: set[tuple[str, str] | None]) -> str:
-    """What a check reads, where that is what was written; empty where it shows what came of it."""
+def _written_back(check: Check, own: set[tuple[str, str] | None], *, evicts: bool) -> str:
+    """What a check reads, where that is what was written; empty where it shows what came of it.
+
+    An eviction may be refused (``evicts``): that a pod was killed then shows that it was not.
+    """
     if check.object and bare(check.object.ref) in own:
         claimed = Reference.parse(check.object.ref).group == GROUP  # AllInjected is a claim, not an effect
         if claimed or repeats_field(check.object.path):
             return f"{check.object.path or 'the whole'} of {check.object.ref}"
     if check.query and repeats_query(check.query.expr):
         return check.query.expr
-    if check.event and repeats_event(check.event.reason):
+    if check.event and repeats_event(check.event.reason) and not (evicts and check.event.reason == "Killing"):
         return f"the event {check.event.reason} of {check.event.on}"
     return ""

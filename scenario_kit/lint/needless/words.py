@@ -53,7 +53,8 @@ NEUTRAL: Final = frozenset(
     tasks team telemetry temp template tenant terminal test text thread tier time timer tls tmp to token tool
     tools topic topology trace tracer tracing traffic transfer transform trial trigger tuner tunnel two tx type
     u ui unit update updater updates upload uploader upstream us use user users util utils v validator value
-    values var variant vault version view viewer vm vol volume volumes w wait warehouse warm warmer watch
+    values var variant pdb budget disruption netpol ing sa pv rs ds lr rq sc pc csr eps poddisruptionbudget
+    networkpolicy resourcequota limitrange priorityclass storageclass statefulset daemonset replicaset vault version view viewer vm vol volume volumes w wait warehouse warm warmer watch
     watcher web webhook week weekly west window work worker workers workload write writer x y yaml z zone zones
     """
     )

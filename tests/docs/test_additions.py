@@ -8,17 +8,21 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.cli.twins import of_files
 from scenario_kit.draft import Answers, draft
+from scenario_kit.lab.twin.parameters import read
+from scenario_kit.lab.twin.rehearsal import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.golden import first_offer
+from scenario_kit.render.namespaces import located
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT, blocks
 
 FAULT, = blocks((ROOT / "docs" / "add-a-fault.md").read_text(), "yaml")  # fmt: skip
-APP, MANIFESTS = blocks((ROOT / "docs" / "add-an-app.md").read_text(), "yaml")
+APP, MANIFESTS, *PAIR = blocks((ROOT / "docs" / "add-an-app.md").read_text(), "yaml")
 
 
 @pytest.fixture
@@ -35,6 +39,17 @@ def collection(tmp_path):
 @pytest.fixture
 def catalog(collection):
     return Catalog([collection, data_root()])
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """The whole app of the page, with its twin, in a collection of its own."""
+    app = tmp_path / "catalog" / "apps" / "pair"
+    manifests = tmp_path / "templates" / "apps" / "pair" / "1.0"
+    for path, text in zip((app / "app.yaml", app / "twin.yaml", manifests / "manifests.yaml.j2"), PAIR, strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
 
 
 def scenario(folder, text):
@@ -96,3 +111,45 @@ def test_the_fault_of_the_page_works_beside_its_scenario(tmp_path):
     assert [(f.code, f.message) for f in lint_file(file, Catalog(merging=True))] == []
     fix = json.dumps([s.to_json() for s in made.offer.fault.solutions])
     assert '"opentelemetry.io/name": "cart"' in fix
+
+
+def test_the_whole_app_of_the_page_lints_and_its_twin_is_short(pair):
+    path, catalog = pair / "catalog" / "apps" / "pair" / "app.yaml", Catalog([pair, data_root()])
+    assert [(f.code, f.message) for f in (*lint_file(path, catalog), *of_files([path], catalog))] == []
+    assert len(PAIR[1].splitlines()) <= 32
+
+
+def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
+    catalog = Catalog([pair, data_root()])
+    app = catalog.app("pair", "1.0")
+    templates = catalog.templates("pair")
+    objects = app_objects(app, options_of(app, {}), 20, app.namespace, templates=templates)
+    assert misses(located(app, objects, app.namespace), read(app.twin), objects) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "missed"),
+    [
+        ("API_URL", "ORDERS_URL", "edges[1]"),
+        ("number: 9000", "number: 9001", "edges[1]"),
+        ("paths: [/ready]", "paths: [/live]", "components.page.ports"),
+        ("env: USERS", "env: VUS", "load.users"),
+    ],
+)
+def test_a_twin_that_contradicts_the_manifests_is_reported_with_the_place(pair, before, after, missed):
+    path = pair / "catalog" / "apps" / "pair" / "app.yaml"
+    twin = path.with_name("twin.yaml")
+    twin.write_text(twin.read_text().replace(before, after))
+    found = of_files([path], Catalog([pair, data_root()]))
+    assert found
+    assert all(f.code == "SK138" for f in found)
+    assert any(missed in f.message for f in found), [f.message for f in found]
+
+
+@pytest.mark.parametrize("fault", ["service-target-port-wrong", "env-value-wrong"])
+def test_the_faults_of_the_catalogue_fit_the_whole_app(fault, pair, tmp_path):
+    catalog = Catalog([pair, data_root()])
+    found = first_offer(catalog.fault(fault), catalog.app("pair", "1.0"), catalog)
+    assert found is not None
+    made = draft(Answers("pair", "1.0", found.target, fault, author="Ada"), catalog)
+    assert [(f.code, f.message) for f in lint_file(scenario(tmp_path, made.text), catalog)] == []

@@ -118,9 +118,9 @@ def _givers(app: App, name: str) -> list[str]:
 
     Nobody has less to do because of callers that ask only when browsers come, or of other readers of a queue.
     """
-    queues, known = _queues(app), traffic(app)
-    asking = [c.caller for c in app.calls if c.callee == name and not (name in queues and c.mode == "Async")]
-    read = [c.callee for c in app.calls if c.caller == name and c.callee in queues and c.mode == "Async"]
+    known = traffic(app)
+    asking = [c.caller for c in app.calls if c.callee == name and c.caller not in app.consumers(name)]
+    read = [queue for queue in sorted(_queues(app)) if name in app.consumers(queue)]
     return [c for c in dict.fromkeys(asking) if known is None or (c, name) in known.calls] + read
 
 
@@ -214,14 +214,13 @@ def _hit(fault: Fault, component: Component | None) -> str:
 
 def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
     """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
-    before: dict[str, str] = {start.name: ""}
-    waiting = [start.name]
-    while waiting:
-        name = waiting.pop(0)
-        for caller in (*app.callers(name), *app.dependants(name)):
-            if caller not in before:
-                before[caller] = name
-                waiting.append(caller)
+    before = {start.name: ""}
+    _spread(app, before, [start.name])
+    for queue in sorted(_queues(app)):
+        if start.name in app.consumers(queue) and queue not in before:
+            fresh = [name for name in app.producers(queue) if name not in before]
+            before |= {queue: start.name, **dict.fromkeys(fresh, queue)}
+            _spread(app, before, fresh)
     edges: dict[tuple[str, str], Edge] = {}
     for target in app.components:
         if target.workload not in wanted or target.name not in before:
@@ -234,5 +233,17 @@ def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
             assert one is not None
             assert other is not None
             because = f"{caller} depends on {callee}"
+            if callee in app.consumers(caller):
+                because = f"what {callee} does not read piles up in {caller}"
             edges[(callee, caller)] = Edge(from_=one.workload, to=other.workload, because=because)
     return list(edges.values())
+
+
+def _spread(app: App, before: dict[str, str], waiting: list[str]) -> None:
+    """Add to ``before`` who depends on those ``waiting``, nearest first, each with the component that it depends on."""
+    while waiting:
+        name = waiting.pop(0)
+        for caller in (*app.callers(name), *app.dependants(name)):
+            if caller not in before:
+                before[caller] = name
+                waiting.append(caller)

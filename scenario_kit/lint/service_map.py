@@ -1,4 +1,4 @@
-"""SK125: each step of the propagation follows a call of the app, from the callee to its caller."""
+"""SK125: each step of the propagation follows a call, from the callee to its caller, or crosses a message broker."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.lint.case import FAULT_NODE, Case, same
+from scenario_kit.lint.messaging import delivers, joined, route
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
-from scenario_kit.model.scenario import Edge
 from scenario_kit.render.seen import mute
 from scenario_kit.render.traffic import traffic
 
@@ -23,7 +23,7 @@ _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
 
 @rule(
     "SK125",
-    why="failures travel from callee to caller; where there is no call, nothing carries them",
+    why="failures travel from callee to caller, and across a message broker both ways; nothing else carries them",
     bad="{from: Deployment/ad, to: Deployment/payment}   # payment does not call ad",
     good="{from: Deployment/ad, to: Deployment/frontend}",
     fix="let each edge follow a call of the app; `scenario-kit catalog apps show NAME` lists them",
@@ -41,6 +41,8 @@ def calls(case: Case) -> Iterator[Problem]:
             yield from _from_cause(case, app, i, end)
         if source is None or end is None or source == end or _calls(app, end.name, source.name):
             continue
+        if joined(app, source.name, end.name) or delivers(app, source.name, end.name):
+            continue  # a lag or a full queue troubles those on both sides of it
         if source.name == _collector(app) and end.name not in mute(app):
             continue  # whoever reports there falls silent with it
         place = ("spec", "groundTruth", "propagation", i)
@@ -50,11 +52,11 @@ def calls(case: Case) -> Iterator[Problem]:
                 fix = f"write {{from: {edge.to}, to: {edge.from_}}}, or drop the edge"
                 yield Problem(place, message, f"{source.name} → {end.name}", f"{end.name} → {source.name}", fix)
             continue
-        way = _way(app, end.name, source.name)
+        way = route(app, source.name, end.name)
         message = f"{end.name} does not call {source.name}"
         if way:
-            message += f"; it depends on it through {', '.join(way[1:-1])}"
-        fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
+            message += f"; trouble reaches it through {', '.join(way[1:-1])}"
+        fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
         yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
 
 
@@ -96,9 +98,11 @@ def _from_cause(case: Case, app: App, number: int, end: Component) -> Iterator[P
         return
     if any(_calls(app, c.name, end.name) and _follows_traffic(case, c, end) for c in touched):
         return
-    way = _way(app, end.name, aimed.name)
+    if any(joined(app, c.name, end.name) or delivers(app, c.name, end.name) for c in touched):
+        return
+    way = route(app, aimed.name, end.name)
     message = f"fault '{fault.name}' does not touch {end.name}, and {end.name} does not call what it touches"
-    fix = f"write an edge for each step: {' → '.join(reversed(way))}" if way else ""
+    fix = f"write an edge for each step: {' → '.join(way)}" if way else ""
     place = ("spec", "groundTruth", "propagation", number)
     yield Problem(place, message, f"{start} → {end.workload}", "whom the fault touches, or who calls that", fix)
 
@@ -130,24 +134,40 @@ def _follows_traffic(case: Case, caller: Component, callee: Component, seen: fro
     """
     if caller.role == "Load" or callee.role in _DEPOTS or _flooded(case):
         return True
+    if _silent(case, callee):
+        known = traffic(case.app) if case.app else None  # where no requests of users go, none stay away
+        return known is None or (caller.name, callee.name) in known.calls
+    if case.app is None or callee.name in seen:
+        return False
+    further = _after(case, case.app, callee)
+    asked = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
+    if any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in asked):
+        return True
+    return any(_starves(case, case.app, queue) for queue in further if callee.name in case.app.producers(queue.name))
+
+
+def _starves(case: Case, app: App, queue: Component) -> bool:
+    """Whether the propagation leads on from a queue to a consumer of it that falls silent."""
+    consumers = [c for c in _after(case, app, queue) if c.name in app.consumers(queue.name)]
+    return any(_silent(case, c) for c in consumers)
+
+
+def _silent(case: Case, component: Component) -> bool:
+    """Whether an alert is expected that says that nothing comes from the component."""
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
         if defined is None or alert.alert_class == "MustNotFire" or not _SILENCE.search(defined.expr):
             continue
-        if not alert.on or Reference.parse(alert.on) == Reference.parse(callee.workload):
-            known = traffic(case.app) if case.app else None  # where no requests of users go, none stay away
-            return known is None or (caller.name, callee.name) in known.calls
-    if case.app is None or callee.name in seen:
-        return False
-    further = [c for edge in _from(case, callee) if (c := _component(case.app, edge.to)) is not None]
-    asked = [c for c in further if _calls(case.app, callee.name, c.name) and c.role not in _DEPOTS]
-    return any(_follows_traffic(case, callee, c, seen | {callee.name}) for c in asked)
+        if not alert.on or Reference.parse(alert.on) == Reference.parse(component.workload):
+            return True
+    return False
 
 
-def _from(case: Case, component: Component) -> Sequence[Edge]:
+def _after(case: Case, app: App, component: Component) -> Sequence[Component]:
+    """The components that the propagation leads to from this one."""
     here = Reference.parse(component.workload)
-    edges = case.scenario.spec.ground_truth.propagation
-    return [edge for edge in edges if Reference.parse(edge.from_) == here]
+    edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == here]
+    return [c for edge in edges if (c := _component(app, edge.to)) is not None]
 
 
 def _flooded(case: Case) -> bool:
@@ -156,18 +176,3 @@ def _flooded(case: Case) -> bool:
     causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]
     found = [_component(app, cause) for cause in causes] if app else []
     return any(component is not None and component.role == "Load" for component in found)
-
-
-def _way(app: App, start: str, end: str) -> Sequence[str]:
-    """The shortest way along calls, both ends included; empty where there is none."""
-    ways = [[start]]
-    seen = {start}
-    while ways:
-        way = ways.pop(0)
-        for call in app.calls:
-            if call.caller == way[-1] and call.callee == end:
-                return [*way, end]
-            if call.caller == way[-1] and call.callee not in seen:
-                seen.add(call.callee)
-                ways.append([*way, call.callee])
-    return ()

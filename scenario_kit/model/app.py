@@ -163,3 +163,20 @@ class App(Value, frozen=True, kw_only=True):
     def dependants(self, name: str) -> tuple[str, ...]:
         """Names of the components that talk to ``name`` in whatever mode."""
         return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == name))
+
+    def consumers(self, queue: str) -> tuple[str, ...]:
+        """Names of the components that receive messages from ``queue``; empty where it is none."""
+        component = self.component(queue)
+        if component is None or component.role != "Queue":
+            return ()
+        found = [e.caller for e in self.calls if e.callee == queue and e.mode == "Async"]
+        pushed = [e.callee for e in self.calls if e.caller == queue]
+        found += [name for name in pushed if (c := self.component(name)) is not None and c.role in ("App", "Entry")]
+        return tuple(dict.fromkeys(found))
+
+    def producers(self, queue: str) -> tuple[str, ...]:
+        """Names of the components that send messages to ``queue``; empty where it is none."""
+        component = self.component(queue)
+        if component is None or component.role != "Queue":
+            return ()
+        return tuple(dict.fromkeys(e.caller for e in self.calls if e.callee == queue and e.mode != "Async"))

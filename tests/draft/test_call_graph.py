@@ -148,3 +148,10 @@ def test_what_is_asked_less_is_reached_through_its_caller():
     assert edges["Deployment/currency", "Deployment/checkout"] == "checkout depends on currency"
     assert edges["Deployment/checkout", "Deployment/payment"] == "checkout asks payment less, or not at all"
     assert ("Service/currency", "Deployment/payment") not in edges
+
+
+def test_messages_that_are_not_read_trouble_the_broker_and_its_producers():
+    fault = aimed(SHOP, "deployment-scaled-to-zero", "Deployment/accounting")
+    fired = [AlertExpectation(name="HighRequestErrorRate", on=f"Deployment/{n}") for n in ("kafka", "checkout")]
+    edges = {(e.from_, e.to) for e in propagation(fault, SHOP, SHOP.component("accounting"), fired)}
+    assert {("Deployment/accounting", "Deployment/kafka"), ("Deployment/kafka", "Deployment/checkout")} <= edges

@@ -96,7 +96,7 @@ def test_an_edge_that_follows_no_call(change: Callable[[Spec], Any], said: str, 
 
 @pytest.mark.parametrize(("end", "expected"), [("Deployment/quote", []), ("Deployment/kafka", ["SK125"])])
 def test_who_reports_to_the_collector_falls_silent_with_it(end: str, expected: list[str], tmp_path: Path) -> None:
-    told = found(scenario(edge("Deployment/otel-collector", end), tmp_path))
+    told = found(scenario(edge("Deployment/otel-collector", end, name="KubePodCrashLooping"), tmp_path))
     assert [f.code for f in told if "otel-collector" in f.message and f.code == "SK125"] == expected
 
 
@@ -130,6 +130,48 @@ def test_silence_passes_those_who_show_none_themselves(alert: str, expected: lis
 
 
 @pytest.mark.parametrize(
+    "edges",
+    [
+        [("checkout", "kafka"), ("kafka", "accounting")],
+        [("checkout", "accounting")],
+        [("fraud-detection", "kafka"), ("kafka", "checkout")],
+        [("kafka", "accounting"), ("kafka", "checkout")],
+    ],
+    ids=["with the messages", "past the broker", "back from a consumer", "from the broker to both sides"],
+)
+def test_trouble_crosses_a_broker_both_ways(edges: list[tuple[str, str]], tmp_path: Path) -> None:
+    def lead(spec: Spec) -> None:
+        for start, end in edges:
+            edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping")(spec)
+
+    assert "SK125" not in codes(scenario(lead, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "steps"),
+    [
+        ("payment", "accounting", "payment → checkout → kafka → accounting"),
+        ("accounting", "checkout", "accounting → kafka → checkout"),
+        ("accounting", "frontend", "accounting → kafka → checkout → frontend"),
+    ],
+)
+def test_a_route_over_a_broker_is_offered(start: str, end: str, steps: str, tmp_path: Path) -> None:
+    told = found(scenario(edge(f"Deployment/{start}", f"Deployment/{end}", name="KubePodCrashLooping"), tmp_path))
+
+    assert [f.fix for f in told if f.code == "SK125"] == [f"write an edge for each step: {steps}"]
+
+
+@pytest.mark.parametrize(("alert", "expected"), [("NoRequestsReceived", []), ("KubePodCrashLooping", ["SK125"])])
+def test_silence_passes_a_broker(alert: str, expected: list[str], tmp_path: Path) -> None:
+    def lead(spec: Spec) -> None:
+        edge("Deployment/kafka", "Deployment/accounting", name=alert)(spec)
+        edges = [("frontend", "checkout"), ("checkout", "kafka")]
+        spec["groundTruth"]["propagation"] += [{"from": f"Deployment/{a}", "to": f"Deployment/{b}"} for a, b in edges]
+
+    assert codes(scenario(lead, tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
     "change",
     [
         pytest.param(edge("Service/product-catalog", "Deployment/frontend"), id="from a Service to its caller"),
@@ -140,7 +182,7 @@ def test_silence_passes_those_who_show_none_themselves(alert: str, expected: lis
     ],
 )
 def test_edges_along_calls(change: Callable[[Spec], Any], tmp_path: Path) -> None:
-    assert codes(scenario(change, tmp_path)) == []
+    assert "SK125" not in codes(scenario(change, tmp_path))
 
 
 @pytest.mark.parametrize(

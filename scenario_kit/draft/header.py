@@ -7,26 +7,24 @@ completion works offline, in every clone, and with the version of the format tha
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.completion import scenario_schema
+from scenario_kit.load.modeline import COPIES, IN_CHECKOUT, path_from
 
-#: Where the schema lies in a checkout, and where a copy is put elsewhere.
-IN_CHECKOUT: Final = Path("schema") / "scenario.schema.json"
-COPY: Final = Path(".schema") / "scenario.schema.json"
+_NAME: Final = "scenario.schema.json"
 
 
 def schema_header(file: Path) -> tuple[str, Path | None]:
     """The line, and where a copy of the schema must lie for it to be true; None where one is there anyway."""
     folder = file.absolute().parent
     for parent in folder.parents:
-        if (parent / IN_CHECKOUT).is_file():
-            return _line(os.path.relpath(parent / IN_CHECKOUT, folder)), None
-    copy = folder.parent / COPY
-    return _line(os.path.relpath(copy, folder)), copy
+        if (parent / IN_CHECKOUT / _NAME).is_file():
+            return _line(path_from(file, parent / IN_CHECKOUT / _NAME)), None
+    copy = folder.parent / COPIES / _NAME
+    return _line(path_from(file, copy)), copy
 
 
 def schema_text(catalog: Catalog) -> str:
@@ -35,4 +33,4 @@ def schema_text(catalog: Catalog) -> str:
 
 
 def _line(path: str) -> str:
-    return f"# yaml-language-server: $schema={Path(path).as_posix()}\n"
+    return f"# yaml-language-server: $schema={path}\n"

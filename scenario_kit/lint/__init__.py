@@ -36,6 +36,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     members,
     metadata,
     mitigation,
+    modelines,
     modelled,
     names,
     noise,

@@ -19,6 +19,7 @@ import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.elsewhere import elsewhere
+from scenario_kit.load.modeline import Modeline, modeline
 from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
 from scenario_kit.load.unreadable import Trouble, cause
 from scenario_kit.model import Finding, Position, Severity
@@ -58,6 +59,8 @@ class Positions:
         #: How kubectl reads values, and names of fields, that mean something else here.
         self.elsewhere: dict[Path_, str] = {}
         self.elsewhere_keys: dict[Path_, str] = {}
+        #: The comment that names the schema for editors.
+        self.modeline: Modeline | None = None
 
     def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Remember a value and, for a field, its key."""
@@ -177,6 +180,7 @@ def parse(text: str, path: str) -> Document:
         _refuse(path, _at(second.start_mark), "the file holds more than one document", "one file per object")
     reader = _Reader(path)
     data = reader.convert(first, ())
+    reader.positions.modeline = modeline(text)
     return Document(data, reader.positions, tuple(reader.findings))
 
 

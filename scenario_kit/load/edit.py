@@ -18,6 +18,7 @@ import yaml
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.document import LOADER, Path_, parse, scalar
 from scenario_kit.load.elsewhere import elsewhere
+from scenario_kit.load.modeline import with_schema
 
 _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 
@@ -42,7 +43,13 @@ class Rename(NamedTuple):
     name: str
 
 
-Edit = Put | Drop | Rename
+class Schema(NamedTuple):
+    """Give the comment that names the schema for editors another path; no value changes."""
+
+    path: str
+
+
+Edit = Put | Drop | Rename | Schema
 
 
 class Unfit(Exception):
@@ -59,7 +66,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
         wanted = _meant(_values(text), edit)
         text = _made(text, edit)
         if _values(text) != wanted:
-            raise Unfit(f"the file would not say what was meant at {edit.place}")
+            raise Unfit(f"the file would not say what was meant by {edit}")
     return text
 
 
@@ -72,6 +79,8 @@ def _values(text: str) -> Any:
 
 def _meant(data: Any, edit: Edit) -> Any:
     """The plain values after the edit."""
+    if isinstance(edit, Schema):
+        return data
     data = copy.deepcopy(data)
     around, last = data, edit.place[-1]
     try:
@@ -95,6 +104,8 @@ def _meant(data: Any, edit: Edit) -> Any:
 
 
 def _made(text: str, edit: Edit) -> str:
+    if isinstance(edit, Schema):
+        return with_schema(text, edit.path)
     root = yaml.compose(text, Loader=LOADER)
     parents = [root]
     for part in edit.place[:-1]:

@@ -1,0 +1,93 @@
+"""SK170: the comment that names the schema for editors still names it after the file was moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog, data_root
+from scenario_kit.lint import lint_file
+from scenario_kit.lint.fix import fix_file
+from scenario_kit.load.modeline import modeline, with_schema
+
+CATALOG = Catalog()
+SCENARIO = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+FAULT = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
+HEAD = "# yaml-language-server: $schema="
+LOST = "../lost/scenario.schema.json"
+
+
+def written(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = "a/b") -> Path:
+    """A copy of a file of the catalogue that names another schema."""
+    path = folder / place / source.parent.name / source.name
+    path.parent.mkdir(parents=True)
+    text = source.read_text()
+    assert modeline(text)
+    path.write_text(with_schema(text, schema))
+    return path
+
+
+def put_schema(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("source", "schema", "path"),
+    [
+        (SCENARIO, "schema/scenario.schema.json", "../../../schema/scenario.schema.json"),
+        (SCENARIO, ".schema/scenario.schema.json", "../../../.schema/scenario.schema.json"),
+        (SCENARIO, "a/b/.schema/scenario.schema.json", "../.schema/scenario.schema.json"),
+        (FAULT, "schema/fault.schema.json", "../../../schema/fault.schema.json"),
+    ],
+)
+def test_a_schema_that_does_not_exist_is_replaced_by_the_nearest(
+    source: Path, schema: str, path: str, tmp_path: Path
+) -> None:
+    put_schema(tmp_path, schema)
+    file = written(tmp_path, LOST, source)
+    before = file.read_text()
+    found = [f for f in lint_file(file, CATALOG) if f.code == "SK170"]
+
+    assert [(f.severity.value.lower(), f.observed, f.expected, f.fixable) for f in found] == [
+        ("warning", LOST, path, False)
+    ]
+    position = found[0].position
+    assert position is not None
+    assert before.splitlines()[position.line - 1][position.column - 1 :] == LOST
+    fixed = fix_file(file, CATALOG)
+    assert [f.code for f in fixed.corrected] == ["SK170"]
+    assert fixed.new.decode() == before.replace(LOST, path)
+
+
+@pytest.mark.parametrize("schema", ["https://example.org/scenario.schema.json", "../../../schema/scenario.schema.json"])
+def test_an_address_and_a_schema_that_exists_are_no_finding(schema: str, tmp_path: Path) -> None:
+    put_schema(tmp_path, "schema/scenario.schema.json")
+    assert lint_file(written(tmp_path, schema), CATALOG) == []
+
+
+def test_without_a_schema_above_nothing_is_said(tmp_path: Path) -> None:
+    put_schema(tmp_path, "schema/fault.schema.json")
+    assert lint_file(written(tmp_path, LOST), CATALOG) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "schema"),
+    [
+        (f"{HEAD}a.json\nx: 1\n", "a.json"),
+        (f"# licence\n\n{HEAD}a.json # ours\nx: 1\n", "a.json"),
+        ("---\n#yaml-language-server: $schema=a.json\nx: 1\n", "a.json"),
+        (f"x: 1\n{HEAD}a.json\n", None),
+        (f"x: |\n  {HEAD}a.json\n", None),
+        (f"{HEAD}{'a' * 501}\nx: 1\n", None),
+        ("# yaml-language-server: $schema=\nx: 1\n", None),
+        ("", None),
+    ],
+)
+def test_the_comment_stands_above_the_content(text: str, schema: str | None) -> None:
+    found = modeline(text)
+    assert (found.schema if found else None) == schema
+    assert with_schema(text, "b.json") == (text.replace(schema, "b.json", 1) if schema else text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
@@ -51,6 +51,13 @@ def neighbours(case: Case) -> Iterator[Problem]:
     entry, shelf = case.entry, case.shelf
     if shelf is None or entry is None or _copies(case.catalog, shelf, entry):
         return
+    if same := _same_mechanism(case.catalog, shelf, entry):
+        message = f"it breaks the same fields of the same objects as {_named(same)}, and must raise the same alerts"
+        fix = f"use '{same[0].name}', or break something else; another value of a field is no other incident"
+        severity = Severity.ERROR if case.merged else Severity.WARNING
+        wanted = "another field, object, fault or promised alert"
+        yield Problem(("spec", "title"), message, "only values and texts differ", wanted, fix, severity=severity)
+        return
     near = shelf.near(entry)
     if not near:
         near = [(1.0, o) for o in _rendered(case.catalog, shelf, entry) if o.alike and o.alike == entry.alike]
@@ -83,9 +90,20 @@ def _copies(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
     return shelf.copies(entry) or [o for o in _rendered(catalog, shelf, entry) if o.does and o.does == entry.does]
 
 
+def _same_mechanism(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
+    """Others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
+    others = shelf.settings(entry) if entry.mechanism else []
+    return [other for other in _with_effects(catalog, others) if other.mechanism == entry.mechanism]
+
+
 def _rendered(catalog: Catalog, shelf: Shelf, entry: Entry) -> Iterator[Entry]:
     """Those that may do the same by other fault types; few, and only these are rendered to see."""
-    for other in shelf.candidates(entry) if entry.does else ():
+    yield from _with_effects(catalog, shelf.candidates(entry) if entry.does else ())
+
+
+def _with_effects(catalog: Catalog, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries that can be rendered, each with what its faults write."""
+    for other in entries:
         if other.does:
             yield other
             continue

@@ -17,6 +17,8 @@ from scenario_kit.render import after
 
 #: Marks how the change reaches processes that run already.
 REACH: Final = "reach"
+#: Fields of which the value is the mechanism.
+_TOLD: Final = frozenset({"data", "stringData", "binaryData", "command", "args"})
 #: Operations that leave a trace in no rendered object.
 _ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
 
@@ -44,6 +46,14 @@ def effects(case: Case) -> list[list[Any]]:
 def names(done: Sequence[Sequence[Any]]) -> set[str]:
     """The names of the objects that are written, without their kinds."""
     return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}
+
+
+def valueless(done: Sequence[Sequence[Any]]) -> list[Any]:
+    """Which fields of which objects are written, with whatever value; all of what is said only by a value.
+
+    That is what files and commands hold, what a created object is, and what leaves no trace in an object.
+    """
+    return [list(one[:3]) if one[0] == "field" and not _TOLD.intersection(map(str, one[2])) else one for one in done]
 
 
 def _done(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:

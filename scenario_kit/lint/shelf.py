@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.mechanism import as_it_does
-from scenario_kit.lint.rendered import REACH, names
+from scenario_kit.lint.rendered import REACH, names, valueless
 from scenario_kit.load import load_scenario
 from scenario_kit.load.kept import kept
 from scenario_kit.model import Reference, Scenario
@@ -49,7 +49,9 @@ class Entry(NamedTuple):
     ``breaks`` says what is broken in which way, a text for each fault; ``shape`` is a fingerprint without numbers, and
     ``core`` one of the labelled faults alone, whatever happens around them. ``own`` tells whether it brings fault types
     along. ``does`` and ``alike`` are as the fingerprint and the shape, but of what the faults write instead of what
-    they are called; ``writes`` names what they write. Those three are known only of what was rendered.
+    they are called; ``writes`` names what they write. ``setting`` is a fingerprint of all but the labelled faults: the
+    alerts that must fire, other faults, load, noise; ``mechanism`` adds which fields the labelled faults write, with
+    whatever values. All but ``setting`` of these are known only of what was rendered.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Entry(NamedTuple):
     does: str = ""
     alike: str = ""
     writes: tuple[str, ...] = ()
+    setting: str = ""
+    mechanism: str = ""
 
 
 class Shelf:
@@ -105,6 +109,15 @@ class Shelf:
             if of == app and mine & theirs and _differ(entry, other):
                 found.append(other)
         return found
+
+    def settings(self, entry: Entry) -> list[Entry]:
+        """Others that promise the same in the same surroundings, by faults at one of the same objects."""
+        mine = _about(entry)[1] | set(entry.writes)
+        return [o for o in self._settings.get(entry.setting, ()) if _differ(entry, o) and mine & _about(o)[1]]
+
+    @cached_property
+    def _settings(self) -> dict[str, list[Entry]]:
+        return _by(self.entries, lambda entry: entry.setting)
 
     @cached_property
     def _own(self) -> list[Entry]:
@@ -185,10 +198,10 @@ def _catalogued(catalog: Catalog) -> list[Entry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
     own = [fault for path in files for fault in path.parent.glob("faults/*/fault.yaml")]
-    found = kept("shelf-7", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
+    found = kept("shelf-8", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
     return [
-        Entry(name, path, done, words, place, tuple(breaks), shape, core, own)
-        for name, path, done, words, place, breaks, shape, core, own, *_ in found
+        Entry(name, path, done, words, place, tuple(breaks), shape, core, own, setting=rest[-2])
+        for name, path, done, words, place, breaks, shape, core, own, *rest in found
     ]
 
 
@@ -209,7 +222,8 @@ def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     breaks = tuple(sorted({f"{app} {use.type} {groupless(use.target)}" for use in scenario.spec.faults}))
     done = _done(scenario, catalog)
     shape = _sum(_numberless(done)) if breaks else ""
-    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, _core(scenario, catalog), own)
+    core, setting = _core(scenario, catalog), _setting(scenario, done) if breaks else ""
+    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, core, own, setting=setting)
 
 
 def with_effects(entry: Entry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> Entry:
@@ -225,7 +239,24 @@ def with_effects(entry: Entry, scenario: Scenario, catalog: Catalog, done: Seque
         if use.role in LABELLED
     ]
     alike = _sum([app, sorted(_sum(_numberless(does)) for does in labelled)]) if labelled else ""
-    return entry._replace(does=_sum(whole), alike=alike, writes=tuple(sorted(names(done))))
+    mechanism = _sum([entry.setting, sorted(_sum(_written(does)) for does in labelled)]) if labelled else ""
+    return entry._replace(does=_sum(whole), alike=alike, writes=tuple(sorted(names(done))), mechanism=mechanism)
+
+
+def _written(does: Sequence[Any]) -> list[Any]:
+    """Which fields are written, and what else is done but for its numbers."""
+    return [one if one[0] == "field" else _numberless(one) for one in valueless(does)]
+
+
+def _setting(scenario: Scenario, done: Sequence[Any]) -> str:
+    """Everything that makes an incident but what the labelled faults write; of their staging, all but the numbers."""
+    app, version, options, profile, faults, noise = done
+    promised = {(a.name, groupless(a.on)) for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"}
+    staged = [
+        [use.role, _numberless(fault[3:]), [] if use.role in LABELLED else fault[:3]]
+        for use, fault in zip(scenario.spec.faults, faults, strict=True)
+    ]
+    return _sum([app, version, options, profile, sorted(map(_sum, staged)), noise, sorted(promised)])
 
 
 def _brings_types(scenario: Scenario, path: Path) -> bool:

@@ -5,6 +5,7 @@ from tests.defects import (  # noqa: F401 - each registers its kinds
     briefs,
     chaos,
     claims,
+    copies,
     damage,
     exceptions,
     faults,

@@ -102,7 +102,10 @@ MERGE = {"type": "Merge", "patch": {"spec": {"type": "ClusterIP", "sessionAffini
             "{{ target }}", {**JSON, "patch": [{**JSON["patch"][0], "value": 9998}]}, ["SK217"], id="another number"
         ),
         pytest.param(
-            "{{ target }}", {**JSON, "patch": [{**JSON["patch"][0], "value": "grpc"}]}, [], id="another way to fail"
+            "{{ target }}",
+            {**JSON, "patch": [{**JSON["patch"][0], "value": "grpc"}]},
+            ["SK217"],
+            id="a value of another type",
         ),
         pytest.param("{{ target }}", MERGE, [], id="another field"),
     ],
@@ -159,9 +162,9 @@ def test_the_texts_of_another_scenario_with_one_number_changed_are_near_and_noth
 
     found = lint_file(path, CATALOG)
 
-    assert told(found) == [("SK217", "Warning")]
+    assert told(found) == [("SK217", "Error")]
     assert f"'{SHIPPED}'" in found[0].message
-    assert found[0].observed == "the same but for numbers"
+    assert found[0].observed == "only values and texts differ"
 
 
 def test_a_scenario_is_no_duplicate_of_itself_in_another_checkout(tmp_path: Path) -> None:
@@ -316,7 +319,8 @@ def test_a_reworded_copy_with_other_numbers_is_near(tmp_path: Path) -> None:
     found = [f for f in lint_file(path, CATALOG) if f.code == "SK217"]
 
     assert len(found) == 1
-    assert found[0].message.startswith(f"only numbers differ from '{SHIPPED}'")
+    assert found[0].message.startswith(f"it breaks the same fields of the same objects as '{SHIPPED}'")
+    assert found[0].severity == "Error"
 
 
 @pytest.mark.parametrize(
@@ -336,3 +340,27 @@ def test_copied_texts_are_near_where_the_same_breaks(fault: dict[str, Any], near
     shelf = Shelf([entry_of(path, loaded(path), CATALOG) for path in (one, other)])
 
     assert bool(shelf.near(shelf.entries[0])) is near
+
+
+@pytest.mark.parametrize(
+    ("edit", "near"),
+    [
+        pytest.param({}, True, id="nothing else"),
+        pytest.param({"alerts": [{"name": "KubePodNotReady", "on": "Deployment/frontend"}]}, False, id="other alerts"),
+        pytest.param({"second": "Deployment/email"}, False, id="one more fault"),
+    ],
+)
+def test_the_same_fields_with_other_values_are_another_incident_by_what_they_show(
+    edit: dict[str, Any], near: bool, tmp_path: Path
+) -> None:
+    document = base()
+    spec = document["spec"]
+    spec["faults"][0]["parameters"]["targetPort"] = 9998
+    spec["expect"]["alerts"] += edit.get("alerts", [])
+    if target := edit.get("second"):
+        more = {"name": "slow", "type": "network-delay", "target": target, "role": "Distractor"}
+        spec["faults"].append(more)
+    path = put(document, tmp_path, "friday-tidying", title="A Friday afternoon", description="Ports were tidied up.")
+
+    found = [f for f in lint_file(path, CATALOG) if f.code == "SK217"]
+    assert any(f.message.startswith("it breaks the same fields") for f in found) is near

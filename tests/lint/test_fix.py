@@ -59,7 +59,7 @@ RESTORED: list[tuple[str, Edit]] = [
     ("SK405", Put((*CAUSE, "entity"), "Service/currency")),
     ("SK406", Put((*CAUSE, "entity"), "Deployment/frontend")),
     ("SK409", Drop((*CAUSE, "entity"))),
-    ("SK455", Put((*SPEC, "groundTruth", "propagation", 2), FIRST_EDGE)),
+    ("SK455", Put((*SPEC, "groundTruth", "propagation", 4), FIRST_EDGE)),
     ("SK601", Put((*SPEC, "license"), "apache 2.0")),
     ("SK606", Put((*SPEC, "suppress"), [OLD])),
     ("SK609", Put((*SPEC, "suppress"), [{**OLD, "code": "SK125"}])),

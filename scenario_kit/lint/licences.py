@@ -11,6 +11,7 @@ from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.privileges import outside
 from scenario_kit.lint.rule import Problem, also, rule
+from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.schema.writable import CLUSTER
 
@@ -26,6 +27,7 @@ _TOLD: Final = frozenset(
     bad="scope: Cluster   # and every change is of an object of the app",
     good="scope: Namespace",
     fix="leave the declaration out",
+    repair="narrows the scope, or drops the capability",
     about=("Fault",),
 )
 def unneeded(case: FaultCase) -> Iterator[Problem]:
@@ -41,11 +43,12 @@ def unneeded(case: FaultCase) -> Iterator[Problem]:
     beyond = any(outside(change, stage.app)[1] for stage in stages for change in stage.changes)
     if case.fault.scope == CLUSTER and CLUSTER not in asked and not beyond:
         message = "the scope is Cluster, and every change is of an object of the app"
-        yield Problem(("scope",), message, "Cluster", "Namespace")
+        yield Problem(("scope",), message, "Cluster", "Namespace", edits=(Put(("scope",), "Namespace"),))
     for i, capability in enumerate(case.fault.requires):
         if capability in _TOLD and capability not in asked:
             message = f"it requires '{capability}', and no change needs that"
-            yield Problem(("requires", i), message, capability, "what the changes need")
+            edits = (Drop(("requires", i)),)
+            yield Problem(("requires", i), message, capability, "what the changes need", edits=edits)
     if case.fault.causes_join == "Conjunctive" and all(len(fault.causes) < 2 for fault in faults):
         message = "its causes are said to be Conjunctive, and there is only one"
         yield Problem(("causesJoin",), message, "Conjunctive", "Independent, or two causes")

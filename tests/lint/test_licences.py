@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lint import lint_file
+from scenario_kit.lint.fix import fix_file
 from tests.lint.test_claims import patching
 from tests.lint.test_rules import CATALOG
 from tests.lint.test_truth_rules import scenario
@@ -46,3 +47,19 @@ def test_a_licence_is_needed(fault: dict[str, Any], told: int, tmp_path: Path) -
     path = scenario(lambda spec: None, tmp_path, fault)
     found = lint_file(path.parent / "faults" / "own" / "fault.yaml", CATALOG)
     assert len([f for f in found if f.code == "SK225"]) == told, [f.message for f in found]
+
+
+@pytest.mark.parametrize(
+    "fault", [patching(scope="Cluster"), patching(requires=["kernel", "node-access", "real-data-plane"])]
+)
+def test_a_licence_that_nothing_needs_is_dropped(fault: dict[str, Any], tmp_path: Path) -> None:
+    path = scenario(lambda spec: None, tmp_path, fault).parent / "faults" / "own" / "fault.yaml"
+    result = fix_file(path, CATALOG)
+    assert {f.code for f in result.corrected} == {"SK225"}
+    assert "SK225" not in {f.code for f in result.left}
+    assert b"real-data-plane" in result.new or "requires" not in fault
+
+
+def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> None:
+    path = scenario(lambda spec: None, tmp_path, patching(causesJoin="Conjunctive")).parent
+    assert fix_file(path / "faults" / "own" / "fault.yaml", CATALOG).corrected == ()

@@ -57,6 +57,11 @@ def serving(folder: Path) -> Path:
     return folder / "chaos-mesh" / "webhook" / "tls"
 
 
+def kubeconfig(folder: Path) -> Path:
+    """Where the manager finds its credentials."""
+    return folder / "chaos-mesh" / "kubeconfig"
+
+
 def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
     """How to start the manager."""
     daemon, part = state.chaos_daemon, state.part(PART)
@@ -67,7 +72,7 @@ def spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
         program=binaries[PART],
         arguments=[],
         environment={
-            "KUBECONFIG": state.kubeconfig,
+            "KUBECONFIG": str(kubeconfig(Path(state.folder))),
             "NAMESPACE": CHAOS_NAMESPACE,
             "ENABLE_LEADER_ELECTION": "false",
             "SECURITY_MODE": "false",

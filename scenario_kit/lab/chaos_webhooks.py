@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.identity import MANAGER
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import GROUP
 
@@ -67,7 +68,10 @@ def _webhooks(verb: str, port: int) -> Iterator[Object]:
         # The spec of an experiment never changes, so its defaults are filled once. The chart asks again at each update:
         # with CRDs that lack a field which the manager fills, every update of its own would then count as a change.
         once = verb == "mutate" and kind.endswith("chaos")
-        yield _webhook(f"{verb[0]}{kind}.kb.io", f"{_address(port)}/{path}-{kind}", plural, update=not once)
+        webhook = _webhook(f"{verb[0]}{kind}.kb.io", f"{_address(port)}/{path}-{kind}", plural, update=not once)
+        # What the manager writes back may differ in fields that the CRDs lack; it never means to change an experiment.
+        condition = {"name": "others", "expression": f"request.userInfo.username != '{MANAGER}'"}
+        yield {**webhook, "matchConditions": [condition]} if verb == "validate" else webhook
 
 
 def _webhook(name: str, url: str, *plurals: str, update: bool = False) -> Object:

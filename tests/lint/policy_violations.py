@@ -137,6 +137,10 @@ APART = {
     ("SK218", "Scenario"),
     ("SK219", "Fault"),
     ("SK607", "Scenario"),
+    # tests/lint/test_rule_files.py
+    *((code, "Pack") for code in ("SK117", "SK314", "SK316", "SK317", "SK319")),
+    # tests/lint/test_modelines.py: it is of a comment
+    *(("SK170", kind) for kind in ("Scenario", "Fault", "App", "Pack")),
 }
 
 #: A good fault. The comments must survive every correction.
@@ -204,6 +208,11 @@ def created(**body: Any) -> list[Edit]:
 def repaired(**body: Any) -> list[Edit]:
     """One more change of the fault's solution."""
     return [Put(("solutions", 0, "changes", 1), {"create": body})]
+
+
+def merged(patch: dict[str, Any]) -> dict[str, Any]:
+    """A patch of the target."""
+    return {"patch": {"target": "{{ target }}", "type": "Merge", "patch": patch}}
 
 
 def asked(expr: str) -> list[Edit]:
@@ -296,6 +305,14 @@ FAULTS: dict[str, list[Edit]] = {
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],
+    "SK428": [Put(("entities", 0, "fix"), [merged({"metadata": {"annotations": {"note": "x"}}})])],
+    "SK434": [
+        Put(
+            ("solutions", 0, "changes", 0, "patch", "patch", 1),
+            {"op": "replace", "path": "/spec/ports/0/port", "value": 9},
+        )
+    ],
+    "SK435": [Put(("persistence",), "SelfHeals")],
     "SK911": [
         Put(
             ("changes", 0),

@@ -14,17 +14,18 @@ from scenario_kit.load.modeline import modeline, with_schema
 CATALOG = Catalog()
 SCENARIO = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
 FAULT = data_root() / "catalog" / "faults" / "service-target-port-wrong" / "fault.yaml"
+APP = data_root() / "catalog" / "apps" / "otel-demo" / "app.yaml"
+PACK = data_root() / "catalog" / "alerts" / "default.yaml"
 HEAD = "# yaml-language-server: $schema="
 LOST = "../lost/scenario.schema.json"
 
 
 def written(folder: Path, schema: str, source: Path = SCENARIO, *, place: str = "a/b") -> Path:
-    """A copy of a file of the catalogue that names another schema."""
+    """A copy of a file of the catalogue, whose comment names this schema."""
     path = folder / place / source.parent.name / source.name
     path.parent.mkdir(parents=True)
     text = source.read_text()
-    assert modeline(text)
-    path.write_text(with_schema(text, schema))
+    path.write_text(with_schema(text, schema) if modeline(text) else f"{HEAD}{schema}\n{text}")
     return path
 
 
@@ -42,6 +43,8 @@ def put_schema(folder: Path, name: str) -> Path:
         (SCENARIO, ".schema/scenario.schema.json", "../../../.schema/scenario.schema.json"),
         (SCENARIO, "a/b/.schema/scenario.schema.json", "../.schema/scenario.schema.json"),
         (FAULT, "schema/fault.schema.json", "../../../schema/fault.schema.json"),
+        (APP, "schema/app.schema.json", "../../../schema/app.schema.json"),
+        (PACK, "schema/pack.schema.json", "../../../schema/pack.schema.json"),
     ],
 )
 def test_a_schema_that_does_not_exist_is_replaced_by_the_nearest(

@@ -17,9 +17,9 @@ Spec = dict[str, Any]
 
 
 def patched(container: dict[str, Any]) -> Callable[[Spec], None]:
-    """A further change of the solution that names this container."""
+    """A further change of the solution, at a workload that has a part in the incident, that names this container."""
     body = {"spec": {"template": {"spec": {"containers": [container]}}}}
-    change = {"patch": {"target": "Deployment/product-catalog", "type": "Strategic", "patch": body}}
+    change = {"patch": {"target": "Deployment/frontend", "type": "Strategic", "patch": body}}
     return lambda spec: spec["solutions"][0]["changes"].append(change)
 
 
@@ -43,7 +43,7 @@ def edge(target: str) -> Callable[[Spec], None]:
         ),
         pytest.param(edge("kube-system/Deployment/frontend-proxy"), {"SK115"}, id="edge"),
         pytest.param(patched({"name": "app", "image": "x:1"}), {"SK120", "SK215"}, id="container"),
-        pytest.param(patched({"name": "product-catalog", "imagePullPolicy": "Always"}), set(), id="known container"),
+        pytest.param(patched({"name": "frontend", "imagePullPolicy": "Always"}), set(), id="known container"),
         pytest.param(edge("kube-system/Deployment/coredns"), set(), id="what only a cluster has"),
     ],
 )
@@ -138,7 +138,7 @@ def grouped(group: str) -> Callable[[Spec], None]:
     ("change", "codes"),
     [
         pytest.param(grouped("apps"), set(), id="the group that it has"),
-        pytest.param(grouped("batch"), {"SK114", "SK115", "SK121"}, id="another group"),
+        pytest.param(grouped("batch"), {"SK114", "SK115", "SK121", "SK235"}, id="another group"),
         pytest.param(
             lambda s: s["groundTruth"]["rootCauses"][0].update(entity="Service.apps/product-catalog"),
             {"SK112"},

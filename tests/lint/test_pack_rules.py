@@ -247,7 +247,7 @@ def test_a_filter_that_matches_nothing(expr: str, meant: str, tmp_path: Path) ->
     [
         ({"log": {"on": "Deployment/cart", "pattern": ".*"}}, "SK118"),
         ({"log": {"on": "Deployment/cart", "pattern": "refused"}}, ""),
-        ({"endpoints": {"service": "Service/product-catalog", "atLeast": 1}}, ""),
+        ({"endpoints": {"service": "Service/product-catalog", "atMost": 0}}, ""),
         ({"object": {"ref": "kube-system/Deployment/coredns", "path": "spec", "exists": True}}, ""),
     ],
 )

@@ -12,6 +12,8 @@ import yaml
 from scenario_kit.load.document import read_document
 from tests.load.test_hostile import MEGABYTES, confined
 
+#: One fixture lints them all; each has bounds of its own on processor and wall time.
+pytestmark = pytest.mark.timeout(600)
 CATALOG = Path(__file__).parents[2] / "catalog"
 SCENARIO = read_document(CATALOG / "scenarios/product-catalog-wrong-target-port/scenario.yaml").data
 FAULT = read_document(CATALOG / "faults/service-target-port-wrong/fault.yaml").data

@@ -54,22 +54,36 @@ def propagation(
 ) -> tuple[Edge, ...]:
     """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
     wanted = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
-    starts = [f"Fault/{fault.name}" if e.generated else e.ref for e in fault.causes]
+    reasons = _reasons(fault)
+    starts = list(reasons)
     hit = _hit(fault, component)
     edges: list[Edge] = []
     if hit and wanted:
-        edges += [Edge(from_=s, to=hit, because="this is what breaks it") for s in starts if s != hit]
+        edges += [Edge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
     if component is not None and hit:
         edges += _paths(component, app, set(wanted) - {hit})
     ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
     edges += _behind(app, wanted, ends)
     ends |= dict.fromkeys(e.to for e in edges)
-    edges += [Edge(from_=starts[0], to=a, because="it needs what breaks") for a in wanted if a not in ends and starts]
+    edges += [
+        Edge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
+        for a in wanted
+        if a not in ends and starts
+    ]
     if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
     if hit in starts:  # the chain leads away from a cause, never back to it
         edges = [e for e in edges if e.to != hit]
     return tuple(dict.fromkeys(edges))
+
+
+def _reasons(fault: Fault) -> dict[str, str]:
+    """Where the trouble starts, and why it breaks what is hit: of several causes, each has a reason of its own."""
+    fields = {f"Fault/{fault.name}" if e.generated else e.ref: e.field for e in fault.causes}
+    if len(fields) < 2:
+        return dict.fromkeys(fields, "this is what breaks it")
+    role = "is one of the conditions that break it" if fault.causes_join == "Conjunctive" else "breaks it by itself"
+    return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 
 
 def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:

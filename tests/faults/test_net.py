@@ -101,6 +101,13 @@ def at(objects: tuple[Object, ...], ref: str) -> Object | None:
     return None if index is None else objects[index]
 
 
+def stored(value):
+    """As an API server keeps it: a list of a pod that lost its last item is left out."""
+    if isinstance(value, dict):
+        return {k: stored(v) for k, v in value.items() if v != []}
+    return [stored(v) for v in value] if isinstance(value, list) else value
+
+
 #: Where a variable of the first container stands.
 ENV = "spec.template.spec.containers[0].env[?(@.name=='%s')].value"
 #: Fault, target, parameters, and values that the objects then have: reference, path, value.
@@ -200,7 +207,7 @@ def test_changes_queries_and_fixes_fit_the_app(objects, name, target, parameters
         repaired = made(broken, tuple(c for c in cause.fix if c.remove_fault is None))
         before = at(objects, cause.ref)
         if before is not None and all(c.remove_fault is None for c in cause.fix):
-            assert at(repaired, cause.ref) == before
+            assert stored(at(repaired, cause.ref)) == stored(before)
         elif before is None and any(c.delete for c in cause.fix):
             assert at(repaired, cause.ref) is None
     for decoy in result.decoys:

@@ -168,7 +168,7 @@ def test_an_app_without_faults_is_held_like_one_without_an_incident():
     assert "there is no incident" in findings[0].message
 
 
-@pytest.mark.parametrize(("wanted", "expected"), [("bad", []), ("good", ["SK328"])])
+@pytest.mark.parametrize(("wanted", "expected"), [("bad", []), ("worse", ["SK328"])])
 def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expected):
     check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 60}
     trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])

@@ -61,7 +61,7 @@ def forbidden_fires(document):
         (victim, {"SK405", "SK406"}),
         (no_op, {"SK304"}),
         (never_fires, {"SK322", "SK326"}),
-        (wrong_object, {"SK411"}),
+        (wrong_object, {"SK434"}),
         (forbidden_fires, {"SK321"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -12,7 +12,7 @@ from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model import AlertRule, Runbook, Scenario
 from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 from scenario_kit.model.rule import alert_deadline
-from scenario_kit.model.scenario import Decoy, Expect, Solution
+from scenario_kit.model.scenario import AlertExpectation, Decoy, Expect, Solution
 
 
 def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mapping[str, str]) -> Incident:
@@ -24,7 +24,6 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
         titles: titles of fault types, by name.
     """
     spec = scenario.spec
-    rules = runbook.rules if runbook is not None else ()
     solutions: Sequence[Solution | Decoy] = spec.solutions
     decoys: Sequence[Solution | Decoy] = spec.decoys
     if runbook is not None:
@@ -50,13 +49,20 @@ def describe_incident(scenario: Scenario, runbook: Runbook | None, titles: Mappi
         ),
         causes=tuple(cause.entity or f"Fault/{cause.fault}" for cause in spec.ground_truth.root_causes),
         alerts=tuple(
-            PromisedAlert(name=a.name, on=a.on, within_seconds=alert_deadline(rules, a.name, a.within_seconds))
+            PromisedAlert(name=a.name, on=a.on, within_seconds=_deadline(a, runbook))
             for a in spec.expect.alerts
             if a.alert_class == "MustFire"
         ),
         solutions=tuple(NamedProcedure(name=s.name, description=s.description) for s in solutions),
         decoys=tuple(NamedProcedure(name=d.name, description=d.description) for d in decoys),
     )
+
+
+def _deadline(alert: AlertExpectation, runbook: Runbook | None) -> int:
+    """Seconds after the injection; 0 where only the rules would say, and they are unknown."""
+    if runbook is None:
+        return alert.within_seconds or 0
+    return alert_deadline(runbook.rules, alert.name, alert.within_seconds)
 
 
 def read_titles(scenario: Scenario, catalog: Catalog, beside: Path | None = None) -> dict[str, str]:

@@ -37,7 +37,7 @@ def _relabelled(subject: Subject, document: Document) -> None:
     spec["solutions"] = [{"name": "drop-note", "fixes": [name], "changes": [annotate(target, None)]}]
 
 
-@kind("SK304", stage="Trial", first=("repeat",))
+@kind("SK304", "SK911", stage="Trial", first=("repeat",))
 def fault_without_effect(subject: Subject) -> Iterator[Defect]:
     """The fault changes an annotation, and says that it breaks what its type breaks."""
     one_cause(subject)

@@ -27,7 +27,11 @@ def enclosing(path: Path) -> Path | None:
 
 
 def _is_root(folder: Path) -> bool:
-    return (folder / "catalog").is_dir() and any((folder / "catalog" / family).is_dir() for family in FAMILIES)
+    """Whether a folder holds a catalogue; one that may not be looked into holds none."""
+    try:
+        return (folder / "catalog").is_dir() and any((folder / "catalog" / family).is_dir() for family in FAMILIES)
+    except PermissionError:
+        return False
 
 
 def demands_merged(path: Path) -> bool:

@@ -61,6 +61,7 @@ PAIRS: dict[str, type[Value]] = {
     "OnAlert": scenario.OnAlert,
     "Patch": change.Patch,
     "Plan": Plan,
+    "PolicyException": model.fault.PolicyException,
     "Position": model.Position,
     "QueryCheck": check.QueryCheck,
     "Recurrence": scenario.Recurrence,
@@ -85,9 +86,11 @@ PAIRS: dict[str, type[Value]] = {
     "Until": change.Until,
     "ValidationSpec": ValidationSpec,
 }
-#: Definitions without a value of their own: wrappers, states that the operator writes, files of several values.
+#: Definitions without a value of their own: wrappers, states that the operator writes, files of several values, and
+#: formats of Prometheus that become rules.
 WITHOUT_VALUE = {
-    "App", "AppVersion", "Condition", "ObjectMeta", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
+    "App", "AppVersion", "Condition", "ObjectMeta", "Pack", "PackRule", "PrometheusRule", "PromtoolTest",
+    "PromtoolTests", "RuleGroup", "Scenario", "ScenarioStatus", "TrialStatus", "ValidationFinding",
     "ValidationStatistics", "ValidationStatus", "ValidationTrial",
 }  # fmt: skip
 JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}

@@ -18,6 +18,7 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "SK121": ("SK003", "SK131"),
     "SK125": _UNKNOWN,
     "SK220": ("SK123",),
+    "SK236": ("SK119", "SK121", *_UNKNOWN),
     "SK404": ("SK131",),
     "SK405": ("SK131",),
     "SK410": ("SK131",),

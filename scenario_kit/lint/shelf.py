@@ -251,7 +251,9 @@ def _written(does: Sequence[Any]) -> list[Any]:
 def _setting(scenario: Scenario, done: Sequence[Any]) -> str:
     """Everything that makes an incident but what the labelled faults write; of their staging, all but the numbers."""
     app, version, options, profile, faults, noise = done
-    promised = {(a.name, groupless(a.on)) for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"}
+    promised = {
+        (a.name, groupless(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
+    }
     staged = [
         [use.role, _numberless(fault[3:]), [] if use.role in LABELLED else fault[:3]]
         for use, fault in zip(scenario.spec.faults, faults, strict=True)

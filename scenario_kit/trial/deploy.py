@@ -98,7 +98,14 @@ def _refuse_full(context: Context) -> None:
 
 
 def _create(context: Context, objects: Iterable[Object]) -> None:
-    """Create objects side by side; those that an interrupted attempt already created are left alone."""
+    """Create objects side by side; those that an interrupted attempt already created are left alone.
+
+    Bindings come after the roles that they bind: without a right to bind all roles, the API server looks them up.
+    """
+    bindings: list[Object] = []
+    others: list[Object] = []
+    for obj in objects:
+        (bindings if obj["kind"].endswith("RoleBinding") else others).append(obj)
 
     def one(obj: Object) -> None:
         try:
@@ -107,7 +114,8 @@ def _create(context: Context, objects: Iterable[Object]) -> None:
             return
 
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        list(pool.map(one, objects))
+        list(pool.map(one, others))
+        list(pool.map(one, bindings))
 
 
 def _namespace(name: str) -> Object:

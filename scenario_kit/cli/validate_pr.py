@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _ANNOTATIONS: Final = 10
 _SUMMARY: Final = "summary.md"
 _REPORTS: Final = ("report.json", "report.html")
-#: Modes of Git for a symbolic link and a submodule.
-_LINKS: Final = ("120000", "160000")
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +89,7 @@ class _Contribution(NamedTuple):
     @property
     def readable(self) -> bool:
         """Whether its scenario can be judged beside its shape: there is one, of plain files, under a plain name."""
-        links = any(change.mode in _LINKS for change in self.changes)
+        links = any(change.is_link for change in self.changes)
         unnamed = any(finding.code == "SK106" for finding in self.problems)
         return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed)
 

@@ -23,6 +23,11 @@ class FileChange(Value, frozen=True, kw_only=True):
     status: str
     mode: str = "100644"
 
+    @property
+    def is_link(self) -> bool:
+        """Whether it leads to files that are not in the change: a symbolic link or a submodule."""
+        return self.mode in (_SYMLINK, _SUBMODULE)
+
 
 class Commit(Value, frozen=True, kw_only=True):
     """A commit of the contribution: its abbreviated hash and its whole message."""
@@ -95,7 +100,7 @@ def _scenario(path: str, scenarios: str) -> str:
 def _links(changes: Iterable[FileChange]) -> list[Finding]:
     found = []
     for change in changes:
-        if change.mode in (_SYMLINK, _SUBMODULE):
+        if change.is_link:
             what = "a symbolic link" if change.mode == _SYMLINK else "a submodule"
             told = f"{_plain(change.path)} is {what}"
             found.append(_finding("SK002", told, "ordinary files", "replace it with the file itself"))

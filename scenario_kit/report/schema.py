@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import msgspec
@@ -24,6 +25,10 @@ def evidence_schema() -> dict[str, Any]:
 def _schema(of: type[Value], title: str) -> dict[str, Any]:
     schema = msgspec.json.schema(of)
     definitions = schema["$defs"]
+    for definition in definitions.values():
+        # Python before 3.13 keeps the indentation of docstrings: the same schema has to come from any.
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
     body = definitions.pop(of.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from scenario_kit.admission import NODE, Bounds, Breach, bounds_of, breaches
 from scenario_kit.admission.bounds import declared
 from scenario_kit.admission.judgement import aim_of, judge_change, made
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import AppCase, FaultCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem
 from scenario_kit.lint.spot import Judged, Site, site_of
 from scenario_kit.lint.stage import Stage, Written, written
@@ -36,8 +38,9 @@ class Bounded(NamedTuple):
     bounds: Bounds
 
 
+@lru_cache(maxsize=4)  # several rules ask about one file after the other
 def refused(case: Judged) -> tuple[Refused, ...]:
-    """Everything in a file that is not admitted, each once; for ``Case.refused`` and its like, which keep it."""
+    """Everything in a file that is not admitted, each once."""
     told: set[tuple[object, ...]] = set()
     found: list[Refused] = []
     for bounded in _bounded(case):
@@ -126,7 +129,7 @@ def needed(case: FaultCase) -> set[str]:
 
 def problems(case: Judged, code: str) -> Iterator[Problem]:
     """What is refused under a code, as a rule yields it."""
-    for each in case.refused:
+    for each in refused(case):
         if each.breach.code == code:
             yield _problem(case, each)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, Place, same
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches

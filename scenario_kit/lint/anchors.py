@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase, PackCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Put

@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.place import Place, reference_of
+from scenario_kit.lint.stage import Stage, Written, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
-from scenario_kit.model.reference import symbolic_name
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
-    from scenario_kit.lint.admitted import Refused
     from scenario_kit.lint.shelf import Entry, Shelf
-    from scenario_kit.lint.stage import Stage, Written
 
-#: Kinds that an alert can be about.
 #: A node of the propagation that stands for the object of a fault whose name is generated.
 FAULT_NODE = "Fault"
-
-Place = tuple[str | int, ...]
 
 
 class Procedure(NamedTuple):
@@ -37,7 +33,7 @@ class Procedure(NamedTuple):
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A scenario file under judgement. What is None or missing could not be found; some rule says so."""
 
@@ -121,8 +117,6 @@ class Case:
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """What the faults do, one after the other, and then each solution and decoy of the file."""
-        from scenario_kit.lint.stage import staged  # it needs places, which are defined here
-
         found: list[Stage] = []
         if self.app is None or self.objects is None:
             return ()
@@ -140,26 +134,4 @@ class Case:
     @cached_property
     def written(self) -> tuple[Written, ...]:
         """Every object that a stage creates or changes."""
-        from scenario_kit.lint.stage import written
-
         return tuple(one for stage in self.stages for one in written(stage))
-
-    @cached_property
-    def refused(self) -> tuple[Refused, ...]:
-        """What is not admitted of it."""
-        from scenario_kit.lint.admitted import refused
-
-        return refused(self)
-
-
-def reference_of(obj: Object, namespace: str) -> Reference:
-    """The reference of an object; ``namespace`` is the one that is spelled ``app``."""
-    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
-    own = obj["metadata"].get("namespace", namespace)
-    return Reference(obj["kind"], obj["metadata"]["name"], symbolic_name(own, namespace) if own else "app", group)
-
-
-def same(one: str, other: str) -> bool:
-    """Whether two references name the same object, whether or not they spell the group out."""
-    a, b = Reference.parse(one), Reference.parse(other)
-    return (a.kind, a.name, a.namespace) == (b.kind, b.name, b.namespace)

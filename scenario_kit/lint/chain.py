@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.alerts import possible_entities
-from scenario_kit.lint.case import FAULT_NODE, Case, Place
+from scenario_kit.lint.case import FAULT_NODE, Case
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference
 

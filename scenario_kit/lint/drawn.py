@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.stage import leaves
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Change

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.case import Case
-from scenario_kit.lint.opening import opened
-from scenario_kit.lint.rendered import effects
+from scenario_kit.lint.comparison import rendered_entries
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.shelf import Entry, Shelf, entry_of, with_effects
+from scenario_kit.lint.shelf import Entry, Shelf
 from scenario_kit.model import Severity
-
-#: Rules that look at other files than the one judged; they are applied once all files have been read.
-COMPARING = ("SK216", "SK217")
 
 
 @rule(
@@ -79,12 +74,6 @@ def neighbours(case: Case) -> Iterator[Problem]:
         yield Problem(("spec", "title"), message, seen, wanted, fix)
 
 
-def rendered_entry(case: Case, catalog: Catalog) -> Entry:
-    """A scenario as it is compared, with what its faults write."""
-    entry = entry_of(case.path, case.scenario, catalog)
-    return with_effects(entry, case.scenario, catalog, effects(case))
-
-
 def _copies(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
     """Others that do the same, whatever their fault types are called."""
     return shelf.copies(entry) or [o for o in _rendered(catalog, shelf, entry) if o.does and o.does == entry.does]
@@ -93,26 +82,12 @@ def _copies(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
 def _same_mechanism(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
     """Others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
     others = shelf.settings(entry) if entry.mechanism else []
-    return [other for other in _with_effects(catalog, others) if other.mechanism == entry.mechanism]
+    return [other for other in rendered_entries(catalog, others) if other.mechanism == entry.mechanism]
 
 
 def _rendered(catalog: Catalog, shelf: Shelf, entry: Entry) -> Iterator[Entry]:
     """Those that may do the same by other fault types; few, and only these are rendered to see."""
-    yield from _with_effects(catalog, shelf.candidates(entry) if entry.does else ())
-
-
-def _with_effects(catalog: Catalog, entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries that can be rendered, each with what its faults write."""
-    for other in entries:
-        if other.does:
-            yield other
-            continue
-        try:
-            case = opened(Path(other.path), catalog)
-        except (AuthoringError, UsageError):
-            continue  # what is wrong with it is told where it is judged
-        if isinstance(case, Case):
-            yield rendered_entry(case, catalog)
+    yield from rendered_entries(catalog, shelf.candidates(entry) if entry.does else ())
 
 
 def _named(others: list[Entry]) -> str:

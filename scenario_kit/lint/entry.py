@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import Unread, read_rules
 from scenario_kit.catalog.alerts import Written as WrittenRule
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Place
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.stage import Stage, Written, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
@@ -20,9 +20,6 @@ from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import needs_of
 from scenario_kit.render.effect import whole
 from scenario_kit.render.skeleton import misshapen
-
-if TYPE_CHECKING:
-    from scenario_kit.lint.admitted import Refused
 
 #: What the judged renderings are called: a template that lets these through lets a scenario's own names through.
 SCENARIO, USE = "zq7-scenario", "zq7-use"
@@ -44,7 +41,7 @@ class Rendering(NamedTuple):
                 yield (part, i), check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FaultCase:
     """A ``fault.yaml``, rendered for one target of each app and for each use of the scenario beside which it lies."""
 
@@ -80,13 +77,6 @@ class FaultCase:
         """Every object that a stage creates or changes."""
         return tuple(one for stage in self.stages for one in written(stage))
 
-    @cached_property
-    def refused(self) -> tuple[Refused, ...]:
-        """What is not admitted of it."""
-        from scenario_kit.lint.admitted import refused  # it needs the cases, which are defined here
-
-        return refused(self)
-
     def _unrendered(self) -> Iterator[Stage]:
         """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
         if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
@@ -108,7 +98,7 @@ class Version(NamedTuple):
     error: AuthoringError | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AppCase:
     """An ``app.yaml`` with every version rendered: with the defaults, and with each other value of each option."""
 
@@ -129,13 +119,6 @@ class AppCase:
     def written(self) -> tuple[Written, ...]:
         """Every object that some version creates."""
         return tuple(one for stage in self.stages for one in written(stage))
-
-    @cached_property
-    def refused(self) -> tuple[Refused, ...]:
-        """What is not admitted of it."""
-        from scenario_kit.lint.admitted import refused  # it needs the cases, which are defined here
-
-        return refused(self)
 
     def declared(self, stage: Stage) -> tuple[str, ...]:
         """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""

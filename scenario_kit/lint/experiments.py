@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import Positions, did_you_mean
 from scenario_kit.load.edit import Edit, Put

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, Place, reference_of
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.lint.promql import Matcher, alternatives, matchers
 from scenario_kit.lint.queries import unasked, unmatched, unreadable
 from scenario_kit.lint.respell import referred

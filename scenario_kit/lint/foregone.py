@@ -7,8 +7,9 @@ from typing import Final
 
 from scenario_kit.lint.bounds import Bounds as _Bounds
 from scenario_kit.lint.bounds import always, bounds_of, foregone, never
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import promql
 from scenario_kit.model import App, Check, Object, Reference

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, Place, reference_of
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
 from scenario_kit.model.scenario import FaultUse

@@ -12,12 +12,11 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.case import Case
-from scenario_kit.lint.duplicates import COMPARING, rendered_entry
-from scenario_kit.lint.metadata import stale
+from scenario_kit.lint.comparison import COMPARING, rendered_entry
 from scenario_kit.lint.opening import AnyCase, opened
 from scenario_kit.lint.rule import RULES, Problem, Rule
 from scenario_kit.lint.shelf import Entry, Shelf
-from scenario_kit.lint.suppression import in_force, noted, today
+from scenario_kit.lint.suppression import in_force, noted, stale, today
 from scenario_kit.load import Mistake, Mistaken
 from scenario_kit.model import Finding, Severity
 

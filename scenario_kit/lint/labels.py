@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case, Place, same
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components, one_thing, touches
 from scenario_kit.load.edit import Drop, Edit

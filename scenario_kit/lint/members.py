@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import Place
 from scenario_kit.lint.entry import AppCase
 from scenario_kit.lint.mentions import missing
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.respell import named
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Object

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scenario_kit.lint.case import Place
 from scenario_kit.lint.entry import AppCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS

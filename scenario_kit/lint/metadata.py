@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from scenario_kit.lint import respell
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.rule import RULES, Problem, rule
-from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, in_force, latest, today
+from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, dropped, latest, today
 from scenario_kit.load import did_you_mean
-from scenario_kit.load.edit import Drop, Edit, Put
+from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import Severity
 
 #: Licences that a catalogue can take over: permissive ones, and public domain.
@@ -132,29 +132,12 @@ def suppressions(case: Case) -> Iterator[Problem]:
     """A suppression that silences nothing."""
     month = today().strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
-        place, drop = ("spec", "suppress", i), _dropped(case, i)
+        place, drop = ("spec", "suppress", i), dropped(case, i)
         if entry.code not in RULES:
             message, fix = f"there is no rule '{entry.code}'", did_you_mean(entry.code, RULES)
             yield Problem((*place, "code"), message, fix=fix, edits=drop)
         elif entry.code in SUPPRESSIBLE and entry.until < month:
             yield Problem((*place, "until"), f"the suppression of {entry.code} ended with {entry.until}", edits=drop)
-
-
-def stale(case: Case, found: set[str]) -> Iterator[Problem]:
-    """SK606 too: suppressions in force of codes that were looked for and not found."""
-    entries = case.scenario.spec.suppress
-    known = in_force(entries, today())
-    for i, entry in enumerate(entries):
-        if entry.code in known and entry.code not in found:
-            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
-            edits = _dropped(case, i)
-            yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
-
-
-def _dropped(case: Case, number: int) -> tuple[Edit, ...]:
-    """The edit that takes out one suppression, and the list with the last one."""
-    place: Place = ("spec", "suppress", number)
-    return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)
 
 
 @rule(
@@ -171,7 +154,7 @@ def insuppressible(case: Case) -> Iterator[Problem]:
         if entry.code in RULES and entry.code not in SUPPRESSIBLE:
             message, wanted = f"{entry.code} cannot be suppressed", f"one of {', '.join(SUPPRESSIBLE)}"
             place = ("spec", "suppress", i, "code")
-            yield Problem(place, message, entry.code, wanted, edits=_dropped(case, i))
+            yield Problem(place, message, entry.code, wanted, edits=dropped(case, i))
 
 
 @rule(

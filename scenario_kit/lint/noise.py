@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, same
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components
 from scenario_kit.model import App, Change, Fault, Reference

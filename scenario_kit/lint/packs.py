@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from scenario_kit.catalog.pack_tests import TESTS, firing, is_promtool, named, read_tests, tests_file
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import PackCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import comparisons, durations, numbers
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import did_you_mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.admitted import problems
+from scenario_kit.lint.admitted import problems, refused
 from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import Judged, Spot, fresh
@@ -37,7 +37,7 @@ def privileges(case: Judged) -> Iterator[Problem]:
     """A privilege is not declared."""
     told: set[str] = set()
     for each, problem in zip(
-        [r for r in case.refused if r.breach.code == "SK202"], problems(case, "SK202"), strict=True
+        [r for r in refused(case) if r.breach.code == "SK202"], problems(case, "SK202"), strict=True
     ):
         need = each.breach.declared
         if isinstance(case, FaultCase):

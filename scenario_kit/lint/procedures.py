@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.drawn import outdated
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import components

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.changes import reach
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.spot import site_of
 from scenario_kit.model import APP_NAMESPACE, App

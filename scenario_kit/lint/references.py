@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.strangers import strangers

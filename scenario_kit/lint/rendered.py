@@ -6,11 +6,11 @@ Names that are drawn tell nothing; nor does in which way a field is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, reference_of
+from scenario_kit.lint.place import reference_of
 from scenario_kit.lint.writes import changed
 from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.render import after
@@ -23,20 +23,16 @@ _TOLD: Final = frozenset({"data", "stringData", "binaryData", "command", "args"}
 _ACTS: Final = ("cordon", "uncordon", "drain", "taint", "untaint", "setFlag", "run")
 
 
-def effects(case: Case) -> list[list[Any]]:
-    """For each fault, in the order of the file, what its changes write, and how that reaches what runs (``REACH``).
+def effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None]) -> list[list[Any]]:
+    """Tell for each fault, in order, what its changes write, and how that reaches what runs (``REACH``).
 
-    Empty where a fault could not be rendered, or where what one does cannot be told from what it writes.
+    Empty where a fault is None, which could not be rendered, or where what one does cannot be told from what it writes.
     """
-    if case.app is None or case.objects is None:
-        return []
-    objects: Sequence[Object] = case.objects
     found: list[list[Any]] = []
-    for use in case.scenario.spec.faults:
-        fault = case.faults.get(use.name)
+    for fault in faults:
         if fault is None:
             return []
-        done, objects = _done(fault, objects, case.app)
+        done, objects = _done(fault, objects, app)
         if not done:
             return []
         found.append([*done, [REACH, fault.rollout.to_json()]])

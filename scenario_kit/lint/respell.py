@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenario_kit.lint.case import Place
+from scenario_kit.lint.place import Place
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.load.suggest import only
 from scenario_kit.model import Reference

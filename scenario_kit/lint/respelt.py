@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Edit, Put, Rename
 from scenario_kit.schema import authoring

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.catalog.alerts import Unread, duration_seconds, written_groups
-from scenario_kit.lint.case import Place
 from scenario_kit.lint.entry import PackCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put

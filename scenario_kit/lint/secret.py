@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import AppCase, FaultCase, PackCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Position
 

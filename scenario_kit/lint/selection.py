@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case, Place, Procedure, reference_of
+from scenario_kit.lint.case import Case, Procedure
+from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from scenario_kit.lint.case import FAULT_NODE, Case, same
+from scenario_kit.lint.case import FAULT_NODE, Case
 from scenario_kit.lint.messaging import delivers, joined, route
+from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches
 from scenario_kit.lint.writes import written

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import AppCase, FaultCase
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.stage import Keys, Stage, Written
 from scenario_kit.model import Object, Position
 from scenario_kit.render.objects import spelled

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Place
+from scenario_kit.lint.place import Place
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object, Reference
 from scenario_kit.render import after
 

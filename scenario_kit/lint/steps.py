@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case, Place
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches
 from scenario_kit.load.edit import Drop

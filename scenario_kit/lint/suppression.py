@@ -5,13 +5,17 @@ The list names what may be silenced, so that a new rule is strict until somebody
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import msgspec
 
+from scenario_kit.lint.case import Case
+from scenario_kit.lint.place import Place
+from scenario_kit.lint.rule import Problem
 from scenario_kit.load import Mistake
+from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Severity
 from scenario_kit.model.scenario import Suppression
 
@@ -52,3 +56,20 @@ def noted(mistake: Mistake, entry: Suppression) -> Mistake:
     finding = mistake.finding
     message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
     return Mistake(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
+
+
+def stale(case: Case, found: set[str]) -> Iterator[Problem]:
+    """SK606 too: suppressions in force of codes that were looked for and not found."""
+    entries = case.scenario.spec.suppress
+    known = in_force(entries, today())
+    for i, entry in enumerate(entries):
+        if entry.code in known and entry.code not in found:
+            place, message = ("spec", "suppress", i), f"the file has no finding {entry.code} that it could silence"
+            edits = dropped(case, i)
+            yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
+
+
+def dropped(case: Case, number: int) -> tuple[Edit, ...]:
+    """The edit that takes out one suppression, and the list with the last one."""
+    place: Place = ("spec", "suppress", number)
+    return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

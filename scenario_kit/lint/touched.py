@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scenario_kit.lint.case import same
+from scenario_kit.lint.place import same
 from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Fault, Object, Reference
 from scenario_kit.model.reference import WORKLOADS

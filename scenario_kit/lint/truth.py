@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import FAULT_NODE, Case, Place, same
+from scenario_kit.lint.case import FAULT_NODE, Case
+from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.touched import touches

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import reference_of
+from scenario_kit.lint.place import reference_of
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
 from scenario_kit.model.difference import Path, at, meets, paths

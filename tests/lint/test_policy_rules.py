@@ -10,8 +10,8 @@ import yaml
 
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, lintable
-from scenario_kit.lint.case import Place
 from scenario_kit.lint.fix import fixed
+from scenario_kit.lint.place import Place
 from scenario_kit.lint.suppression import latest, today
 from scenario_kit.load import Mistake
 from scenario_kit.load.edit import Drop, Put, edited

@@ -24,6 +24,7 @@ INSTEAD = {
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",
+    "ci/mutate": "ci/mutate --help",
     "ci/validate-pr --base origin/main": "ci/validate-pr --base origin/main --help",
     "ci/evidence --check": "ci/evidence --help",
     "ci/evidence product-catalog-wrong-target-port": "ci/evidence --help",

@@ -1,0 +1,181 @@
+"""Mutants as mutmut writes them: names, lines of the source, keys that stay, and a sample that stays."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.mutants import Mutant, in_module, mutants, sample
+from tests.mutation.workspace import TESTS, answer, clear, configuration, exit_codes, workspace
+
+SOURCE = '''"""A module."""
+
+
+def ready(have, want):
+    if have > want:
+        return "too many of them"
+    return have == want
+
+
+class Pod:
+    def old(self):
+        return self.age > 5
+'''
+MUTATED = '''"""A module."""
+
+
+def x_ready__mutmut_orig(have, want):
+    if have > want:
+        return "too many of them"
+    return have == want
+
+
+def x_ready__mutmut_1(have, want):
+    if have >= want:
+        return "too many of them"
+    return have == want
+
+
+def x_ready__mutmut_2(have, want):
+    if have > want:
+        return "XXtoo many of themXX"
+    return have == want
+
+
+def x_ready__mutmut_3(have, want):
+    if have > want:
+        return "too many of them"
+    return have != want
+
+
+class Pod:
+    def xǁPodǁold__mutmut_orig(self):
+        return self.age > 5
+
+    def xǁPodǁold__mutmut_1(self):
+        return self.age > 6
+'''
+PATH = "scenario_kit/judge/guards.py"
+
+
+def found(source=SOURCE, mutated=MUTATED):
+    return list(in_module(PATH, source, mutated))
+
+
+def test_mutants_have_the_name_of_their_function_and_the_line_of_the_change_in_the_source():
+    assert [(m.function, m.line) for m in found()] == [
+        ("judge.guards.ready", 5),
+        ("judge.guards.ready", 7),
+        ("judge.guards.Pod.old", 12),
+    ]
+
+
+def test_the_name_is_the_one_that_mutmut_knows():
+    assert [m.name for m in found()] == [
+        "scenario_kit.judge.guards.x_ready__mutmut_1",
+        "scenario_kit.judge.guards.x_ready__mutmut_3",
+        "scenario_kit.judge.guards.xǁPodǁold__mutmut_1",
+    ]
+
+
+def test_the_diff_shows_the_function_by_its_own_name():
+    first = found()[0]
+    assert "-    if have > want:" in first.diff
+    assert "+    if have >= want:" in first.diff
+    assert "mutmut" not in first.diff
+
+
+def test_the_key_stays_when_mutants_get_other_numbers_and_lines():
+    moved = found("\n\n" + SOURCE, MUTATED.replace("mutmut_3", "mutmut_9"))
+    assert [m.key for m in moved] == [m.key for m in found()]
+    assert moved[0].line == 7
+
+
+def test_each_change_has_a_key_of_its_own():
+    assert len({m.key for m in found()}) == 3
+
+
+def some(number):
+    return [Mutant(f"scenario_kit.judge.a.x_f{i}__mutmut_1", PATH, 1, f"-{i}") for i in range(number)]
+
+
+def test_a_sample_stays_when_other_mutants_come_and_go():
+    drawn = sample(some(100), 20, seed=1)
+    later = sample(some(120), 20, seed=1)
+    assert len(drawn) == 20
+    assert len(set(drawn) & set(later)) >= 10
+    assert [m for m in later if m in drawn] == [m for m in drawn if m in later]
+
+
+def test_another_seed_draws_another_sample():
+    assert sample(some(100), 20, seed=1) != sample(some(100), 20, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        (0, "survived"),
+        (1, "killed"),
+        (3, "killed"),
+        (5, "uncovered"),
+        (33, "uncovered"),
+        (36, "killed"),
+        (-24, "killed"),
+    ],
+)
+def test_exit_codes(code, word):
+    assert answer(code) == word
+
+
+def test_answers_are_read_from_the_files_of_mutmut(tmp_path):
+    folder = tmp_path / "mutants" / "scenario_kit" / "judge"
+    folder.mkdir(parents=True)
+    folder.joinpath("a.py.meta").write_text('{"exit_code_by_key": {"a.x_f__mutmut_1": 0, "a.x_f__mutmut_2": null}}')
+    folder.joinpath("b.py.meta").write_text('{"exit_code_by_k')
+    assert exit_codes(tmp_path) == {"a.x_f__mutmut_1": 0, "a.x_f__mutmut_2": None}
+
+
+@pytest.mark.parametrize("package", TESTS)
+def test_only_that_package_is_changed(package):
+    assert f'only_mutate = ["scenario_kit/{package}/*"]' in configuration(package)
+    assert f'"tests/{package}"' in configuration(package)
+
+
+def small_project(folder):
+    module = folder / "scenario_kit" / "judge" / "small.py"
+    (folder / "scenario_kit").unlink()
+    module.parent.mkdir(parents=True)
+    module.write_text("def ready(have, want):\n    return have == want\n")
+    return module
+
+
+def test_mutmut_makes_mutants_of_this_project(tmp_path):
+    with workspace("judge", tmp_path / "work") as folder:
+        small_project(folder)
+        assert [(m.function, m.line) for m in mutants(folder, "judge")] == [("judge.small.ready", 2)]
+
+
+def test_mutants_that_mutmut_made_are_read_until_their_source_changes(tmp_path):
+    with workspace("judge", tmp_path / "work") as folder:
+        module = small_project(folder)
+        made = folder / "mutants" / "scenario_kit" / "judge" / "small.py"
+        made.parent.mkdir(parents=True)
+        made.write_text(MUTATED.split("class")[0])
+        for seconds, number in ((10, 2), (-10, 1)):
+            os.utime(made, (0, module.stat().st_mtime + seconds))
+            assert len(mutants(folder, "judge")) == number
+
+
+def test_answers_and_copies_of_the_last_run_do_not_stay(tmp_path):
+    made = tmp_path / "scenario_kit" / "judge" / "a.py"
+    meta = made.with_name("a.py.meta")
+    copied, stats = tmp_path / "tests" / "judge" / "test_a.py", tmp_path / "mutmut-stats.json"
+    for path in (made, copied):
+        path.parent.mkdir(parents=True)
+    for path in (made, copied, stats):
+        path.write_text("")
+    meta.write_text('{"exit_code_by_key": {"m_1": 1}, "durations": 3}')
+    clear(tmp_path, Path("scenario_kit/judge"))
+    assert {p.name for p in tmp_path.rglob("*") if p.is_file()} == {"a.py", "a.py.meta"}
+    assert json.loads(meta.read_text()) == {"exit_code_by_key": {"m_1": None}, "durations": 3}

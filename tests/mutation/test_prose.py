@@ -1,0 +1,48 @@
+"""What only changes text for people is left out, and nothing else."""
+
+import ast
+
+import pytest
+
+from tests.mutation.prose import only_prose
+
+
+def parsed(body):
+    return ast.parse(f"def f(a, b=1):\n    {body}").body[0]
+
+
+@pytest.mark.parametrize(
+    ("original", "mutant"),
+    [
+        ('return say("not ready")', 'return say("XXnot readyXX")'),
+        ('return say("not ready")', 'return say("NOT READY")'),
+        ('return say(f"{a} is not ready")', 'return say(f"{a} IS NOT READY")'),
+        ("return Finding(code, fix=a)", "return Finding(code, fix=None)"),
+        ("return Finding(code, fix=a)", "return Finding(code, )"),
+        ('"""A docstring."""; return 1', '"""XXA docstring.XX"""; return 1'),
+        ('return say("not " + "ready now")', 'return say("not " + "READY NOW")'),
+    ],
+)
+def test_a_mutant_that_changes_only_text_is_left_out(original, mutant):
+    assert only_prose(parsed(original), parsed(mutant))
+
+
+@pytest.mark.parametrize(
+    ("original", "mutant"),
+    [
+        ("return a < b", "return a <= b"),
+        ('return a["ready"]', 'return a["READY"]'),
+        ('return say("not ready")', "return say(None)"),
+        ('return say(f"{a + 1} of these")', 'return say(f"{a - 1} of these")'),
+        ('return Finding("SK451", fix=a)', 'return Finding("XXSK451XX", fix=a)'),
+        ("return Finding(code, severity=a)", "return Finding(code, severity=None)"),
+        ("return 1", "return 2"),
+        ('x = "not ready"', "x = None"),
+    ],
+)
+def test_a_mutant_that_changes_a_decision_stays(original, mutant):
+    assert not only_prose(parsed(original), parsed(mutant))
+
+
+def test_a_default_of_an_argument_is_no_text():
+    assert not only_prose(parsed("return a"), ast.parse("def f(a, b=2):\n    return a").body[0])

@@ -1,0 +1,67 @@
+"""Rates, the records behind them, the accepted survivors, and the page."""
+
+from tests import records
+from tests.mutation.mutants import Mutant
+from tests.mutation.rates import BEGIN, END, Rate, placed, rate, survivors, table
+from tests.mutation.record import ACCEPTED, Tried, accepted, compact, read
+
+ONE, TWO, THREE, FOUR = (
+    Mutant(f"scenario_kit.judge.a.x_f{i}__mutmut_1", "scenario_kit/judge/a.py", 9 - i, f"-{i}") for i in range(4)
+)
+KNOWN = {
+    m.key: Tried(key=m.key, answer=answer, date=day)
+    for m, answer, day in (
+        (ONE, "killed", "2026-11-24"),
+        (TWO, "survived", "2026-11-25"),
+        (THREE, "uncovered", "2026-11-23"),
+    )
+}
+
+
+def test_what_survives_or_is_not_covered_is_not_killed_and_what_was_not_tried_does_not_count():
+    found = rate("judge", [ONE, TWO, THREE, FOUR], [ONE, TWO, THREE, FOUR], KNOWN, {TWO.key: "the same"})
+    assert found == Rate("judge", mutants=4, tried=3, killed=1, accepted=1, date="2026-11-25")
+    assert round(found.percent, 1) == 33.3
+
+
+def test_without_answers_the_rate_is_zero():
+    assert rate("judge", [ONE], [ONE], {}, {}).percent == 0
+
+
+def test_survivors_come_by_file_and_line():
+    assert survivors([ONE, TWO, THREE, FOUR], KNOWN) == [THREE, TWO]
+
+
+def test_the_last_answer_counts_and_those_to_changed_functions_go(tmp_path):
+    path = tmp_path / "record.jsonl"
+    for key, answer in (
+        (ONE.key, "survived"),
+        ("judge.gone x", "killed"),
+        ("campaign.b y", "killed"),
+        (ONE.key, "killed"),
+    ):
+        records.append(path, Tried(key=key, answer=answer, date="2026-11-25"))
+    compact(path, "judge", [ONE, TWO])
+    assert {key: tried.answer for key, tried in read(path).items()} == {"campaign.b y": "killed", ONE.key: "killed"}
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_accepted_survivors_have_a_reason():
+    assert accepted("# why\n\njudge.a.f 0123: the same for every number: really\n") == {
+        "judge.a.f 0123": "the same for every number: really"
+    }
+    assert all(accepted(ACCEPTED.read_text()).values())
+
+
+def test_the_page_takes_new_rates_and_leaves_the_others():
+    judge, campaign = (Rate(name, 10, 4, 3, 0, "2026-11-25") for name in ("judge", "campaign"))
+    page = placed(f"before\n{BEGIN}\n{END}\nafter\n", [judge, campaign], "Sample 1.")
+    later = placed(page, [Rate("judge", 10, 4, 4, 0, "2026-11-26")], "Sample 2.")
+    rows = [line for line in later.splitlines() if line.startswith("| ")]
+    assert rows[1:] == [
+        "| campaign | 10 | 4 | 3 | 1 | 0 | 75.0 % | 2026-11-25 |",
+        "| judge | 10 | 4 | 4 | 0 | 0 | 100.0 % | 2026-11-26 |",
+    ]
+    assert later.startswith("before\n")
+    assert later.endswith("after\n")
+    assert table([judge]).count("\n") == 2

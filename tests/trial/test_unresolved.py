@@ -1,0 +1,54 @@
+"""A cheat that counts as resolved is a finding: the app is judged once every window has passed, as after a repair."""
+
+import pytest
+
+from scenario_kit.judge.cheating import CODES
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import Severity, Step
+from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.resolve import expect_unresolved
+from tests.trial.test_watch import ERRORS, REPAIRED, WINDOWS, Trial, fault
+
+WEB = ("Errors", "Deployment/web")
+#: Requests of the baseline, as many as the fake metrics tell of later.
+SERVED = Served(seconds=300, requests=600, errors=600)
+
+
+def asked(firing, cheat="restart-everything", *, guards=(), served=SERVED, seconds=0.0):
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing={WEB: firing})
+    context = trial.context
+    context.save_baseline(Baseline(namespace_uid=context.identity(), served=served, guards=guards))
+    context.wait(REPAIRED)
+    step = Step(kind="expectUnresolved", use="Cheat", name=cheat, seconds=seconds)
+    return expect_unresolved(context, step, REPAIRED), trial.clock.now()
+
+
+@pytest.mark.parametrize(("cheat", "code"), [*CODES.items(), ("of-the-author", "SK427")])
+def test_a_cheat_after_which_all_is_well_counts_as_resolved(cheat, code):
+    ((finding,), _) = asked([(1100.0, 1450.0)], cheat)
+    assert (finding.code, finding.severity) == (code, Severity.ERROR)
+    assert cheat in finding.message
+
+
+@pytest.mark.parametrize(
+    ("firing", "more"),
+    [
+        ([(1100.0, None)], {}),
+        ([(1100.0, 1450.0), (REPAIRED + 100, None)], {}),
+        ([(1100.0, REPAIRED + WINDOWS.still_firing + 1)], {}),
+        ([(1100.0, 1450.0)], {"guards": (Guarded(kind="Deployment", name="web"),)}),
+        ([(1100.0, 1450.0)], {"served": Served(seconds=300, requests=6000, errors=6000)}),
+        ([(1100.0, 1450.0)], {"served": None}),
+    ],
+    ids=[
+        "fires on", "fires again", "clear too briefly", "a workload is gone", "too little traffic", "no data",
+    ],
+)  # fmt: skip
+def test_a_cheat_after_which_something_is_wrong_does_not(firing, more):
+    assert asked(firing, **more)[0] == []
+
+
+@pytest.mark.parametrize(("seconds", "passed"), [(0.0, WINDOWS.still_firing + WINDOWS.clear), (90.0, 90.0)])
+def test_it_is_judged_when_every_window_has_passed(seconds, passed):
+    assert asked([(1100.0, None)], seconds=seconds)[1] == REPAIRED + passed

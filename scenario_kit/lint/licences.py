@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from scenario_kit.lint.admitted import needed
@@ -12,6 +12,7 @@ from scenario_kit.lint.entry import FaultCase
 from scenario_kit.lint.privileges import outside
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put
+from scenario_kit.model import Fault, FaultType
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.schema.writable import CLUSTER
 
@@ -49,9 +50,17 @@ def unneeded(case: FaultCase) -> Iterator[Problem]:
             message = f"it requires '{capability}', and no change needs that"
             edits = (Drop(("requires", i)),)
             yield Problem(("requires", i), message, capability, "what the changes need", edits=edits)
-    if case.fault.causes_join == "Conjunctive" and all(len(fault.causes) < 2 for fault in faults):
+    if case.fault.causes_join == "Conjunctive" and not _several(case.fault, faults):
         message = "its causes are said to be Conjunctive, and there is only one"
         yield Problem(("causesJoin",), message, "Conjunctive", "Independent, or two causes")
+
+
+def _several(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
+    """Whether the fault has two causes, here or with other parameters; where it has one, rendering drops the join."""
+    if any(len(fault.causes) > 1 for fault in faults):
+        return True
+    causes = [e for e in fault_type.entities if isinstance(e, dict) and e.get("role", "Cause") == "Cause"]
+    return len(causes) > 1 and any("parameters" in str(e.get("when", "")) for e in causes)
 
 
 @also("SK225", "Scenario")

@@ -62,6 +62,8 @@ def fault(
     parameters = parameters_of(fault_type, use, scope)
     where = f"fault '{use.name}' ({fault_type.name})"
     parts = Parts(scope.variables(parameters), where)
+    entities = parts.entities(fault_type.entities, "entities")
+    several = sum(e.role == "Cause" for e in entities) > 1
     rendered = Fault(
         name=use.name,
         type=fault_type.name,
@@ -73,8 +75,8 @@ def fault(
         undo=parts.changes(fault_type.undo, "undo"),
         effect=parts.checks(fault_type.effect, "effect"),
         undone=parts.checks(fault_type.undone, "undone"),
-        entities=parts.entities(fault_type.entities, "entities"),
-        causes_join=fault_type.causes_join,
+        entities=entities,
+        causes_join=fault_type.causes_join if several else "Independent",
         mitigation=fault_type.mitigation,
         persistence=fault_type.persistence,
         scope=fault_type.scope,

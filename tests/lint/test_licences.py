@@ -29,6 +29,12 @@ def with_change(change: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**fault, "changes": [*fault["changes"], change]}
 
 
+def with_cause(when: str) -> dict[str, Any]:
+    """Two causes that are needed together; the second one only there where ``when`` says something."""
+    fault = patching(causesJoin="Conjunctive")
+    return {**fault, "entities": [*fault["entities"], {**fault["entities"][0], "when": when}]}
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
@@ -41,6 +47,8 @@ def with_change(change: dict[str, Any], **more: Any) -> dict[str, Any]:
         pytest.param(with_change(WALL, requires=["cni-network-policy"]), 0, id="a capability that is used"),
         pytest.param(patching(requires=["real-data-plane"]), 0, id="what no object tells"),
         pytest.param(patching(causesJoin="Conjunctive"), 1, id="one cause of several"),
+        pytest.param(with_cause("{{ 'yes' if parameters else '' }}"), 0, id="a second cause with other parameters"),
+        pytest.param(with_cause("{{ '' }}"), 1, id="a second cause that never is"),
     ],
 )
 def test_a_licence_is_needed(fault: dict[str, Any], told: int, tmp_path: Path) -> None:

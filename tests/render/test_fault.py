@@ -154,6 +154,19 @@ def test_what_does_not_apply_to_the_parameters_is_left_out(app, objects, port_fa
     assert len(result.decoys) == int(policy)
 
 
+@pytest.mark.parametrize(("policy", "join"), [(False, "Independent"), (True, "Conjunctive")])
+def test_causes_join_where_there_are_two_of_them(app, objects, port_fault, policy, join):
+    """A fault with one cause is repaired with it, whatever is needed together with other parameters."""
+    companion = {**port_fault.entities[0], "when": "{{ parameters.policy }}"}
+    fault_type = msgspec.structs.replace(
+        port_fault, entities=(port_fault.entities[0], companion), causes_join="Conjunctive"
+    )
+    use = FaultUse(
+        name="catalog-port", type="port-moved", target="Service/product-catalog", parameters={"policy": policy}
+    )
+    assert fault(fault_type, use, app, objects, NAMESPACE, "s", load={"users": 1}).causes_join == join
+
+
 def test_a_fault_that_nothing_shows_is_refused():
     catalog = Catalog()
     hotel = catalog.app("hotel-reservation", catalog.versions("hotel-reservation")[0])

@@ -66,7 +66,7 @@ class Bench:
             kind=kind.name, scenario=subject.name, answer=result, codes=codes, by=by, told=defect.told,
             seconds=round(time.monotonic() - started, 1), digest=digest(defect), says=says, date=_today(),
             beside=() if result == "Right" else
-            tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found if f.message != says),
+            tuple(f"{f.code} {f.message}: {f.observed}"[:300] for f in found),
         )  # fmt: skip
 
     def untouched(self, subject: Subject) -> Caught:

@@ -36,7 +36,7 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     date: str = ""
     #: The first finding that counts, or else the first one, in words.
     says: str = ""
-    #: What else was found, beside that.
+    #: All that was found, with what was observed, where that is not right.
     beside: tuple[str, ...] = ()
 
     @property

@@ -60,7 +60,7 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     container = needs(subject.objects.get(leaking), "nothing leaks")["spec"]["template"]["spec"]["containers"][0]
     memory = container["resources"]["limits"]["memory"]
     number, unit = int(memory.rstrip("Mi")), "Mi"
-    spec["faults"][0]["parameters"] = {"flag": flag, "variant": "10000x"}
+    spec["faults"][0]["parameters"] = {"flag": flag, "variant": "1000x"}
     spec["expect"] = {"alerts": [{"name": "KubePodCrashLooping", "on": leaking, "withinSeconds": 1800}]}
     spec["groundTruth"]["propagation"] = [
         {"from": subject.spec.faults[0].target, "to": leaking, "because": "it keeps every mail"}
@@ -98,5 +98,7 @@ def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
 
 def _with_probe(patch: Document, probe: Document) -> Document:
     spec = patch["spec"]["template"]["spec"]
-    containers = [{**c, "readinessProbe": probe} for c in spec["containers"]]
+    # What the fault wrote there gives way as a whole: a probe has one way to ask.
+    whole = {"$patch": "replace", **probe}
+    containers = [{**c, "readinessProbe": whole if "readinessProbe" in c else probe} for c in spec["containers"]]
     return {"spec": {"template": {"spec": {**spec, "containers": containers}}}}

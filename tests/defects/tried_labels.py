@@ -268,6 +268,7 @@ def _alternative(subject: Subject, *, labelled: bool) -> Defect:
     """The fault blames something harmless beside its cause; labelled, it is repaired along with the cause."""
     name = one_cause(subject)
     needs(len(subject.causes) == 1, "its fault has several causes")
+    needs(subject.case.faults[name].persistence in ("Object", "Workload"), "a change that stays contradicts its fault")
     repair = fault_document(subject, subject.spec.faults[0].type)["entities"][0].get("fix")
     needs(repair, "its fault has no repair of its cause")
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
@@ -294,6 +295,7 @@ def _blamed(subject: Subject, other: str, told: str, *, touched: bool = False) -
             entity.pop("fix", None)
         fix = annotate(other, None) if touched else {"restart": {"target": other}}
         fault["entities"] = [{"ref": other, "role": "Cause", "fix": [fix]}, *entities]
+        fault.pop("causesJoin", None)
         fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}"]
         if touched:
             fault["changes"].append(annotate(other, "2024-03"))

@@ -149,13 +149,40 @@ def half_a_solution(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"without {dropped}", document)
 
 
-@kind("SK431", stage="Trial", first=("repeat",))
-def decoy_that_works(subject: Subject) -> Iterator[Defect]:
-    """A decoy repairs it, and does something else as well."""
+@kind("SK433")
+def decoy_that_does_more_than_a_solution(subject: Subject) -> Iterator[Defect]:
+    """A decoy does what the solution does, and something harmless as well."""
     document, spec = _inheriting(subject)
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["decoys"] = [_repairing(spec["solutions"][0], other)]
     yield Defect(f"the solution and an annotation of {other} as decoy", document)
+
+
+@kind("SK431", stage="Trial", first=("repeat",))
+def decoy_that_works(subject: Subject) -> Iterator[Defect]:
+    """A decoy does what the solution does, written in another way."""
+    document, spec = _inheriting(subject)
+    changes = [_rewritten(change) for change in spec["solutions"][0]["changes"]]
+    needs(changes != spec["solutions"][0]["changes"], "its solution can only be written in one way")
+    spec["decoys"] = [{"name": "another-try", "description": "Somebody tries it", "changes": changes}]
+    yield Defect("the solution as decoy, written in another way", document)
+
+
+def _rewritten(change: Document) -> Document:
+    """The same patch in other words: with an annotation that nothing reads, or as an addition that replaces."""
+    patch = change.get("patch")
+    if patch is None:
+        return change
+    if patch["type"] == "Json":
+        steps = [
+            {**s, "op": "add"} if s["op"] == "replace" and not s["path"].rpartition("/")[2].isdigit() else s
+            for s in patch["patch"]
+        ]
+        return {"patch": {**patch, "patch": steps}}
+    note = annotate(patch["target"], "2024-03")["patch"]["patch"]["metadata"]
+    metadata = patch["patch"].get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), **note["annotations"]}
+    return {"patch": {**patch, "patch": {**patch["patch"], "metadata": {**metadata, "annotations": annotations}}}}
 
 
 def _repairing(solution: Document, other: str) -> Document:

@@ -80,3 +80,24 @@ def test_an_option_of_the_app_has_needs_of_its_own() -> None:
     assert [(lack.who, lack.need) for lack in lacks] == [
         ("option 'autoscaling: true' of app 'otel-demo'", "dynamic-storage")
     ]
+
+
+def test_every_need_names_who_has_it() -> None:
+    (known, unknown) = lacking([fault("dynamic-storage", "warp-drive")], APP, KNOWN, offers)
+
+    assert (known.who, unknown.who) == ("fault 'slow' (t)", "fault 'slow' (t)")
+    assert (unknown.need, unknown.where) == ("warp-drive", "nowhere")
+    assert known.where == "a cluster with a provisioner, for example kind with local-path"
+    (model,) = lacking([], msgspec.structs.replace(APP, twin=None), KNOWN, offers)
+    assert model.who == "app 'otel-demo'"
+
+
+def test_what_is_not_explained_has_no_observation() -> None:
+    (unknown,) = findings(lacking([fault("warp-drive")], APP, KNOWN, offers), NAME)
+
+    assert (unknown.observed, unknown.severity) == ("", Severity.WARNING)
+    assert unknown.expected.startswith("warp-drive: a word ")
+    (known,) = findings(lacking([fault("dynamic-storage")], APP, KNOWN, offers), "here")
+    assert known.observed.startswith("here: ")
+    assert known.expected.startswith("dynamic-storage: ")
+    assert known.expected.removeprefix("dynamic-storage: ")[0].islower()

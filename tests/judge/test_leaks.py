@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.judge.leaks import Readable, Token, leaks, readable, texts, tokens
+from scenario_kit.judge.leaks import Readable, Token, leaks, reached, readable, shown, texts, tokens, unneeded
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Change
+from scenario_kit.model import Change, Severity
 from scenario_kit.render import resolve
 
 CATALOG = Catalog()
@@ -116,3 +116,115 @@ def test_places_beyond_the_third_are_counted():
     read = [Readable(where=f"Event/{i}: message", text="cart-delay") for i in range(9)]
     (finding,) = leaks(read, [Token(text="cart-delay", what="the name of a fault")])
     assert finding.observed.endswith("and 6 more")
+
+
+def test_every_leak_is_an_error():
+    (name,) = leaks([Readable(where="a", text="cart-delay")], [Token(text="cart-delay", what="the name of a fault")])
+    (trace,) = leaks([Readable(where="a", text="x.io")], [Token(text="x.io", what="a trace", injector=True)])
+    assert [(f.code, f.severity) for f in (name, trace, reached("pods"), unneeded("Pod/a", "b", "c"))] == [
+        ("SK441", Severity.ERROR), ("SK442", Severity.ERROR), ("SK442", Severity.ERROR), ("SK443", Severity.ERROR),
+    ]  # fmt: skip
+    assert name.message == "a solver can read the name of a fault: 'cart-delay'"
+    assert reached("pods").message.endswith("list pods")
+
+
+def test_what_is_shown_of_a_value_has_an_end():
+    assert unneeded("Pod/a", "b", "x" * 300).observed == "x" * 200
+    assert "Pod/a: b" in unneeded("Pod/a", "b", "c").message
+
+
+@pytest.mark.parametrize(("places", "observed"), [(1, "p0"), (3, "p0; p1; p2"), (4, "p0; p1; p2 and 1 more")])
+def test_three_places_are_named(places, observed):
+    read = [Readable(where=f"p{i}", text="cart-delay cart-delay") for i in range(places)]
+    assert leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed
+
+
+def test_tokens_are_told_in_their_order_and_only_those_that_are_read():
+    sought = [Token(text=text, what="a name") for text in ("one-a", "two-b", "three-c")]
+    read = [Readable(where="x", text="three-c"), Readable(where="y", text="ONE-A, three-c")]
+    assert [f.observed for f in leaks(read, sought)] == ["y", "x; y"]
+    assert leaks(read, []) == []
+
+
+@pytest.mark.parametrize(
+    ("obj", "found"),
+    [
+        (
+            {"kind": "Pod", "metadata": {"name": "p", "labels": {}}, "spec": {"args": ["a", {"b": "c"}], "n": 3}},
+            {
+                ".": "kind metadata spec",
+                "kind": "Pod",
+                "metadata.": "name labels",
+                "metadata.name": "p",
+                "spec.": "args n",
+                "spec.args[0]": "a",
+                "spec.args[1].": "b",
+                "spec.args[1].b": "c",
+            },
+        ),
+        ({"kind": "Secret", "data": {"k": "!"}}, {".": "kind data", "kind": "Secret", "data.": "k", "data.k": "!"}),
+        (
+            {"kind": "Secret", "data": {"k": "/w=="}},
+            {".": "kind data", "kind": "Secret", "data.": "k", "data.k": "\ufffd"},
+        ),
+        ({"kind": "Secret", "data": {"k": None}}, {".": "kind data", "kind": "Secret", "data.": "k", "data.k": ""}),
+        ({"kind": "Secret", "data": None}, {".": "kind data", "kind": "Secret"}),
+        (
+            {"kind": "ConfigMap", "data": {"k": "YQ=="}},
+            {".": "kind data", "kind": "ConfigMap", "data.": "k", "data.k": "YQ=="},
+        ),
+    ],
+)
+def test_every_text_of_an_object_by_its_path(obj, found):
+    assert texts(obj) == found
+
+
+def test_a_readable_text_says_of_which_object_it_is():
+    found = list(readable({"kind": "Pod", "metadata": {"name": "p"}}))
+    assert Readable(where="Pod/p: metadata.name", text="p") in found
+    assert next(readable({"metadata": {"a": "b"}})).where == "/: ."
+
+
+@pytest.mark.parametrize(
+    ("visibility", "chaos", "seen"),
+    [("Visible", True, True), ("Hidden", True, False), ("Visible", False, False), ("Hidden", False, False)],
+)
+def test_an_experiment_that_a_solver_may_see_is_shown(wrong_port, visibility, chaos, seen):
+    experiment = {"kind": "PodChaos", "metadata": {"name": "e"}, "spec": {}}
+    changes = (Change.from_json({"chaos": experiment}),) if chaos else wrong_port.faults[0].changes
+    fault = msgspec.structs.replace(wrong_port.faults[0], visibility=visibility, changes=changes)
+    assert shown(msgspec.structs.replace(wrong_port, faults=(fault,))) is seen
+
+
+@pytest.mark.parametrize("how", ["create", "apply", "patch"])
+def test_fields_are_known_however_a_fault_writes_them(wrong_port, how):
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "spec": [{"podAntiAffinity": {}}]}
+    patch = {"target": "Deployment/quote", "type": "Merge", "patch": body}
+    change = Change.from_json({how: patch if how == "patch" else body})
+    fault = msgspec.structs.replace(wrong_port.faults[0], name="pod-anti-affinity", changes=(change,))
+    assert "pod-anti-affinity" not in {t.text for t in tokens(msgspec.structs.replace(wrong_port, faults=(fault,)))}
+
+
+def hidden(wrong_port, *visibilities):
+    faults = tuple(
+        msgspec.structs.replace(
+            wrong_port.faults[0],
+            name=f"f{i}",
+            visibility=visibility,
+            changes=(Change.from_json({"chaos": {"kind": "PodChaos", "metadata": {"name": f"e-{i}"}, "spec": {}}}),),
+        )
+        for i, visibility in enumerate(visibilities)
+    )
+    return {t.text: t for t in tokens(msgspec.structs.replace(wrong_port, faults=faults)) if t.injector}
+
+
+@pytest.mark.parametrize(
+    ("visibilities", "words"),
+    [
+        (["Hidden"], {"PodChaos", "e-0", "chaos-mesh.org"}),
+        (["Hidden", "Visible"], {"e-0"}),
+        (["Visible"], set()),
+    ],
+)
+def test_of_hidden_experiments_everything_is_a_token(wrong_port, visibilities, words):
+    assert hidden(wrong_port, *visibilities).keys() - {"scenariokit.io"} == words

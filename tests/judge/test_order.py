@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scenario_kit.judge.order import singled_out
-from scenario_kit.model import Object, Reference
+from scenario_kit.model import Object, Reference, Severity
 
 MINE = Reference("Service", "cart", "shop")
 
@@ -75,3 +75,73 @@ def test_a_status_that_is_written_again_and_again_is_a_symptom() -> None:
     mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(60)})
 
     assert codes(mine, others()) == []
+
+
+@pytest.mark.parametrize(
+    ("rest", "mine", "told"),
+    [
+        ((10, 20, 30), 61, "61, all others at most 30"),
+        ((10, 20, 30), 60, None),
+        ((10, 20, 40), 91, None),
+        ((10, 30, 40), 101, "101, all others at most 40"),
+        ((100, 110, 120), 69, "69, all others at least 100"),
+        ((100, 110, 120), 70, None),
+        ((10, 10, 10), 14, "14, all others at most 10"),
+        ((10, 10, 10), 13, None),
+        ((10, 20), 90, None),
+    ],
+)
+def test_how_far_away_stands_alone(rest: tuple[int, ...], mine: int, told: str | None) -> None:
+    objects = [service(f"s{i}", version=version) for i, version in enumerate(rest)]
+    found = singled_out([*objects, service("cart", version=mine)], {"what is broken": {MINE}})
+
+    assert [f.observed for f in found] == ([told] if told else [])
+    assert [f.severity for f in found] == [Severity.ERROR] * len(found)
+
+
+@pytest.mark.parametrize(
+    ("generations", "mine", "alone"), [((1, 1, 1), 2, True), ((1, 2, 3), 6, False), ((1, 2, 3), 7, True)]
+)
+def test_a_generation_more_than_all_others_stands_alone(generations: tuple[int, ...], mine: int, alone: bool) -> None:
+    objects = [service(f"s{i}", generation=generation) for i, generation in enumerate(generations)]
+    found = singled_out([*objects, service("cart", generation=mine)], {"what is broken": {MINE}})
+
+    assert [f.message.startswith("sorting every Service by generation") for f in found] == [True] * alone
+
+
+def test_objects_are_compared_with_those_of_their_kind() -> None:
+    configs = [{**service(f"c{i}", version=900 + i), "kind": "ConfigMap"} for i in range(5)]
+    found = singled_out([service("cart", version=900), *others(), *configs], {"what is broken": {MINE}})
+
+    assert [f.message for f in found] == ["sorting every Service by resourceVersion finds what is broken: Service/cart"]
+
+
+def test_the_namespace_belongs_to_an_object() -> None:
+    elsewhere = {"what is broken": {Reference("Service", "cart", "other")}}
+
+    assert singled_out([service("cart", version=900), *others()], elsewhere) == []
+
+
+def test_several_that_stand_apart_together_are_named() -> None:
+    two = {Reference("Service", "cart", "shop"), Reference("Service", "ad", "shop")}
+    objects = [service("cart", version=901), service("ad", version=990), *others()]
+    (found,) = singled_out(objects, {"nothing of it": set(), "what is broken": two, "the same": two})
+
+    assert found.message.endswith("finds what is broken: Service/ad, Service/cart")
+    assert found.observed == "901, all others at most 116"
+
+
+def test_what_has_no_place_in_an_order_is_left_out() -> None:
+    bare = {"kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}}
+    assert singled_out([bare, *others()], {"what is broken": {MINE}}) == []
+    odd = service("cart", version=108)
+    odd["metadata"]["resourceVersion"] = "x1"
+    assert singled_out([odd, *others()], {"what is broken": {MINE}}) == []
+
+
+@pytest.mark.parametrize(("after", "found"), [(2, ["resourceVersion"]), (3, [])])
+def test_a_version_counts_unless_the_status_is_written_on(after: int, found: list[str]) -> None:
+    mine = service("cart", version=900)
+    mine["metadata"]["managedFields"].append({"manager": "kcm", "subresource": "status", "time": at(10 + after)})
+
+    assert codes(mine, others()) == found

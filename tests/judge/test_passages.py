@@ -69,3 +69,61 @@ def test_silence_tells_where_requests_would_have_come():
 def test_the_chance_of_two_counts(one, other, exposures, expected):
     """Against the binomial distribution, by hand."""
     assert chance(one, other, *exposures) == pytest.approx(min(1.0, expected))
+
+
+@pytest.mark.parametrize(
+    ("during", "what"),
+    [
+        (work(requests=3000.0, errors=15.0), ["errors"]),
+        (work(requests=3000.0, errors=14.0), []),
+        (work(requests=100.0, seconds=10.0, errors=1.0), []),  # large enough, and by chance
+        (work(within=(0.48, 0.9, 1.0)), []),  # large enough, and by chance
+        (work(within=(0.455, 0.9, 1.0)), ["durations"]),
+        (work(requests=2840.0), []),  # large enough, and by chance
+        (work(requests=2700.0), ["requests"]),
+        (work(requests=3300.0), ["requests"]),
+        (work(requests=30000.0, seconds=3000.0 * 0.96), []),  # significant, and too little
+    ],
+)
+def test_a_trace_is_both_large_enough_and_no_chance(during, what):
+    assert [trace.what for trace in traces(passage(during))] == what
+
+
+@pytest.mark.parametrize(
+    ("before", "seconds", "enough"),
+    [
+        (work(requests=100.0), 300.0, True),
+        (work(requests=99.0), 300.0, False),
+        (work(requests=200.0), 150.0, True),
+        (work(requests=198.0), 150.0, False),
+        (work(requests=100.0, seconds=0.0), 1.0, True),
+        (work(requests=100.0, seconds=0.0), 0.5, False),
+    ],
+)
+def test_how_many_requests_are_enough(before, seconds, enough):
+    assert telling(passage(Work(seconds=seconds, requests=0.0), before)) is enough
+
+
+def test_work_without_requests_fails_in_no_share_of_them():
+    assert traces(passage(Work(seconds=300.0, requests=0.0), Work(seconds=300.0, requests=0.0))) == []
+    assert [t.what for t in traces(passage(work(), Work(seconds=300.0, requests=0.0)))] == ["requests"]
+
+
+def test_repeats_are_added_up_bound_by_bound():
+    one = Work(seconds=100.0, requests=10.0, errors=1.0, within=((100.0, 6.0), (10.0, 4.0)))
+    other = Work(seconds=50.0, requests=20.0, errors=2.0, within=((10.0, 5.0), (1000.0, 20.0)))
+    found = pooled(
+        [Passage(entity="Deployment/a", before=one, during=other), Passage(entity="x", before=other, during=one)]
+    )
+    summed = Work(seconds=150.0, requests=30.0, errors=3.0, within=((10.0, 9.0), (100.0, 6.0), (1000.0, 20.0)))
+    assert found == Passage(entity="Deployment/a", before=summed, during=summed)
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [((0.5, 0.9, 1.0), "half in 10 ms"), ((0.49, 0.5, 1.0), "half in 100 ms"), ((0.1, 0.2, 0.5), "half in 1 s")],
+)
+def test_the_middle_is_the_first_bound_with_half_of_the_requests(shares, told):
+    other = (1.0, 1.0, 1.0) if shares[0] < 0.5 else (0.0, 0.0, 1.0)
+    (found,) = traces(passage(work(within=shares), work(within=other)))
+    assert found.during == told

@@ -1,0 +1,163 @@
+"""Which alerts an expectation speaks of, and how they are called."""
+
+import pytest
+
+from scenario_kit.judge import expectations
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+
+WEB = "Deployment/web"
+
+
+def alert(name="Errors", on=WEB, *firing):
+    return AlertTimeline(name=name, entity=on, firing=tuple(Interval(start=a, end=b) for a, b in firing))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "observed", "same"),
+    [
+        ("", "", True),
+        ("", WEB, True),
+        (WEB, "", False),
+        (WEB, WEB, True),
+        (WEB, "shop/Deployment/web", True),
+        (WEB, "StatefulSet/web", False),
+        (WEB, "Deployment/ad", False),
+    ],
+)
+def test_an_entity_that_is_named_has_to_be_the_one_of_the_alert(wanted, observed, same):
+    assert expectations.same_entity(wanted, observed) is same
+    wish = AlertExpectation(name="Errors", on=wanted)
+    assert expectations.matches(wish, alert(on=observed)) is same
+    assert expectations.chosen(wish, [alert(on=observed), alert("Other", observed)]) == [alert(on=observed)] * same
+
+
+def a_fault(name, entity, role="Cause", part="Cause"):
+    return Fault(
+        name=name, type="t", version=1, target=entity, role=role, changes=(), effect=(),
+        entities=(Entity(ref=entity, role=part),),
+    )  # fmt: skip
+
+
+ON_WEB = AlertExpectation(name="Errors", on=WEB)
+ON_AD = AlertExpectation(name="Errors", on="Deployment/ad")
+AFTER = AlertExpectation(name="Slow", on="Deployment/x", after="one")
+ANYWHERE = AlertExpectation(name="Slow")
+MAY = AlertExpectation(name="Errors", on=WEB, alert_class="MayFire", after="one")
+EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
+
+
+@pytest.mark.parametrize(
+    ("faults", "edges", "explained"),
+    [
+        ([a_fault("f", WEB)], [], [ON_WEB]),
+        ([a_fault("f", "ConfigMap/c")], [("ConfigMap/c", WEB)], [ON_WEB]),
+        ([a_fault("f", "ConfigMap/c")], [("Deployment/ad", WEB), ("ConfigMap/c", "Deployment/ad")], [ON_WEB, ON_AD]),
+        ([a_fault("f", "ConfigMap/c")], [(WEB, "ConfigMap/c")], list(EVERY.alerts)),
+        ([a_fault("f", WEB, part="Victim")], [], [ON_WEB]),
+        ([a_fault("f", WEB, part="Artefact")], [], list(EVERY.alerts)),
+        ([a_fault("one", "ConfigMap/c")], [], [AFTER]),
+        ([a_fault("one", "Deployment/ad")], [], [ON_AD, AFTER]),
+        ([], [], list(EVERY.alerts)),
+    ],
+)
+def test_alerts_that_faults_explain(faults, edges, explained):
+    found = expectations.of_faults(EVERY, faults, [Edge(from_=a, to=b) for a, b in edges])
+    assert list(found.alerts) == explained
+
+
+def test_what_is_explained_leaves_the_rest_of_the_expectations():
+    expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
+    assert expectations.of_faults(expect, [a_fault("f", WEB)], []).background == expect.background
+
+
+@pytest.mark.parametrize(
+    ("wish", "role", "own"),
+    [
+        (MAY, "Distractor", True),
+        (MAY, "Cause", False),
+        (AlertExpectation(name="Errors", alert_class="MayFire", after="one"), "Distractor", False),
+        (AlertExpectation(name="Errors", on=WEB, alert_class="MayFire", after="two"), "Distractor", False),
+        (AlertExpectation(name="Errors", on=WEB, after="one"), "Distractor", False),
+    ],
+)
+def test_alerts_that_a_distractor_is_declared_to_raise(wish, role, own):
+    expect = Expect(alerts=(wish,))
+    assert expectations.of_distractors(expect, [a_fault("one", WEB, role)]) == ([wish] if own else [])
+
+
+@pytest.mark.parametrize(
+    ("promised", "entity", "beside"),
+    [
+        ((), WEB, True),
+        ((), "Deployment/ad", False),
+        ((ON_WEB,), WEB, False),
+        ((AlertExpectation(name="Errors", alert_class="MustNotFire"),), WEB, False),
+        ((AlertExpectation(name="Other", on=WEB),), WEB, True),
+        ((MAY,), WEB, True),
+    ],
+)
+def test_trouble_beside_the_incident(promised, entity, beside):
+    assert expectations.beside([MAY], Expect(alerts=promised), alert(on=entity)) is beside
+
+
+def test_without_trouble_of_its_own_nothing_is_beside_the_incident():
+    assert not expectations.beside([], Expect(), alert())
+
+
+def test_expectations_of_one_class():
+    assert expectations.of_class(EVERY, "MayFire") == [MAY]
+    assert expectations.of_class(EVERY, "MustFire") == [ON_WEB, ON_AD, AFTER, ANYWHERE]
+
+
+KNOWN = Expect(background=(BackgroundAlert(name="Errors", on=WEB, reason="always"),), alerts=(ON_AD,))
+
+
+@pytest.mark.parametrize(
+    ("timeline", "background", "chronic", "declared"),
+    [
+        (alert("Errors", WEB, (500.0, None)), True, True, True),
+        (alert("Errors", WEB, (500.0, 600.0)), True, True, True),
+        (alert("Errors", WEB, (1000.0, None)), True, True, True),
+        (alert("Errors", WEB, (1001.0, None)), True, False, True),
+        (alert("Errors", WEB, (100.0, 400.0)), True, False, True),
+        (alert("Errors", "Deployment/ad", (500.0, None)), False, False, True),
+        (alert("Errors", "Deployment/x", (500.0, None)), False, False, False),
+        (alert("Other", WEB, (500.0, None)), False, False, False),
+    ],
+)
+def test_chronic_is_what_is_declared_so_and_fired_before(timeline, background, chronic, declared):
+    history = AlertHistory(start=400.0, end=2000.0, timelines=(timeline,))
+    assert expectations.background(KNOWN, timeline) is background
+    assert expectations.chronic(history, KNOWN, timeline, 1000.0) is chronic
+    assert expectations.declared(KNOWN, timeline) is declared
+
+
+def test_how_alerts_are_called():
+    assert expectations.label(alert()) == "Errors on Deployment/web"
+    assert expectations.label(alert(on="")) == "Errors"
+    assert expectations.wanted_label(ON_WEB) == "Errors on Deployment/web"
+    assert expectations.wanted_label(ANYWHERE) == "Slow"
+    assert expectations.spelled_alert(alert(), "class: MayFire") == "{name: Errors, on: Deployment/web, class: MayFire}"
+    assert expectations.spelled_alert(alert(on=""), "reason: x") == "{name: Errors, reason: x}"
+
+
+@pytest.mark.parametrize(
+    ("firing", "told"),
+    [
+        ([(1200.0, None)], "from +300 s"),
+        ([(500.0, None)], "from +100 s"),
+        ([(500.0, 600.0)], "from +100 s"),
+        ([], "from +100 s"),
+    ],
+)
+def test_since_when_an_alert_fires(firing, told):
+    assert expectations.told_since(alert("Errors", WEB, *firing), 1000.0, 900.0) == told
+
+
+def test_what_fires_between_two_instants():
+    one, other, late = alert("A", "", (1.0, 5.0)), alert("B", "", (8.0, None)), alert("C", "", (20.0, None))
+    history = AlertHistory(start=0.0, end=30.0, timelines=(one, other, late))
+    assert expectations.firing(history, 6.0, 19.0) == [other]
+    assert expectations.firing(history, 2.0, 8.0) == [one, other]

@@ -37,7 +37,8 @@ def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
     """
     folder = folder or ROOT / "runs" / "mutate" / package
     clear(folder / "mutants", Path("scenario_kit", package))
-    folder.mkdir(parents=True, exist_ok=True)
+    # A repository of its own: tests look for the root of the one that they are in.
+    subprocess.run(["git", "init", "--quiet", folder / "mutants"], check=True)
     for seen in _SEEN:
         if (ROOT / seen).exists() and not (folder / seen).exists():
             (folder / seen).symlink_to(ROOT / seen)

@@ -27,7 +27,9 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("SK303", "SK330"), _BACKGROUND),
     "SK141": _CHECKS,
     "SK328": _CHECKS,
-    **dict.fromkeys(("SK304", "SK305", "SK306", "SK331", "SK418", "SK435", "SK441", "SK442"), _FAULTS),
+    **dict.fromkeys(
+        ("SK304", "SK305", "SK306", "SK331", "SK332", "SK333", "SK418", "SK435", "SK441", "SK442"), _FAULTS
+    ),
     **dict.fromkeys(("SK401", "SK402", "SK403"), _CAUSES),
     **dict.fromkeys(("SK407", "SK415"), _EDGES),
     **dict.fromkeys(("SK411", "SK412", "SK419"), _SOLUTIONS),

@@ -355,6 +355,22 @@ for _code, _title, _why, _bad, _good, _fix in (
         "say in the description what is new, or choose another cause",
     ),
     (
+        "SK332",
+        "A fault takes effect where its own check does not look",
+        "the check says that nothing happened, and whoever reads the report believes it",
+        "a check for errors in the spans of a program that ends before it reports any",
+        "a check that also counts the restarts of its container",
+        "let `effect` of the fault type ask for what is seen to change",
+    ),
+    (
+        "SK333",
+        "Another fault hides whether this one takes effect",
+        "its part in the incident shows only in the trials that repair or leave out the other one",
+        "a slow network at a workload that another fault has scaled to zero",
+        "the slow network first, and the scaling 300 seconds later",
+        "let it begin before the other one: `start` of the other one",
+    ),
+    (
         "SK502",
         "The evidence lies between the bounds of the plan",
         "the same scenario could pass or fail if it were run again",

@@ -17,6 +17,7 @@ from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding,
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
 from scenario_kit.model.rule import alert_deadline
 from scenario_kit.observe import signs
+from scenario_kit.trial import effects
 from scenario_kit.trial.breaking import STEP, break_
 from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
@@ -47,7 +48,7 @@ def inject(context: Context, step: Step, index: int, start: float) -> tuple[list
         if broken:
             resync(context)
         if stage.complete:
-            return [], stage.checks
+            return stage.remarks, stage.checks
         context.wait(stage.next_look())
 
 
@@ -72,6 +73,11 @@ class _Stage:
         """The answers of the effect checks that hold, fault by fault."""
         known = [p for f in self._chosen if (p := self._of(f)) is not None]
         return [p.checks[position] for p in known for position in sorted(p.checks, key=int)]
+
+    @property
+    def remarks(self) -> list[Finding]:
+        """What is said of faults whose checks failed although something shows that they took effect."""
+        return [finding for f in self._chosen if (p := self._of(f)) is not None for finding in p.remarks]
 
     def advance(self) -> list[Finding]:
         """Inject what is due and prove what is in force, until neither gets further at this instant."""
@@ -122,7 +128,7 @@ class _Stage:
 
     def _prove(self, fault: Fault, progress: FaultProgress) -> list[Finding]:
         context, now = self._context, self._context.clock.now()
-        answers, failed = dict(progress.checks), []
+        answers, failed = dict(progress.checks), list[tuple[Check, CheckResult]]()
         checks = context.engine.placed(fault.effect)  # what is asked of several nodes is as many checks
         for position, check in enumerate(checks):
             deadline = progress.injected_at + check.within_seconds
@@ -132,18 +138,41 @@ class _Stage:
             if result.answer == "True":
                 answers[str(position)] = result
             elif now >= deadline:
-                failed.append(result)
+                failed.append((check, result))
         if failed:
-            _blame_injector(context, fault)
-            beside = _hindered(context, fault)
-            others = [f.name for f in context.runbook.faults if f.name != fault.name and self._of(f) is not None]
-            fix = _outlived(context, fault) or _masked(others)
-            return [without_effect(fault, f"{r.describe}: {r.observed}{beside}", r.expected, fix) for r in failed]
+            return self._judge_failed(fault, progress, failed)
         proven = len(answers) == len(checks)
         if answers != progress.checks or proven:
             at = now if proven else None
             self._note(fault, msgspec.structs.replace(progress, checks=answers, effective_at=at))
         return []
+
+    def _judge_failed(
+        self, fault: Fault, progress: FaultProgress, failed: Sequence[tuple[Check, CheckResult]]
+    ) -> list[Finding]:
+        """Tell a fault that does nothing from one whose effect its checks cannot see."""
+        context, now = self._context, self._context.clock.now()
+        _blame_injector(context, fault)
+        others = [f for f in context.runbook.faults if f.name != fault.name and self._of(f) is not None]
+        working = [f.name for f in others if (p := self._of(f)) is not None and p.effective_at is not None]
+        checks, results = [check for check, _ in failed], [result for _, result in failed]
+        seen = effects.find_effects(context, fault, checks, progress.injected_at, beside=bool(others))
+        if seen and (working or not others):
+            remark = effects.warn(fault, results, seen, working)
+            self._note(fault, msgspec.structs.replace(progress, remarks=(remark,), effective_at=now))
+            return []
+        if seen and any(self._may_still_hold(other, now) for other in others):
+            return []
+        hindered = _hindered(context, fault)
+        fix = _outlived(context, fault) or _masked([f.name for f in others])
+        return [without_effect(fault, f"{r.describe}: {r.observed}{hindered}", r.expected, fix) for r in results]
+
+    def _may_still_hold(self, fault: Fault, now: float) -> bool:
+        """Whether a fault that is in force is neither proven nor out of time."""
+        progress = self._of(fault)
+        if progress is None or progress.effective_at is not None:
+            return False
+        return now < progress.injected_at + max((c.within_seconds for c in fault.effect), default=0)
 
     def next_look(self) -> float:
         """When something can change: a proof, an alert, or a time that comes."""

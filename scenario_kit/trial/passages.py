@@ -23,8 +23,8 @@ def passages(context: Context, end: float) -> tuple[Passage, ...]:
     silent = _silent(context, injected) if injected is not None else []
     if injected is None or not silent:
         return ()
-    before = _work(context, injected - TRAFFIC_WINDOW, injected)
-    during = _work(context, injected, end)
+    before = measure_work(context, injected - TRAFFIC_WINDOW, injected)
+    during = measure_work(context, injected, end)
     nothing = Work(seconds=end - injected, requests=0.0)
     return tuple(
         Passage(entity=groupless(c.workload), before=was, during=during.get(c.name, nothing))
@@ -47,8 +47,8 @@ def _silent(context: Context, injected: float) -> list[Component]:
     ]
 
 
-def _work(context: Context, start: float, end: float) -> dict[str, Work]:
-    """The work of all components, in seconds of the usual load."""
+def measure_work(context: Context, start: float, end: float) -> dict[str, Work]:
+    """Return the work of all components, in seconds of the usual load."""
     load = noise.offered(context, start, end)
     found = work(context.metrics, context.everywhere, context.runbook.app, start, end)
     return {name: msgspec.structs.replace(w, seconds=w.seconds * load) for name, w in found.items()}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from scenario_kit.model import CheckResult, Value
+from scenario_kit.model import CheckResult, Finding, Value
 
 
 class FaultProgress(Value, frozen=True, kw_only=True):
     """A fault that is in force: since when, by which step, and which of its effect checks were seen to hold.
 
-    ``checks`` maps the position of a check, as text, to its answer; ``effective_at`` is None until all of them hold.
+    ``checks`` maps the position of a check, as text, to its answer; ``effective_at`` is None until all of them hold, or
+    something else shows the effect, which ``remarks`` then say.
     """
 
     step: int
     injected_at: float
     checks: dict[str, CheckResult] = {}
     effective_at: float | None = None
+    remarks: tuple[Finding, ...] = ()
 
 
 class Progress(Value, frozen=True, kw_only=True):

@@ -17,8 +17,8 @@ FILES = sorted(FOLDER.glob("*/scenario.yaml"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.parent.name)
 def test_it_has_no_findings(path):
-    """But that some break what a scenario of the catalogue breaks: they are about the language, not about incidents."""
-    assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", *expected(path))] == []
+    """But that some break what the catalogue breaks already: they are about the language, not about incidents."""
+    assert [f for f in lint_file(path, CATALOG) if f.code not in ("SK217", "SK222", *expected(path))] == []
 
 
 def expected(path):

@@ -48,6 +48,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     queries,
     reach,
     references,
+    renamed,
     repairs,
     reserved,
     respelt,

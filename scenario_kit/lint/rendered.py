@@ -39,6 +39,11 @@ def effects(app: App, objects: Sequence[Object], faults: Iterable[Fault | None])
     return found
 
 
+def list_writes(fault: Fault, objects: Sequence[Object], app: App) -> list[Any]:
+    """Return what one fault writes, in a form that can be compared."""
+    return _done(fault, objects, app)[0]
+
+
 def names(done: Sequence[Sequence[Any]]) -> set[str]:
     """The names of the objects that are written, without their kinds."""
     return {str(one[1]).rpartition("/")[2] for each in done for one in each if one[0] == "field"}

@@ -221,7 +221,7 @@ def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     app = scenario.spec.app.name
     breaks = tuple(sorted({f"{app} {use.type} {groupless(use.target)}" for use in scenario.spec.faults}))
     done = _done(scenario, catalog)
-    shape = _sum(_numberless(done)) if breaks else ""
+    shape = _sum(numberless(done)) if breaks else ""
     core, setting = _core(scenario, catalog), _setting(scenario, done) if breaks else ""
     return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, core, own, setting=setting)
 
@@ -238,14 +238,14 @@ def with_effects(entry: Entry, scenario: Scenario, catalog: Catalog, done: Seque
         for does, use in zip(done, scenario.spec.faults, strict=True)
         if use.role in LABELLED
     ]
-    alike = _sum([app, sorted(_sum(_numberless(does)) for does in labelled)]) if labelled else ""
+    alike = _sum([app, sorted(_sum(numberless(does)) for does in labelled)]) if labelled else ""
     mechanism = _sum([entry.setting, sorted(_sum(_written(does)) for does in labelled)]) if labelled else ""
     return entry._replace(does=_sum(whole), alike=alike, writes=tuple(sorted(names(done))), mechanism=mechanism)
 
 
 def _written(does: Sequence[Any]) -> list[Any]:
     """Which fields are written, and what else is done but for its numbers."""
-    return [one if one[0] == "field" else _numberless(one) for one in valueless(does)]
+    return [one if one[0] == "field" else numberless(one) for one in valueless(does)]
 
 
 def _setting(scenario: Scenario, done: Sequence[Any]) -> str:
@@ -255,7 +255,7 @@ def _setting(scenario: Scenario, done: Sequence[Any]) -> str:
         (a.name, groupless(a.on) if a.on else "") for a in scenario.spec.expect.alerts if a.alert_class == "MustFire"
     }
     staged = [
-        [use.role, _numberless(fault[3:]), [] if use.role in LABELLED else fault[:3]]
+        [use.role, numberless(fault[3:]), [] if use.role in LABELLED else fault[:3]]
         for use, fault in zip(scenario.spec.faults, faults, strict=True)
     ]
     return _sum([app, version, options, profile, sorted(map(_sum, staged)), noise, sorted(promised)])
@@ -272,7 +272,7 @@ def _core(scenario: Scenario, catalog: Catalog) -> str:
     for use in scenario.spec.faults:
         ref = Reference.parse(use.target)
         if use.role in LABELLED:
-            chosen = _numberless(_chosen(use.type, use.parameters, catalog))
+            chosen = numberless(_chosen(use.type, use.parameters, catalog))
             faults.append(_sum([use.type, ref.kind, ref.name, chosen]))
     return _sum([scenario.spec.app.name, sorted(faults)]) if faults else ""
 
@@ -320,12 +320,12 @@ def _sum(document: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _numberless(node: Any) -> Any:
+def numberless(node: Any) -> Any:
     """The document without numbers, and texts that are one with a unit at most: a default may say the same unsaid."""
     if isinstance(node, dict):
-        return {key: _numberless(value) for key, value in node.items() if not _amount(value)}
+        return {key: numberless(value) for key, value in node.items() if not _amount(value)}
     if isinstance(node, list):
-        return [_numberless(value) for value in node if not _amount(value)]
+        return [numberless(value) for value in node if not _amount(value)]
     return node
 
 

@@ -33,6 +33,17 @@ def copy_with_the_fault_under_another_name(subject: Subject) -> Iterator[Defect]
     yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
 
 
+@kind("SK222")
+def mechanism_of_the_catalogue_under_another_name(subject: Subject) -> Iterator[Defect]:
+    """A fault type beside the scenario is a copy of the catalogue's, in other words and proven in another way"""
+    needs(not (subject.path.parent / "faults").is_dir(), "it has fault types of its own already")
+    needs(subject.incident, "nothing is broken")
+    ready = [{"event": {"reason": "Killing", "on": "{{ target }}"}, "describe": "its pods are gone"}]
+    words = {"title": "Something else altogether", "description": "A novelty.", "effect": ready}
+    document, files = with_own(subject, lambda fault: fault.update(words))
+    yield _retold(f"{subject.original['spec']['faults'][0]['type']} is called otherwise", document, files)
+
+
 def _retold(told: str, document: Document, files: Mapping[str, Document] | None = None) -> Defect:
     """The same scenario under another name, with texts of its own."""
     document["metadata"]["name"] = name = f"{document['metadata']['name'][:40]}-again"

@@ -135,6 +135,7 @@ APART = {
     ("SK216", "Scenario"),
     ("SK217", "Scenario"),
     ("SK218", "Scenario"),
+    ("SK222", "Scenario"),
     ("SK219", "Fault"),
     ("SK607", "Scenario"),
     # tests/lint/test_rule_files.py

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import App, Check
+from scenario_kit.model import App, Check, Reference
 from scenario_kit.model.app import CallEdge, Component
 from scenario_kit.model.scenario import Start
 from scenario_kit.testing import FakeCluster, FakeMetrics
@@ -135,12 +135,16 @@ def test_a_fault_waits_for_the_proof_of_the_one_that_may_hide_it():
     slow = {"object": {"ref": "ConfigMap/late", "exists": True}, "withinSeconds": 600}
     first = proven_by(slow, name="a")
     stage = Play(first, proven_by(ASKED), broken={"front": "failing"})
-    late = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late", "namespace": "shop", "labels": {"late": "yes"}}}
+    late = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "late", "namespace": "shop", "labels": {"late": "yes"}},
+    }
     wait = stage.clock.wait
 
     def create_late(until):
         now = wait(until)
-        if now == 1450 and not stage.cluster.list("ConfigMap", "shop", labels={"late": "yes"}):
+        if now == 1450 and stage.cluster.get(Reference("ConfigMap", "late", "shop")) is None:
             stage.cluster.create(late)
         return now
 

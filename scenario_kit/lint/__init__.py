@@ -62,6 +62,7 @@ from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
     steps,
     templating,
     truth,
+    unseen_series,
 )
 from scenario_kit.lint.following import without_following
 from scenario_kit.lint.judging import Judged, judge, judged, settled

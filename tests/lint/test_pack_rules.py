@@ -33,21 +33,22 @@ def pack(rules: list[dict[str, Any]], folder: Path, tested: bool = True, **more:
 
 
 def found(path: Path) -> list[Finding]:
-    return lint_file(path, CATALOG)
+    """Without SK315: most expressions here are over series that nobody exports (`test_unseen_series.py`)."""
+    return [f for f in lint_file(path, CATALOG) if f.code != "SK315"]
 
 
 @pytest.mark.parametrize("path", PACK_FILES, ids=lambda p: p.stem)
 def test_our_packs_have_no_findings(path: Path) -> None:
-    assert found(path) == []
+    assert lint_file(path, CATALOG) == []
 
 
 def test_a_good_pack(tmp_path: Path) -> None:
-    assert found(pack([own_pack()], tmp_path)) == []
+    assert lint_file(pack([own_pack()], tmp_path), CATALOG) == []
 
 
 @pytest.mark.parametrize("code", sorted(PACKS))
 def test_a_violation_is_found_and_nothing_else(code: str, tmp_path: Path) -> None:
-    findings = found(pack(PACKS[code], tmp_path, tested=code != "SK310"))
+    findings = lint_file(pack(PACKS[code], tmp_path, tested=code != "SK310"), CATALOG)
 
     assert {f.code for f in findings} == {code}, [f.message for f in findings]
     assert all(f.position and f.position.line > 1 and f.why and f.fix for f in findings)
@@ -67,7 +68,7 @@ def test_a_glob_in_a_matcher_becomes_an_expression(written: str, meant: str, tmp
     path = pack([own_pack(expr=expr % written)], tmp_path)
     result = fix_file(path, CATALOG)
 
-    assert [f.code for f in result.corrected] == ["SK309"]
+    assert [f.code for f in result.corrected if f.code != "SK315"] == ["SK309"]
     assert yaml.safe_load(result.new)["groups"][0]["rules"][0]["expr"] == expr % meant
 
 
@@ -124,7 +125,7 @@ def test_the_one_number_that_is_meant_is_written(tmp_path: Path) -> None:
     rule = own_pack(expr=RATIO, annotations={"summary": "{{ $value }} fail", "description": "More than 10 % fail."})
     result = fix_file(pack([rule], tmp_path), CATALOG)
 
-    assert result.left == ()
+    assert {f.code for f in result.left} <= {"SK315"}
     written = yaml.safe_load(result.new)["groups"][0]["rules"][0]["annotations"]
     assert written == {"summary": "{{ $value }} fail", "description": "More than 5 % fail."}
 

@@ -162,7 +162,7 @@ def own_pack(**more: Any) -> dict[str, Any]:
     """A complete alert rule."""
     return {
         "alert": "CartFails",
-        "expr": 'sum by (service_name) (rate(calls_total{service_name="cart"}[2m])) > 5',
+        "expr": 'sum by (service_name) (rate(traces_span_metrics_calls_total{service_name="cart"}[2m])) > 5',
         "for": "3m",
         "labels": {"severity": "critical"},
         "annotations": {"summary": "the cart fails", "description": "Something is wrong with the cart."},
@@ -172,11 +172,12 @@ def own_pack(**more: Any) -> dict[str, Any]:
 
 #: Alert packs, each wrong in one way; that of SK310 comes without tests.
 PACKS: dict[str, list[dict[str, Any]]] = {
-    "SK309": [own_pack(expr='sum(rate(calls_total{service_name!~"cart*"}[2m])) > 5')],
+    "SK309": [own_pack(expr='sum(rate(traces_span_metrics_calls_total{service_name!~"cart*"}[2m])) > 5')],
     "SK310": [own_pack()],
     "SK311": [own_pack(annotations={"summary": "the cart fails", "description": "More than 20 calls a second."})],
-    "SK312": [own_pack(expr='sum(rate(calls_total{status="ERROR"}[2m])) > 0')],
-    "SK313": [own_pack(), own_pack(expr="sum(rate(calls_total[2m])) > 9")],
+    "SK312": [own_pack(expr='sum(rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0')],
+    "SK315": [own_pack(expr="sum by (service_name) (rate(traces_span_metrics_call_total[2m])) > 5")],
+    "SK313": [own_pack(), own_pack(expr="sum(rate(traces_span_metrics_calls_total[2m])) > 9")],
 }
 #: Rules with violations that no scenario of the catalogue can be changed into.
 ELSEWHERE = {*FAULTS, *PACKS} - set(VIOLATIONS)

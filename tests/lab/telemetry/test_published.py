@@ -18,6 +18,7 @@ from scenario_kit.lab.telemetry import ContainerMetrics, kube_state
 from scenario_kit.lab.telemetry.exposition import family, metric_type
 from scenario_kit.lab.twin.spans import BOUNDS
 from scenario_kit.model.process import NetworkUsage, SeriesId, Usage
+from scenario_kit.model.series import LABELS, VALUES
 from scenario_kit.render import app_objects
 from tests.lab.telemetry.rich_objects import RICH
 from tests.lab.twin.little import Little
@@ -63,6 +64,8 @@ ADDED = {"namespace", "store"}
 
 _UNITS = {"By": "bytes", "s": "seconds", "ms": "milliseconds", "%": "percent"}
 _PER = {"s": "second"}
+
+LIMITS = {"cpu": "1", "memory": "1Gi"}
 
 Families = dict[str, tuple[str | None, set[str]]]
 
@@ -206,3 +209,26 @@ def test_differences_are_seen() -> None:
     assert unexplained(ours, published, {"no": "^a$"}) == [
         "b: published, neither exported nor listed", "a: exported, and listed as left out"
     ]  # fmt: skip
+
+
+def test_lint_knows_every_series(served: Families) -> None:
+    """What rules may ask for (`model/series.py`) is what the lab exports, labels included."""
+    pod = {
+        "metadata": {"name": "p", "namespace": "n", "uid": "u"},
+        "spec": {"nodeName": "w", "containers": [{"name": "c", "image": "i:1", "resources": {"limits": LIMITS}}]},
+        "status": {"containerStatuses": [{"name": "c", "state": {"running": {}}, "containerID": "containerd://1"}]},
+    }
+    containers = ContainerMetrics().advance([pod], {("u", "c"): Usage(1, 1)}, 15, {"u": NetworkUsage(1, 1)})
+    exported = {**families(kube_state(RICH)), **families(containers), **served}
+    for name, (_, labels) in exported.items():
+        parts = [name] if name in LABELS else [f"{name}_{part}" for part in ("bucket", "count", "sum")]
+        for each in parts:
+            assert LABELS[each] - {"le", "namespace"} == labels - {"namespace"}, each
+    known = {name for name in LABELS if name not in exported}
+    assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in known} <= exported.keys()
+
+
+def test_closed_values_hold_what_is_exported() -> None:
+    for name, labels in kube_state(RICH):
+        for label, values in VALUES.get(name, {}).items():
+            assert dict(labels).get(label, "") in {*values, "unknown", "W"}, (name, label)

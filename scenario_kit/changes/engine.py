@@ -11,22 +11,18 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places
+from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places, through_zero
 from scenario_kit.changes.fields import touched, wanted
 from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Entry, Receipt, Store
 from scenario_kit.changes.undo import Blocked, undo
-from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
 from scenario_kit.model.chaos import PAUSE
 from scenario_kit.model.reference import bare
 from scenario_kit.ports import Clock
 
-#: Seconds of trial time within which the pods of a workload that was scaled to zero must be gone.
-DRAIN_DEADLINE: Final = 180
-_GRID: Final = 15
 #: The note of a receipt whose experiment is over by its own duration.
 _EXPIRED: Final = "Expired"
 _READ_AT_START: Final = ("ConfigMap", "Secret")
@@ -67,7 +63,7 @@ class Engine:
         if change.run:
             return self._run(receipt)
         if change.restart and change.restart.drop_old:
-            return self._through_zero(receipt)
+            return through_zero.restart(self._scene.cluster, self._clock, self._store, receipt)
         if not self._arrived(receipt):
             operations.send(self._scene, receipt.change)
         if receipt.change.drain:
@@ -354,29 +350,6 @@ class Engine:
                 fix="choose parameters that differ from what the app already has",
             )
         return msgspec.structs.replace(receipt, state="Done", entries=tuple(entries), covered=covered)
-
-    def _through_zero(self, receipt: Receipt) -> Receipt:
-        """Restart by way of zero replicas, so that no old pod keeps serving (faults.md rule 1)."""
-        entry = receipt.entries[0]
-        ref = Reference.parse(entry.ref)
-        replicas = ((entry.prior or {}).get("spec") or {}).get("replicas", 1)
-        deadline = receipt.at + DRAIN_DEADLINE
-        if receipt.state == "Recorded":
-            self._scene.cluster.patch(ref, {"spec": {"replicas": 0}})
-            receipt = self._store.save(msgspec.structs.replace(receipt, state="Down"))
-        elif ((self._scene.cluster.get(ref) or {}).get("spec") or {}).get("replicas"):
-            # Scaled back already, by a run that died before it could say so: the pods that are there are the new ones.
-            return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
-        self._clock.wait(self._clock.now())
-        while left := pods(self._scene.cluster, ref):
-            if self._clock.now() >= deadline:
-                raise LabError(
-                    f"{len(left)} pods of {ref} are still there {DRAIN_DEADLINE} s after it was scaled to zero"
-                )
-            self._clock.wait(self._clock.now() + _GRID)
-        self._scene.cluster.patch(ref, {"spec": {"replicas": replicas}})
-        self._clock.wait(self._clock.now())
-        return self._store.save(msgspec.structs.replace(receipt, state="Done", note="restarted through zero"))
 
 
 def _failed(receipt: Receipt) -> AuthoringError:

@@ -70,8 +70,12 @@ class Receipt(Value, frozen=True, kw_only=True):
 
     @property
     def secret(self) -> bool:
-        """Whether it holds Secret data."""
-        return any((e.prior or e.after or {}).get("kind") == "Secret" for e in self.entries)
+        """Whether it holds Secret data: a Secret as it was or is, or what one is to be made of.
+
+        The answer is the same before and after the change, or the receipt would be two objects.
+        """
+        about = (c.about(None) for c in (self.change, *self.inverse))
+        return "Secret" in {*(Reference.parse(e.ref).kind for e in self.entries), *(each[0] for each in about if each)}
 
 
 class Store(Protocol):

@@ -1,0 +1,140 @@
+"""Where receipts are kept: what holds Secret data is a Secret, before and after the change; a new process reads all."""
+
+import base64
+import json
+
+import pytest
+
+from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Entry, Receipt
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change, Reference
+from scenario_kit.testing import FakeCluster
+
+KIT = "kit"
+CHANGE = Change.from_json({"delete": {"target": "ConfigMap/a"}})
+
+
+def obj(kind, name="a"):
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "shop"}}
+
+
+def receipt(ordinal=1, *entries, trial="t", change=CHANGE, **more):
+    return Receipt(trial=trial, ordinal=ordinal, group="Fault/f", change=change, entries=entries, **more)
+
+
+def entry(prior=None, after=None, kind="ConfigMap"):
+    return Entry(ref=f"shop/{(prior or after or {'kind': kind})['kind']}/a", prior=prior, after=after)
+
+
+SECRET, CONFIG = obj("Secret"), obj("ConfigMap")
+CREATES, APPLIES = (Change.from_json({verb: SECRET}) for verb in ("create", "apply"))
+PATCHES = Change.from_json({"patch": {"target": "stores/Secret/a", "type": "Merge", "patch": {"data": {"k": "eA=="}}}})
+
+
+@pytest.fixture
+def cluster():
+    return FakeCluster([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KIT}}])
+
+
+def kept(cluster):
+    """The receipts that there are, as kind and name."""
+    return {(k, o["metadata"]["name"]) for k in ("ConfigMap", "Secret") for o in cluster.list(k, KIT)}
+
+
+@pytest.mark.parametrize(
+    ("change", "entries", "kind"),
+    [
+        (CHANGE, (entry(CONFIG, CONFIG),), "ConfigMap"),
+        (CHANGE, (entry(SECRET, SECRET),), "Secret"),
+        (CHANGE, (entry(SECRET),), "Secret"),  # to be changed, or deleted
+        (CHANGE, (entry(None, SECRET),), "Secret"),  # was created
+        (CREATES, (entry(kind="Secret"),), "Secret"),  # is about to be created: the change itself holds the data
+        (APPLIES, (entry(kind="Secret"),), "Secret"),
+        (CREATES, (), "Secret"),
+        (PATCHES, (), "Secret"),
+        (CHANGE, (entry(CONFIG), entry(SECRET)), "Secret"),
+        (CHANGE, (), "ConfigMap"),
+    ],
+)
+def test_what_holds_secret_data_is_a_secret(cluster, change, entries, kind):
+    given = receipt(7, *entries, change=change)
+    assert given.secret is (kind == "Secret")
+    assert ClusterStore(cluster, KIT, "t").save(given) is given
+    assert kept(cluster) == {(kind, "t-r007")}
+    stored = cluster.get(Reference(kind, "t-r007", KIT))
+    assert stored["metadata"]["labels"] == {TRIAL_LABEL: "t"}
+    (text,) = stored["data"].values()
+    document = json.loads(base64.b64decode(text) if kind == "Secret" else text)
+    assert Receipt.from_json(document) == given
+    assert ClusterStore(cluster, KIT, "t").all() == [given], "read by another process"
+
+
+def test_what_is_undone_by_writing_a_secret_is_a_secret(cluster):
+    store = ClusterStore(cluster, KIT, "t")
+    store.save(receipt(1, entry(CONFIG), inverse=(CHANGE, PATCHES)))
+    store.save(receipt(2, entry(CONFIG), inverse=(CHANGE,)))
+    assert kept(cluster) == {("Secret", "t-r001"), ("ConfigMap", "t-r002")}
+
+
+def test_a_created_secret_has_one_receipt_in_every_state(cluster):
+    """Were the announced one a ConfigMap, it would stay behind beside the Secret, with the data in it."""
+    store = ClusterStore(cluster, KIT, "t")
+    for state, after in (("Recorded", None), ("Done", SECRET), ("Undone", SECRET)):
+        store.save(receipt(1, entry(None, after, "Secret"), change=CREATES, state=state))
+        assert kept(cluster) == {("Secret", "t-r001")}
+    store.clear()
+    assert kept(cluster) == set()
+
+
+def test_a_new_store_reads_every_receipt_of_its_own_trial_in_order(cluster):
+    given = [receipt(12, entry(CONFIG)), receipt(3, entry(SECRET)), receipt(1000, entry(None, CONFIG), state="Done")]
+    for each in given:
+        ClusterStore(cluster, KIT, "t").save(each)
+    ClusterStore(cluster, KIT, "other").save(receipt(1, trial="other"))
+    cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "data": {"document": "{}"},
+                    "metadata": {"name": "t-progress", "namespace": KIT, "labels": {TRIAL_LABEL: "t"}}})  # fmt: skip
+    cluster.create({"apiVersion": "v1", "kind": "ConfigMap",
+                    "metadata": {"name": "t-nothing", "namespace": KIT, "labels": {TRIAL_LABEL: "t"}}})  # fmt: skip
+    assert ClusterStore(cluster, KIT, "t").all() == [given[1], given[0], given[2]]
+
+
+def test_a_store_reads_once_and_then_knows_what_it_wrote(cluster):
+    store = ClusterStore(cluster, KIT, "t")
+    assert store.all() == []
+    cluster.requests.clear()
+    first, again = receipt(1), receipt(1, state="Done")
+    store.save(first)
+    store.save(receipt(2))
+    store.save(again)
+    assert store.all() == [again, receipt(2)]
+    assert {verb for verb, _ in cluster.requests} == {"apply"}
+
+
+def test_clearing_removes_all_of_the_trial_and_nothing_else(cluster):
+    store = ClusterStore(cluster, KIT, "t")
+    store.save(receipt(1, entry(CONFIG)))
+    store.save(receipt(2, entry(SECRET)))
+    store.save(receipt(3, entry(), change=CREATES))
+    ClusterStore(cluster, KIT, "other").save(receipt(1, trial="other"))
+    assert len(store.all()) == 3
+    store.clear()
+    assert kept(cluster) == {("ConfigMap", "other-r001")}
+    assert store.all() == []
+    ClusterStore(cluster, KIT, "t").save(receipt(9))
+    assert ClusterStore(cluster, KIT, "t").all() == [receipt(9)]
+
+
+def filled(size):
+    """A receipt whose JSON has so many bytes."""
+    empty = receipt(1, entry({**CONFIG, "data": {"x": ""}}))
+    length = len(json.dumps(empty.to_json(), separators=(",", ":")).encode())
+    return receipt(1, entry({**CONFIG, "data": {"x": "a" * (size - length)}}))
+
+
+def test_the_limit_is_of_bytes_and_what_is_larger_writes_nothing(cluster):
+    store = ClusterStore(cluster, KIT, "t")
+    with pytest.raises(AuthoringError, match="'delete' of Fault/f needs a receipt of 900 KiB; the limit is 900 KiB"):
+        store.save(filled(LIMIT_BYTES + 1))
+    assert kept(cluster) == set()
+    store.save(filled(LIMIT_BYTES))
+    assert kept(cluster) == {("ConfigMap", "t-r001")}

@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.label_selector import of_object
 from scenario_kit.ports import Cluster
 
 SCALABLE: Final = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
-def selector_labels(workload: Object) -> dict[str, str]:
-    """The match labels by which a workload finds its pods; empty when it has no selector."""
-    spec = workload.get("spec") or {}
-    selector = spec.get("selector") or {}
-    return dict(selector.get("matchLabels") or selector if "matchExpressions" not in selector else {})
-
-
 def pods(cluster: Cluster, workload: Reference) -> list[Object]:
-    """Pods of a workload, also those that are being deleted; empty when the workload is gone."""
-    if workload.kind == "Pod":
-        found = cluster.get(workload)
-        return [found] if found else []
+    """Pods of a workload, also those that are being deleted; empty when the workload is gone, or selects nothing."""
     obj = cluster.get(workload)
-    labels = selector_labels(obj) if obj else {}
-    return cluster.list("Pod", workload.namespace, labels=labels) if labels else []
+    if obj is None or workload.kind == "Pod":
+        return [obj] if obj else []
+    selector = (obj.get("spec") or {}).get("selector") or {}
+    requirements = of_object(selector)
+    if not requirements:
+        return []
+    # The API server compares labels for us; the expressions are ours.
+    listed = cluster.list("Pod", workload.namespace, labels=selector.get("matchLabels") or {})
+    return [p for p in listed if all(each.admits(p["metadata"].get("labels") or {}) for each in requirements)]
 
 
 def settled(obj: Object) -> bool:

@@ -43,7 +43,11 @@ class World:
 
 
 def thing(kind, name="web", api="v1", **fields):
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": NS, **fields.pop("meta", {})}} | fields
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": NS, **fields.pop("meta", {})},
+    } | fields
 
 
 def service(**spec):
@@ -235,7 +239,11 @@ def test_what_somebody_removed_comes_back_once():
 )
 def test_what_a_controller_makes_anew_by_itself_is_left_to_it(kind, api, owned, back):
     owners = {"ownerReferences": [{"kind": "X", "name": "x", "uid": "u"}]} if owned else {}
-    prior = thing(kind, api=api, meta=owners, spec={}) if kind in ("Pod", "ReplicaSet") else thing(kind, api=api, meta=owners)
+    prior = (
+        thing(kind, api=api, meta=owners, spec={})
+        if kind in ("Pod", "ReplicaSet")
+        else thing(kind, api=api, meta=owners)
+    )
     world = World()
     assert world.undo(entry(prior, None), change={"delete": {"target": f"{kind}/web"}}) is None
     ref = Reference(kind, "web", NS, api.rpartition("/")[0])
@@ -363,7 +371,9 @@ def test_nothing_is_waited_for_where_the_object_is_gone_already():
 
 
 def workload(replicas):
-    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": {}} | ({} if replicas is None else {"replicas": replicas})
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": {}} | (
+        {} if replicas is None else {"replicas": replicas}
+    )
     return thing("Deployment", api="apps/v1", spec=spec)
 
 
@@ -429,7 +439,9 @@ def test_flags_whose_document_is_gone_are_not_set():
 def test_several_objects_of_one_change_return_from_the_last_to_the_first_and_stop_at_what_is_blocked():
     names = ("a", "b", "c")
     world = World(*(thing("ConfigMap", n, data={"k": "bad"}) for n in names))
-    entries = [entry(thing("ConfigMap", n, data={"k": "good"}), thing("ConfigMap", n, data={"k": "bad"})) for n in names]
+    entries = [
+        entry(thing("ConfigMap", n, data={"k": "good"}), thing("ConfigMap", n, data={"k": "bad"})) for n in names
+    ]
 
     def before(verb, target):
         if (verb, target) == ("patch", "shop/ConfigMap/a"):

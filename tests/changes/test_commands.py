@@ -1,0 +1,462 @@
+"""The Job of a command: what it is made of, how its end is read, how it goes; and what takes a command back."""
+
+import hashlib
+
+import pytest
+
+from scenario_kit.changes import inverse, jobs
+from scenario_kit.changes.jobs import Ended
+from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.receipts import ClusterStore, Receipt
+from scenario_kit.changes.undo import Blocked
+from scenario_kit.errors import AlreadyExists, AuthoringError, Conflict, InfrastructureError, Unreachable
+from scenario_kit.model import App, Change, Client, Component, Reference
+from scenario_kit.testing import FakeClock, FakeCluster
+
+NS, STORES = "shop", "shop-stores"
+ENV = {"name": "AUTH", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+
+
+def client(name="cli", store="store", **more):
+    return Client.from_json({"name": name, "store": store, "image": "store:1", "address": "redis://store:6379",
+                             "commands": [{"command": ["cli"]}], **more})  # fmt: skip
+
+
+APP = App(
+    name="shop", version="1", namespace="shop", entry="web",
+    components=(
+        Component(name="store", workload="Deployment/store", role="Store"),
+        Component(name="db", workload="stores/StatefulSet/db", role="Store"),
+    ),
+    clients=(client(), client("psql", "db"), client("lost", "nothing")),
+)  # fmt: skip
+
+
+def run(name="cli", *command):
+    return Change.from_json({"run": {"client": name, "command": list(command or ("cli", "SET"))}})
+
+
+def thing(kind, name, api="v1", namespace=NS, labels=None, **fields):
+    metadata = {"name": name, "namespace": namespace} | ({"labels": labels} if labels else {})
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
+
+
+class World:
+    """A cluster and its time; ``at`` says what happens in it after so many seconds."""
+
+    def __init__(self, *objects, at=()):
+        self.cluster = FakeCluster([
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in (NS, STORES, "kit")
+        ] + list(objects))  # fmt: skip
+        self.due = sorted(at, key=lambda each: each[0])
+        self.clock = FakeClock(1000.0, passing=self.pass_)
+        self.scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others={"stores": STORES})
+
+    def pass_(self, now):
+        while self.due and now >= 1000.0 + self.due[0][0]:
+            self.due.pop(0)[1](self.cluster)
+
+
+JOB = Reference("Job", "task-1", NS, "batch")
+
+
+def job(*conditions, uid="u", **meta):
+    found = thing("Job", "task-1", "batch/v1", spec={}, status={"conditions": list(conditions)})
+    found["metadata"] |= {"uid": uid, **meta}
+    return found
+
+
+def pod(status=None, name="task-1-x", owner="task-1"):
+    return thing("Pod", name, labels={"batch.kubernetes.io/job-name": owner}, spec={}, status=status or {})
+
+
+def condition(type_, status="True", **more):
+    return {"type": type_, "status": status, **more}
+
+
+# --- what it is
+
+
+def test_the_name_follows_from_trial_ordinal_and_position_and_tells_nothing():
+    digest = hashlib.sha256(b"t/7/").hexdigest()[:10]
+    assert jobs.reference("t", 7, "ns") == Reference("Job", f"task-{digest}", "ns", "batch")
+    digest = hashlib.sha256(b"t/7/undo/0").hexdigest()[:10]
+    assert jobs.reference("t", 7, "ns", "undo/0").name == f"task-{digest}"
+
+
+@pytest.mark.parametrize(("name", "namespace"), [("cli", NS), ("psql", STORES), ("lost", NS)])
+def test_a_command_runs_where_its_store_is(name, namespace):
+    scene = World().scene
+    assert jobs.client_of(scene, run(name).run).name == name
+    assert jobs.home(scene, run(name).run) == namespace
+
+
+def test_a_client_that_the_app_does_not_have_is_refused_with_those_that_it_has():
+    with pytest.raises(AuthoringError, match="shop 1 has no client 'no'; it has cli, psql, lost"):
+        jobs.client_of(World().scene, run("no").run)
+
+
+def test_the_job_starts_nothing_twice_and_names_nobody():
+    expected = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "task-1", "namespace": NS},
+        "spec": {
+            "backoffLimit": 0,
+            "completions": 1,
+            "parallelism": 1,
+            "podReplacementPolicy": "Failed",
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "enableServiceLinks": False,
+                    "automountServiceAccountToken": False,
+                    "containers": [
+                        {
+                            "name": "main",
+                            "image": "store:1",
+                            "imagePullPolicy": "IfNotPresent",
+                            "command": ["cli", "SET"],
+                            "terminationMessagePolicy": "FallbackToLogsOnError",
+                            "resources": {
+                                "requests": {"cpu": "10m", "memory": "32Mi"},
+                                "limits": {"cpu": "500m", "memory": "128Mi"},
+                            },
+                            "securityContext": {
+                                "allowPrivilegeEscalation": False,
+                                "capabilities": {"drop": ["ALL"]},
+                            },
+                        }
+                    ],
+                }
+            },
+        },
+    }
+    assert jobs.manifest(client(), run().run, JOB) == expected
+    pod = expected["spec"]["template"]["spec"]
+    pod["containers"][0]["env"] = [ENV]
+    pod |= {"automountServiceAccountToken": True, "serviceAccountName": "runner"}
+    assert jobs.manifest(client(env=[ENV], serviceAccount="runner"), run().run, JOB) == expected
+
+
+def test_starting_it_twice_is_the_same_job():
+    world = World()
+    uid = jobs.start(world.scene, run().run, JOB)
+    assert uid == world.cluster.get(JOB)["metadata"]["uid"] == jobs.start(world.scene, run().run, JOB)
+    assert len(world.cluster.list("Job", NS)) == 1
+
+    def exists(obj):
+        world.cluster.delete(JOB)
+        raise AlreadyExists("there is one", status=409)
+
+    world.cluster.create = exists  # and is gone when it is looked for
+    with pytest.raises(AlreadyExists):
+        jobs.start(world.scene, run().run, JOB)
+
+
+# --- how it ends
+
+
+SILENT, FAILED = condition("Failed"), condition("Failed", message="x")
+
+
+def terminated(code, **more):
+    return {"containerStatuses": [{"state": {"terminated": {"exitCode": code, **more}}}]}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "pods", "ended"),
+    [
+        ([condition("Complete")], [], Ended(True)),
+        ([condition("SuccessCriteriaMet"), condition("Complete")], [pod(terminated(0))], Ended(True)),
+        ([condition("Failed", message="too often")], [], Ended(False, "too often")),
+        ([SILENT], [], Ended(False, "")),
+        ([FAILED], [pod(terminated(3, message=" no \n"))], Ended(False, "exit code 3: no")),
+        ([FAILED], [pod(terminated(1, reason="Error"))], Ended(False, "exit code 1: Error")),
+        ([SILENT], [pod(terminated(1, message="", reason="OOMKilled"))], Ended(False, "exit code 1: OOMKilled")),
+        ([SILENT], [pod(terminated(1))], Ended(False, "exit code 1: ")),
+        ([FAILED], [pod(terminated(1, message="y"), "other", "task-2")], Ended(False, "x")),
+        ([FAILED], [pod({"containerStatuses": [{"state": {"waiting": {}}}]})], Ended(False, "x")),
+        ([SILENT], [pod(terminated(1, message="a" * 700 + "end"))],
+         Ended(False, "exit code 1: " + "a" * 597 + "end")),
+        ([FAILED], [pod(), pod(terminated(2, message="y"), "task-1-y")],
+         Ended(False, "exit code 2: y")),
+    ],
+)  # fmt: skip
+def test_how_it_ended_is_read_from_the_job_and_why_from_its_pod(conditions, pods, ended):
+    world = World(job(*conditions), *pods)
+    assert jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0) == ended
+    assert world.clock.now() == 1000.0
+
+
+@pytest.mark.parametrize(
+    ("after", "deadline", "at"), [(0, 180, 0), (20, 180, 30), (180, 180, 180), (170, 170, 170), (181, 180, None)]
+)
+def test_it_is_looked_at_every_fifteen_seconds_up_to_the_deadline(after, deadline, at):
+    end = lambda cluster: cluster.patch(JOB, {"status": job(condition("Complete"))["status"]}, subresource="status")  # noqa: E731
+    world = World(job(condition("Complete", "False")), at=[(after, end)])
+    if at is None:
+        with pytest.raises(InfrastructureError, match="has not ended by its deadline of 180 s: it has no pod"):
+            jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline)
+        assert world.clock.now() == 1180.0
+    else:
+        assert jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0 + deadline) == Ended(True)
+        assert world.clock.now() == 1000.0 + at
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ({}, "pod task-1-x is Pending"),
+        ({"phase": "Running"}, "pod task-1-x is Running"),
+        ({"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]}, "pod task-1-x is Running"),
+        ({"containerStatuses": [{"state": {"waiting": {"reason": "Pull", "message": "no image"}}}]},
+         "pod task-1-x waits: Pull: no image"),
+        ({"containerStatuses": [{"state": {"waiting": {"reason": "Pull"}}}]}, "pod task-1-x waits: Pull"),
+        ({"containerStatuses": [{"state": {"waiting": {"message": "x"}}}]}, "pod task-1-x waits: : x"),
+        ({"conditions": [condition("PodScheduled", "False", message="no room")]},
+         "pod task-1-x is not placed: no room"),
+        ({"conditions": [condition("PodScheduled", "False")]}, "pod task-1-x is not placed: "),
+        ({"conditions": [condition("PodScheduled")]}, "pod task-1-x is Pending"),
+        ({"conditions": [condition("Ready", "False")], "phase": "Pending"}, "pod task-1-x is Pending"),
+    ],
+)  # fmt: skip
+def test_what_it_waits_for_is_told(status, said):
+    world = World(job(), pod(status))
+    with pytest.raises(InfrastructureError) as told:
+        jobs.await_end(world.scene, world.clock, JOB, "u", 1000.0)
+    assert told.value.message.endswith(f"180 s: {said}")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [None, job(condition("Complete"), uid="v"), job(condition("Complete"), deletionTimestamp="2026-01-01T00:00:00Z")],
+)
+def test_one_that_somebody_deleted_has_no_end(found):
+    world = World(*([found] if found else []))
+    with pytest.raises(InfrastructureError, match="was deleted by somebody else before it ended"):
+        jobs.await_end(world.scene, world.clock, JOB, "u", 1180.0)
+
+
+# --- how it goes
+
+
+def gone(kind, name):
+    return lambda cluster: cluster.delete(Reference(kind, name, NS, "batch" if kind == "Job" else ""), grace_seconds=0)
+
+
+def released(cluster):
+    cluster.patch(JOB, {"metadata": {"finalizers": None}})
+
+
+@pytest.mark.parametrize(
+    ("objects", "at", "uid", "left", "seconds"),
+    [
+        ([job()], [], "u", False, 0),
+        ([job()], [], "", False, 0),
+        ([job(uid="v")], [], "u", True, 0),  # another one by that name
+        ([job(), pod()], [(20, gone("Pod", "task-1-x"))], "u", False, 30),
+        ([job(finalizers=["f"])], [(50, released)], "u", False, 60),
+        ([pod()], [(1, gone("Pod", "task-1-x"))], "", False, 15),
+        ([], [], "", False, 0),
+        ([pod(name="task-2-x", owner="task-2")], [], "", False, 0),
+    ],
+)
+def test_it_is_gone_when_its_pod_is(objects, at, uid, left, seconds):
+    world = World(*objects, at=at)
+    jobs.remove(world.scene, world.clock, JOB, uid)
+    assert (world.cluster.get(JOB) is not None) is left
+    assert world.clock.now() == 1000.0 + seconds
+
+
+@pytest.mark.parametrize(
+    ("objects", "what"),
+    [([job(finalizers=["f"])], "shop/Job.batch/task-1"), ([pod()], "shop/Pod/task-1-x")],
+)
+def test_what_does_not_go_within_a_minute_is_named(objects, what):
+    world = World(*objects)
+    with pytest.raises(TimeoutError) as told:
+        jobs.remove(world.scene, world.clock, JOB)
+    assert "is still there 60 s after its deletion" in str(told.value)
+    assert what.rpartition("/")[2] in str(told.value)
+    assert world.clock.now() == 1060.0
+
+
+def test_events_about_it_and_its_pod_go_and_others_stay():
+    def event(name, about, key="involvedObject", namespace=NS):
+        return thing("Event", name, namespace=namespace, **({key: {"name": about}} if about else {}))
+
+    world = World(
+        event("a", "task-1"), event("b", "task-1-x"), event("c", "task-1", "regarding"), event("d", "task-10"),
+        event("e", "web"), event("f", None), event("g", "task-1", namespace=STORES),
+    )  # fmt: skip
+    jobs.remove(world.scene, world.clock, JOB)
+    assert [e["metadata"]["name"] for e in world.cluster.list("Event")] == ["d", "e", "f", "g"]
+
+
+CLAIM = [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]
+
+
+def store(replicas=1, volumes=None, claims=None, kind="Deployment", name="store", namespace=NS):
+    template = {"metadata": {"labels": {"app": name}}, "spec": {} if volumes is None else {"volumes": volumes}}
+    spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+    spec |= ({} if replicas is None else {"replicas": replicas}) | ({"volumeClaimTemplates": claims} if claims else {})
+    return thing(kind, name, "apps/v1", namespace, spec=spec)
+
+
+STOREPOD = thing("Pod", "store-1", labels={"app": "store"}, spec={})
+
+
+@pytest.mark.parametrize(
+    ("objects", "lost"),
+    [
+        ([], True),
+        ([store()], False),
+        ([store(None)], False),
+        ([store(0)], True),
+        ([store(0), STOREPOD], False),  # still on its way out
+        ([store(0, volumes=CLAIM)], False),
+        ([store(0, volumes=[{"name": "d", "emptyDir": {}}])], True),
+        ([store(0, volumes=[{"name": "d", "emptyDir": {}}, *CLAIM])], False),
+        ([store(0, claims=[{"metadata": {"name": "d"}}])], False),
+    ],
+)
+def test_what_was_in_a_store_is_lost_with_its_last_pod_unless_it_is_claimed(objects, lost):
+    assert jobs.gone(World(*objects).scene, run().run) is lost
+
+
+def test_a_store_is_looked_for_where_it_is():
+    there = store(kind="StatefulSet", name="db", namespace=STORES)
+    assert jobs.gone(World(there).scene, run("psql").run) is False
+    assert jobs.gone(World(store(kind="StatefulSet", name="db")).scene, run("psql").run) is True
+    assert jobs.gone(World(store()).scene, run("lost").run) is True
+
+
+# --- what takes it back
+
+
+def receipt(*changes, left=None):
+    return Receipt(trial="t", ordinal=7, group="Fault/f", change=run(), inverse=changes, inverse_left=left)
+
+
+def made(world, given):
+    store = ClusterStore(world.cluster, "kit", "t")
+    after, problem = inverse.make(world.scene, world.clock, store, given)
+    return after, problem, store.all()
+
+
+def scale(name, replicas):
+    return Change.from_json({"scale": {"target": f"Deployment/{name}", "replicas": replicas}})
+
+
+def patches(world):
+    return [t.rpartition("/")[2] for verb, t in world.cluster.requests if verb == "patch"]
+
+
+@pytest.mark.parametrize(
+    ("left", "order"), [(None, ["c", "b", "a"]), (3, ["c", "b", "a"]), (2, ["b", "a"]), (1, ["a"]), (0, [])]
+)
+def test_inverse_changes_are_made_from_the_last_and_each_is_written_down(left, order):
+    world = World(*(store(name=name) for name in "abc"))
+    given = receipt(*(scale(name, 3) for name in "abc"), left=left)
+    after, problem, kept = made(world, given)
+    assert (patches(world), problem) == (order, None)
+    assert after.inverse_left == (0 if order else left)
+    assert kept == ([after] if order else [])
+
+
+def test_what_is_blocked_stops_there_and_names_what_it_is_about():
+    world = World(*(store(name=name) for name in "abc"))
+
+    def before(verb, target):
+        if verb == "patch" and target.endswith("/b"):
+            raise Unreachable("no")
+
+    world.cluster.before = before
+    after, problem, kept = made(world, receipt(*(scale(name, 3) for name in "abc")))
+    assert problem == Blocked("Fault/f", "Deployment/b", "no")
+    assert (patches(world), after.inverse_left, kept) == (["c"], 2, [after])
+
+
+def test_what_is_gone_or_there_already_needs_nothing():
+    extra = thing("ConfigMap", "extra", data={"k": "other"})
+    world = World(extra)
+    create = Change.from_json({"create": thing("ConfigMap", "extra", data={"k": "v"})})
+    after, problem, _ = made(world, receipt(scale("absent", 3), create))
+    assert (problem, after.inverse_left) == (None, 0)
+    assert world.cluster.get(Reference("ConfigMap", "extra", NS))["data"] == {"k": "other"}
+
+
+def ends(type_, position=0):
+    """The Job of the first inverse change ends so."""
+    ref = jobs.reference("t", 7, NS, f"undo/{position}")
+    status = {"conditions": [condition(type_, message="said")]}
+    return lambda cluster: cluster.patch(ref, {"status": status}, subresource="status")
+
+
+def task(**meta):
+    found = thing("Job", jobs.reference("t", 7, NS, "undo/0").name, "batch/v1", spec={})
+    found["metadata"] |= {"uid": "old", **meta}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("objects", "at", "reason", "seconds"),
+    [
+        ([], [(10, ends("Complete"))], None, 15),
+        ([task()], [(10, ends("Complete"))], None, 15),  # started by a process that was killed
+        ([task(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["f"])],
+         [(10, lambda c: c.patch(jobs.reference("t", 7, NS, "undo/0"), {"metadata": {"finalizers": None}})),
+          (20, ends("Complete"))], None, 30),
+        ([], [(10, ends("Failed"))], "the command of client 'cli' failed with said", 15),
+        ([], [], "has not ended by its deadline of 180 s", 180),
+    ],
+)  # fmt: skip
+def test_a_command_that_takes_back_is_run_to_its_end_and_its_job_goes(objects, at, reason, seconds):
+    world = World(store(), *objects, at=at)
+    after, problem, _ = made(world, receipt(run("cli", "cli", "BACK")))
+    assert world.cluster.list("Job") == []
+    assert world.clock.now() == 1000.0 + seconds
+    if reason is None:
+        assert (problem, after.inverse_left) == (None, 0)
+    else:
+        assert (problem.group, problem.target, after.inverse_left) == ("Fault/f", "Deployment/store", None)
+        assert reason in problem.reason
+
+
+def test_a_failure_without_words_says_so():
+    world = World(store(), at=[(0, lambda c: None)])
+    silent = {"conditions": [SILENT]}
+    ref = jobs.reference("t", 7, NS, "undo/0")
+    world.due = [(0, lambda c: c.patch(ref, {"status": silent}, subresource="status"))]
+    _, problem, _ = made(world, receipt(run()))
+    assert problem.reason.endswith("failed with no message")
+
+
+def test_a_command_against_a_store_that_is_lost_is_not_run():
+    world = World(store(0), task())
+    after, problem, _ = made(world, receipt(run()))
+    assert (problem, after.inverse_left, world.cluster.list("Job")) == (None, 0, [])
+    assert not [r for r in world.cluster.requests if r[0] == "create"]
+
+
+@pytest.mark.parametrize(
+    ("change", "about"),
+    [
+        (run("cli"), "Deployment/store"),
+        (run("psql"), "stores/StatefulSet/db"),
+        (run("no"), "no"),
+        (scale("a", 1), "Deployment/a"),
+        (Change.from_json({"setFlag": {"flag": "f", "variant": "v"}}), "setFlag"),
+    ],
+)
+def test_what_a_blocked_inverse_change_is_about(change, about):
+    world = World(store(kind="StatefulSet", name="db", namespace=STORES), store(), store(name="a"))
+
+    def before(verb, target):
+        if verb in ("create", "patch") and "/t-" not in target:
+            raise Conflict("no", status=409)
+
+    world.cluster.before = before
+    _, problem, _ = made(world, receipt(change))
+    assert (problem.group, problem.target) == ("Fault/f", about)

@@ -1,0 +1,197 @@
+"""Operations on nodes, write by write: one field or taint each, never over somebody else's, and their undo."""
+
+import pytest
+
+from scenario_kit.changes import nodes
+from scenario_kit.changes.operations import Scene
+from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
+from scenario_kit.model import App, Change, Reference
+from scenario_kit.testing import FakeCluster
+
+APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
+N1 = Reference("Node", "n1")
+
+
+def node(name="n1", taints=None, **spec):
+    spec |= {"taints": taints} if taints is not None else {}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec}
+
+
+def scene(*objects):
+    cluster = FakeCluster(objects)
+    return Scene(cluster=cluster, namespace="shop", app=APP, now=lambda: 0.0, others={"s": "shop-s"})
+
+
+def taint(key="k", effect="NoSchedule", **more):
+    return {"key": key, "effect": effect, **more}
+
+
+def change(operation, target="Node/n1", **more):
+    return Change.from_json({operation: {"target": target, **more}})
+
+
+def writes(where):
+    return [target for verb, target in where.cluster.requests if verb in ("patch", "evict")]
+
+
+EVICTING = taint(effect="NoExecute")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [("Node/a", ["a"]), ("Node/a,b,c", ["a", "b", "c"]), ("Node/a.b-c", ["a.b-c"])]
+)
+def test_the_nodes_that_a_target_names(text, names):
+    assert nodes.references(text) == [Reference("Node", name) for name in names]
+
+
+@pytest.mark.parametrize("text", ["Pod/a", "Nodes/a", "", "a"])
+def test_what_is_no_node(text):
+    with pytest.raises(AuthoringError, match="is no node"):
+        nodes.references(text)
+
+
+@pytest.mark.parametrize(
+    ("operation", "before", "after"),
+    [
+        (change("cordon"), {}, {"unschedulable": True}),
+        (change("drain"), {}, {"unschedulable": True}),
+        (change("uncordon"), {"unschedulable": True}, {}),
+        (change("taint", **taint(value="v")), {}, {"taints": [taint(value="v")]}),
+        (change("taint", **taint()), {"taints": [taint("o")]}, {"taints": [taint("o"), taint()]}),
+        (change("taint", **taint(value="v")), {"taints": [taint(value="w"), taint("o")]},
+         {"taints": [taint("o"), taint(value="v")]}),
+        (change("taint", **taint()), {"taints": [taint(effect="NoExecute")]},
+         {"taints": [taint(effect="NoExecute"), taint()]}),
+        (change("untaint", **taint()), {"taints": [taint("o"), taint(value="v")]}, {"taints": [taint("o")]}),
+        (change("untaint", **taint()), {"taints": [taint()]}, {}),
+        (change("untaint", **taint()), {"taints": [EVICTING]}, {"taints": [EVICTING]}),
+    ],
+)  # fmt: skip
+def test_one_field_or_taint_is_written_and_taken_back(operation, before, after):
+    where = scene(node(**before), node("n2"))
+    nodes.send(where, operation)
+    assert where.cluster.get(N1)["spec"] == after
+    assert where.cluster.get(Reference("Node", "n2"))["spec"] == {}
+    once = len(writes(where))
+    nodes.send(where, operation)
+    assert where.cluster.get(N1)["spec"] == after
+    assert len(writes(where)) == once or not (operation.taint or operation.untaint), "the same again is no write"
+    nodes.take_back(where.cluster, operation, N1, node(**before))
+    left = where.cluster.get(N1)["spec"]
+    assert sorted(left.pop("taints", []), key=str) == sorted(before.get("taints", []), key=str)
+    assert left == {k: v for k, v in before.items() if k != "taints"}
+
+
+def test_what_others_wrote_meanwhile_stays():
+    where = scene(node(taints=[taint("o")]))
+    nodes.send(where, change("taint", **taint()))
+    nodes.send(where, change("cordon"))
+    where.cluster.patch(N1, {"spec": {"taints": [taint("o"), taint(), taint("new")]}})
+    nodes.take_back(where.cluster, change("taint", **taint()), N1, node(taints=[taint("o")]))
+    assert where.cluster.get(N1)["spec"] == {"taints": [taint("o"), taint("new")], "unschedulable": True}
+
+
+def test_a_node_that_is_gone_needs_nothing_and_one_that_never_was_is_refused():
+    where = scene(node("n2"))
+    for each in (change("cordon"), change("taint", **taint())):
+        nodes.take_back(where.cluster, each, N1, node())
+        with pytest.raises(AuthoringError, match="node n1 does not exist"):
+            nodes.send(where, each)
+    assert writes(where) == []
+
+
+@pytest.mark.parametrize(("others", "refused"), [(0, False), (1, False), (4, False), (5, True)])
+def test_taints_are_written_to_the_version_that_was_read(others, refused):
+    """Somebody else adds a taint right before each of our writes: five times, and it is told; nothing of it is lost."""
+    where, left = scene(node()), [others]
+    patch = where.cluster.patch
+
+    def interfering(ref, body, *rest):
+        if left[0]:
+            left[0] -= 1
+            taints = where.cluster.get(N1)["spec"].get("taints") or []
+            patch(N1, {"spec": {"taints": [*taints, taint(f"other-{left[0]}")]}})
+        return patch(ref, body, *rest)
+
+    where.cluster.patch = interfering
+    try:
+        nodes.send(where, change("taint", **taint()))
+        told = False
+    except Conflict:
+        told = True
+    assert told is refused
+    keys = [t["key"] for t in where.cluster.get(N1)["spec"]["taints"]]
+    assert keys == [f"other-{n}" for n in reversed(range(others))] + ([] if refused else ["k"])
+
+
+def test_a_node_that_goes_between_two_attempts_is_left():
+    where = scene(node())
+
+    def going(ref, body, *rest):
+        where.cluster.delete(N1)
+        raise Conflict("no", status=409)
+
+    where.cluster.patch = going
+    nodes.send(where, change("taint", **taint()))
+    assert where.cluster.get(N1) is None
+
+
+# --- drains
+
+
+def pod(name, on="n1", namespace="shop", **meta):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace, **meta},
+            "spec": {"nodeName": on} if on else {}}  # fmt: skip
+
+
+def owned(*kinds):
+    return {"ownerReferences": [{"kind": kind, "name": "x", "uid": "u"} for kind in kinds]}
+
+
+PODS = (
+    pod("a"), pod("b", "n2"), pod("c", "n3"), pod("d", None), pod("e", namespace="shop-s"), pod("f", namespace="kube"),
+    pod("g", **owned("DaemonSet")), pod("h", **owned("Node")), pod("i", **owned("ReplicaSet")),
+    pod("j", **owned("X", "Node")),
+    pod("k", annotations={"kubernetes.io/config.mirror": "x"}), pod("l", annotations={"other": "x"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [("Node/n1", ["a", "i", "l", "e"]), ("Node/n1,n2", ["a", "b", "i", "l", "e"]), ("Node/n9", [])],
+)
+def test_the_pods_that_a_drain_sends_away(target, names):
+    found = nodes.pods_to_evict(scene(*PODS), change("drain", target))
+    assert [p["metadata"]["name"] for p in found] == names
+
+
+def test_every_pod_is_asked_and_the_refusals_are_told():
+    where = scene(*PODS, pod("z", deletionTimestamp="2026-01-01T00:00:00Z"))
+    asked = []
+
+    def evict(ref):
+        asked.append(ref)
+        if ref.name in ("i", "e"):
+            raise EvictionRefused(f"a budget holds {ref.name}", status=429)
+
+    where.cluster.evict = evict
+    told = nodes.evict(where, change("drain"))
+    assert told == "Pod/i: a budget holds i; Pod/e: a budget holds e"
+    assert asked == [Reference("Pod", n, "shop") for n in "ail"] + [Reference("Pod", "e", "shop-s")]
+    where.cluster.evict = lambda ref: None
+    assert nodes.evict(where, change("drain")) == ""
+
+
+@pytest.mark.parametrize(
+    ("objects", "draining"),
+    [
+        ([node(unschedulable=True)], True),
+        ([node()], False),
+        ([node(), node("n2", unschedulable=True)], True),
+        ([node(), node("n3", unschedulable=True)], False),
+        ([], False),
+        ([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}], False),
+    ],
+)
+def test_a_drain_goes_on_while_a_node_is_cordoned(objects, draining):
+    assert nodes.is_draining(scene(*objects).cluster, change("drain", "Node/n1,n2")) is draining

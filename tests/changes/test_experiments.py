@@ -1,0 +1,337 @@
+"""What is read of a chaos object, and what is written into it: pure, or one look at the cluster."""
+
+import pytest
+
+from scenario_kit.changes import chaos
+from scenario_kit.changes.chaos import Chosen
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Reference, Severity
+from scenario_kit.testing import FakeCluster
+
+API = "chaos-mesh.org/v1alpha1"
+
+
+def experiment(kind="NetworkChaos", name="x", namespace="shop", status=None, labels=None, **spec):
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {}) | ({"labels": labels} if labels else {})
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec} | (
+        {"status": status} if status else {}
+    )
+
+
+def pod(name, namespace="shop", created="2026-01-01T00:00:00Z", phase="Running", ids=("c1",), going=False, **labels):
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "uid": f"u-{name}",
+        "creationTimestamp": created,
+        "labels": labels,
+    }
+    status = {"phase": phase} | ({"containerStatuses": [{"containerID": i} for i in ids]} if ids is not None else {})
+    if going:
+        metadata["deletionTimestamp"] = created
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "n1"}, "status": status}
+
+
+def test_the_reference_of_an_experiment():
+    assert chaos.reference(experiment()) == Reference("NetworkChaos", "x", "shop", "chaos-mesh.org")
+    assert chaos.reference(experiment(namespace="")) == Reference("NetworkChaos", "x", "", "chaos-mesh.org")
+
+
+@pytest.mark.parametrize(
+    ("obj", "lasts"),
+    [
+        (experiment(action="loss"), True),
+        (experiment("PodChaos", action="pod-failure"), True),
+        (experiment("PodChaos", action="pod-kill"), False),
+        (experiment("PodChaos", action="container-kill"), False),
+        (experiment("StressChaos"), True),
+        (experiment("Schedule", type="NetworkChaos"), False),
+        ({"kind": "StressChaos"}, True),
+    ],
+)
+def test_what_lasts_until_it_is_deleted(obj, lasts):
+    assert chaos.lasting(obj) is lasts
+
+
+@pytest.mark.parametrize(
+    ("obj", "after"),
+    [
+        (experiment(duration="90s"), 90.0),
+        (experiment(duration="1m30s"), 90.0),
+        (experiment(), None),
+        (experiment(duration=""), None),
+        (experiment(duration="soon"), None),
+        (experiment("PodChaos", action="pod-kill", duration="90s"), None),
+        (experiment("Schedule", duration="90s"), None),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "spec": {"duration": "90s"}}, None),
+        ({"apiVersion": "chaos-mesh.organic/v1", "kind": "NetworkChaos", "spec": {"duration": "90s"}}, None),
+        ({"apiVersion": API, "kind": "NetworkChaos"}, None),
+    ],
+)
+def test_when_an_experiment_is_over_by_itself(obj, after):
+    assert chaos.ends_after(obj) == after
+
+
+@pytest.mark.parametrize(
+    ("pods", "nobody", "everyone"),
+    [
+        (Chosen([]), True, []),
+        (Chosen(["a"]), False, ["a"]),
+        (Chosen(["a"], []), True, ["a"]),
+        (Chosen([], ["b"]), True, ["b"]),
+        (Chosen(["a"], ["b"]), False, ["a", "b"]),
+    ],
+)
+def test_both_sides_need_pods(pods, nobody, everyone):
+    assert pods.nobody is nobody
+    assert pods.everyone == everyone
+
+
+PODS = (
+    pod("old", app="web", created="2026-01-01T00:00:00Z"),
+    pod("new", app="web", created="2026-01-03T00:00:00Z"),
+    pod("b-same", app="web", created="2026-01-02T00:00:00Z"),
+    pod("a-same", app="web", created="2026-01-02T00:00:00Z"),
+    pod("pending", app="slow", phase="Pending"),
+    pod("ended", app="slow", phase="Succeeded"),
+    pod("failed", app="slow", phase="Failed"),
+    pod("going", app="slow", going=True),
+    pod("unborn", app="slow", ids=None),
+    pod("abroad", namespace="stores", app="web"),
+    pod("foreign", namespace="other", app="web"),
+)
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ({"labelSelectors": {"app": "web"}}, ["old", "a-same", "b-same", "new"]),
+        ({"labelSelectors": {"app": "slow"}}, ["pending"]),
+        ({"namespaces": ["shop", "stores"], "labelSelectors": {"app": "web"}},
+         ["abroad", "old", "a-same", "b-same", "new"]),
+        ({"namespaces": ["stores"]}, ["abroad"]),
+        ({"pods": {"shop": ["new", "old", "absent", "going"]}}, ["old", "new"]),
+        ({"pods": {"stores": ["abroad"], "shop": ["old"]}}, ["abroad", "old"]),
+        ({"expressionSelectors": [{"key": "app", "operator": "In", "values": ["slow"]}]}, ["pending"]),
+        ({"podPhaseSelectors": ["Pending"]}, ["pending"]),
+        ({"nodes": ["n1"], "labelSelectors": {"app": "web"}}, ["old", "a-same", "b-same", "new"]),
+        ({"nodeSelectors": {"disk": "ssd"}}, []),
+        ({"nodeSelectors": {"disk": "hdd"}, "labelSelectors": {"app": "slow"}}, ["pending"]),
+    ],
+)  # fmt: skip
+def test_the_live_pods_that_a_selector_means_the_oldest_first(selector, found):
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"disk": "hdd"}}, "spec": {}}
+    cluster = FakeCluster([*PODS, node])
+    assert [p["metadata"]["name"] for p in chaos.select(cluster, selector, "shop")] == found
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        ({"nodes": ["n1", "n9", "n8"]}, "n9"),
+        ({"expressionSelectors": [{"key": "app", "operator": "Near", "values": ["x"]}]}, "cannot read the selector"),
+    ],
+)
+def test_a_selector_that_cannot_be_followed_is_refused(selector, text):
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "spec": {}}
+    with pytest.raises(AuthoringError, match=text):
+        chaos.select(FakeCluster([*PODS, node]), selector, "shop")
+
+
+def names(pods):
+    return None if pods is None else [p["metadata"]["name"] for p in pods]
+
+
+@pytest.mark.parametrize(
+    ("obj", "targets", "peers"),
+    [
+        (experiment(mode="all", selector={"labelSelectors": {"app": "web"}}), ["old", "a-same", "b-same", "new"], None),
+        (experiment(mode="one", selector={"labelSelectors": {"app": "web"}}), ["old"], None),
+        (experiment(mode="fixed", value="2", selector={"labelSelectors": {"app": "web"}}), ["old", "a-same"], None),
+        (experiment(mode="fixed-percent", value="50", selector={"labelSelectors": {"app": "web"}}),
+         ["old", "a-same"], None),
+        (experiment(mode="one", selector={"labelSelectors": {"app": "web"}},
+                    target={"mode": "fixed", "value": "3", "selector": {"labelSelectors": {"app": "web"}}}),
+         ["old"], ["old", "a-same", "b-same"]),
+        (experiment(mode="one", selector={"labelSelectors": {"app": "web"}},
+                    target={"mode": "all", "selector": {"labelSelectors": {"app": "none"}}}), ["old"], []),
+        (experiment(namespace="stores", mode="all", selector={}), ["abroad"], None),
+        (experiment(namespace="", mode="one", selector={}), ["old"], None),
+        (experiment("Schedule", type="PodChaos",
+                    podChaos={"mode": "one", "selector": {"labelSelectors": {"app": "web"}}}), ["old"], None),
+    ],
+)  # fmt: skip
+def test_what_an_experiment_is_aimed_at(obj, targets, peers):
+    found = chaos.chosen(FakeCluster(PODS[:7] + PODS[9:]), obj, "shop")
+    assert [names(found.targets)[: len(targets)], names(found.peers)] == [targets, peers]
+    assert len(found.targets) == len(targets) or obj["metadata"].get("namespace") is None
+
+
+def test_a_mode_without_a_number_is_refused():
+    with pytest.raises(AuthoringError, match="Chaos Mesh cannot read"):
+        chaos.chosen(FakeCluster(PODS), experiment(mode="fixed", value="x", selector={}), "shop")
+
+
+def test_experiments_of_a_namespace_that_are_aimed_at_another():
+    cluster = FakeCluster([
+        experiment(name="at", namespace="hidden", selector={"namespaces": ["shop"]}),
+        experiment("StressChaos", name="pods", namespace="hidden", selector={"pods": {"shop": ["a"]}}),
+        experiment(name="other", namespace="hidden", selector={"namespaces": ["else"]}),
+        experiment(name="here", namespace="shop", selector={"namespaces": ["shop"]}),
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "hidden"}},
+    ])  # fmt: skip
+    assert sorted(names(chaos.aimed_at(cluster, "hidden", at="shop"))) == ["at", "pods"]
+
+
+def test_the_experiments_that_a_schedule_started():
+    labels = {"managed-by": "s"}
+    cluster = FakeCluster([
+        experiment(name="s-1", labels=labels), experiment(name="s-2", labels=labels, namespace="other"),
+        experiment(name="s-3", labels={"managed-by": "t"}), experiment("PodChaos", name="s-4", labels=labels),
+    ])  # fmt: skip
+    schedule = Reference("Schedule", "s", "shop", "chaos-mesh.org")
+    assert chaos.started(cluster, schedule, "NetworkChaos") == [
+        Reference("NetworkChaos", "s-1", "shop", "chaos-mesh.org")
+    ]
+
+
+def test_what_is_told_of_an_experiment_without_pods():
+    message, (finding,) = chaos.nobody("NetworkChaos/x")
+    assert message == finding.message == "the selector of NetworkChaos/x matches no running pod"
+    assert (finding.code, finding.severity) == ("SK111", Severity.ERROR)
+
+
+def test_binding_names_exactly_the_pods():
+    template = experiment(action="loss", mode="one", selector={"labelSelectors": {"a": "b"}})
+    template["spec"]["target"] = {"mode": "one", "selector": {}, "value": "7"}
+    pods = Chosen([pod("b"), pod("a"), pod("c", namespace="else")], [pod("d")])
+    assert chaos.bind(template, pods)["spec"] == {
+        "action": "loss", "mode": "all",
+        "selector": {"namespaces": ["else", "shop"], "pods": {"shop": ["b", "a"], "else": ["c"]}},
+        "target": {"mode": "all", "value": "7", "selector": {"namespaces": ["shop"], "pods": {"shop": ["d"]}}},
+    }  # fmt: skip
+    assert template["spec"]["mode"] == "one", "the template stays as it was"
+    assert chaos.bind(template, Chosen([pod("a")]))["spec"]["target"] == {"mode": "one", "selector": {}, "value": "7"}
+
+
+@pytest.mark.parametrize(
+    ("selector", "bound"),
+    [
+        ({"labelSelectors": {"a": "b"}}, {"labelSelectors": {"a": "b"}, "namespaces": ["shop"]}),
+        ({}, {"namespaces": ["shop"]}),
+        ({"namespaces": ["stores"]}, {"namespaces": ["stores"]}),
+        ({"pods": {"shop": ["a"]}}, {"pods": {"shop": ["a"]}}),
+    ],
+)
+def test_a_schedule_says_on_both_sides_where_it_looks(selector, bound):
+    inner = {"mode": "all", "selector": selector, "target": {"mode": "all", "selector": dict(selector)}}
+    template = experiment("Schedule", type="NetworkChaos", schedule="@every 1m", networkChaos=inner)
+    spec = chaos.bind(template, Chosen([pod("a")], [pod("b")]))["spec"]["networkChaos"]
+    assert (spec["selector"], spec["target"]["selector"]) == (bound, bound)
+    assert template["spec"]["networkChaos"]["selector"] == selector
+    one = experiment("Schedule", type="PodChaos", podChaos={"mode": "all", "selector": dict(selector)})
+    assert chaos.bind(one, Chosen([pod("a")]))["spec"]["podChaos"] == {"mode": "all", "selector": bound}
+    bare = experiment("Schedule", type="PodChaos", podChaos={"mode": "all"})
+    assert chaos.bind(bare, Chosen([]))["spec"]["podChaos"] == {"mode": "all"}
+
+
+def test_what_a_bound_object_reaches():
+    cluster = FakeCluster(PODS)
+    bound = experiment(mode="all", selector={"pods": {"shop": ["old", "new"]}})
+    assert chaos.covered(cluster, bound) == ("u-new:c1", "u-old:c1")
+    here = experiment(namespace="stores", mode="all", selector={})
+    assert chaos.covered(cluster, here) == ("u-abroad:c1",)
+    assert (
+        chaos.covered(cluster, experiment("Schedule", type="PodChaos", podChaos={"mode": "all", "selector": {}})) == ()
+    )
+
+
+def test_an_identity_is_a_pod_and_its_containers():
+    unstarted = {"metadata": {"uid": "u-3"}}
+    without_id = {"metadata": {"uid": "u-4"}, "status": {"containerStatuses": [{}]}}
+    found = chaos.identities([pod("b", ids=("c2", "c1")), pod("a", ids=()), unstarted, without_id])
+    assert found == ("u-3:", "u-4:", "u-a:", "u-b:c1,c2")
+
+
+@pytest.mark.parametrize("kind", ["NetworkChaos", "PodChaos", "StressChaos", "IOChaos", "TimeChaos"])
+@pytest.mark.parametrize(
+    ("before", "now", "anyway", "with_containers"),
+    [
+        (["a:1"], ["a:1"], False, False),
+        (["a:1"], ["a:2"], False, True),  # its container was restarted
+        (["a:1"], ["a:1", "b:1"], True, True),
+        (["a:1", "b:1"], ["a:1"], False, False),
+        (["a:1"], [], False, False),
+        ([], ["a:1"], True, True),
+    ],
+)
+def test_which_effects_die_with_a_container(kind, before, now, anyway, with_containers):
+    expected = anyway if kind in ("NetworkChaos", "PodChaos") else with_containers
+    assert chaos.uncovered(experiment(kind), before, now) is expected
+
+
+def recorded(*records):
+    return {"experiment": {"containerRecords": list(records)}}
+
+
+def record(phase="Injected", injected=1, recovered=0, **more):
+    return {"phase": phase, "injectedCount": injected, "recoveredCount": recovered, **more}
+
+
+@pytest.mark.parametrize(
+    ("live", "claim"),
+    [
+        (experiment(), None),
+        (experiment(status={"experiment": {}}), None),
+        (experiment(status=recorded()), None),
+        (experiment(status=recorded(record())), True),
+        (experiment(status=recorded(record(), record("Not Injected"))), None),
+        (experiment(status=recorded(record(injected=1, recovered=1))), None),
+        (experiment(status=recorded(record(injected=2, recovered=1))), True),
+        (experiment(status=recorded({"phase": "Injected", "injectedCount": 1})), True),
+        (experiment(status=recorded({"phase": "Injected"})), None),
+        (experiment(status=recorded({"injectedCount": 1})), None),
+        (experiment("Schedule"), True),
+    ],
+)
+def test_what_chaos_mesh_claims(live, claim):
+    assert chaos.injected(live) is claim
+
+
+FAILED = {"type": "Failed", "message": "second"}
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [
+        (None, ""),
+        (recorded(), ""),
+        (recorded(record(id="shop/a")), ""),
+        (recorded(record(id="shop/a", events=[{"type": "Failed", "message": "first"}, FAILED])), "shop/a: second"),
+        (recorded(record(id="shop/a", events=[FAILED, {"type": "Succeeded"}])), "shop/a: second"),
+        (recorded(record(id="shop/a", events=[{"type": "Succeeded"}]), record(id="shop/b", events=[FAILED])),
+         "shop/b: second"),
+        (recorded(record(events=[{"type": "Failed"}])), ": "),
+        (recorded(record(id="a", events=[{}])), ""),
+    ],
+)  # fmt: skip
+def test_the_last_failure_that_was_noted(status, trouble):
+    assert chaos.trouble(experiment(status=status)) == trouble
+
+
+@pytest.mark.parametrize(
+    ("trouble", "answer", "objection"),
+    [
+        ("", ("", ""), ""),
+        ("a: rpc error: code = InvalidArgument desc = no\nsuch", ("InvalidArgument", "no\nsuch"), "no\nsuch"),
+        ("rpc error: code = Unimplemented desc = no", ("Unimplemented", "no"), ""),
+        ("rpc error: code = Internal desc = unknown action", ("Internal", "unknown action"), ""),
+        ("rpc error: code = Unknown desc = unknown action x", ("Unknown", "unknown action x"), "unknown action x"),
+        ("unknown action x", ("", ""), "unknown action x"),
+        ("dial tcp: no such host", ("", ""), ""),
+        ("something else", ("", ""), ""),
+    ],
+)
+def test_an_answer_and_an_objection(trouble, answer, objection):
+    assert chaos.answered(trouble) == answer
+    assert chaos.objected(trouble) == objection

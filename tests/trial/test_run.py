@@ -1,0 +1,357 @@
+"""Running a program: what each step ends as, what is retried, what is written down, and when the trial has ended."""
+
+import importlib
+import logging
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError, KitError
+from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, Step, StepStatus
+from scenario_kit.testing import FakeClock
+from scenario_kit.trial.run import alerts_now, execute, lose, refuse, run
+from scenario_kit.trial.status import AlertNow, TrialStatus
+
+module = importlib.import_module("scenario_kit.trial.run")  # the package has a function by that name
+PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
+ERROR = Finding(code="SK304", severity=Severity.ERROR, message="no effect", observed="o" * 5000, expected="e" * 5000)
+WARNING = Finding(code="SK326", severity=Severity.WARNING, message="late")
+CHECK = CheckResult(describe="c", answer="True", observed="o", expected="e", at=1.0)
+
+
+class Lab:
+    """A trial whose steps do what the test says: a list of findings, an error to raise, or a function."""
+
+    def __init__(self, monkeypatch, *, steps=PROGRAM, virtual=True, trouble=(), **script):
+        self.clock, self.script, self.calls, self.saved, self.pauses = FakeClock(1000.0), script, [], [], []
+        self.context = SimpleNamespace(
+            name="t", namespace="shop", clock=self.clock, spec=SimpleNamespace(steps=steps), virtual=virtual,
+            diagnose=lambda: list(trouble), runbook=SimpleNamespace(outcome="NoIncident"),
+        )  # fmt: skip
+        monkeypatch.setattr(module, "execute", self.execute)
+
+    def execute(self, context, step, index, start):
+        assert context is self.context
+        self.calls.append((step.kind, index, start))
+        self.clock.wait(self.clock.now() + 10)
+        answer = self.script.get(step.kind, [])
+        if isinstance(answer, list) and answer and not isinstance(answer[0], Finding):
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return list(answer), [CHECK] if step.kind == "inject" else []
+
+    def run(self, status=None):
+        return run(self.context, status or TrialStatus(observed_generation=3), self.saved.append, self.pauses.append)
+
+
+def outcomes(status):
+    return [s.outcome for s in status.steps]
+
+
+def test_a_program_that_holds(monkeypatch):
+    lab = Lab(monkeypatch, expectQuiet=[WARNING])
+    status = lab.run()
+    assert lab.calls == [(s.kind, i, 1000.0 + 10 * i) for i, s in enumerate(PROGRAM)]
+    assert outcomes(status) == ["Held"] * 5
+    assert [(s.index, s.step, s.started_at, s.finished_at, s.message) for s in status.steps] == [
+        (i, s.kind, 1000.0 + 10 * i, 1010.0 + 10 * i, "") for i, s in enumerate(PROGRAM)
+    ]
+    assert [s.checks for s in status.steps] == [(), (), (CHECK,), (), ()]
+    assert (status.outcome, status.namespace, status.started_at, status.now) == ("Held", "shop", 1000.0, 1040.0)
+    assert [(f.code, f.step, f.trial) for f in status.findings] == [("SK326", "expectQuiet", "t")]
+    assert [(c.type, c.status, c.reason, c.message, c.observed_generation) for c in status.conditions] == [
+        ("AppReady", "True", "DeployHeld", "", 3),
+        ("BaselineQuiet", "True", "ExpectQuietHeld", "", 3),
+        ("FaultsInjected", "True", "InjectHeld", "", 3),
+        ("Clean", "True", "ExpectCleanHeld", "", 3),
+        ("Succeeded", "True", "ProgramHeld", "", 3),
+    ]
+    assert lab.pauses == []
+
+
+def test_each_step_is_saved_as_it_begins_and_the_end_once(monkeypatch):
+    lab = Lab(monkeypatch)
+    status = lab.run()
+    begun = [(s.current, s.now, outcomes(s)) for s in lab.saved[:-1]]
+    assert begun == [(i, 1000.0 + 10 * i, ["Held"] * i + ["Running"]) for i in range(5)]
+    assert lab.saved[-1] is status
+    assert [s.outcome for s in lab.saved] == [""] * 5 + ["Held"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "code", "message", "reason", "condition"),
+    [
+        ([ERROR, WARNING], "Broken", "SK304", "no effect", "SK304", "False"),
+        (AuthoringError("no such", [ERROR]), "Broken", "SK304", "no effect", "SK304", "False"),
+        (AuthoringError("no such", fix="do"), "Broken", "SK301", "no such", "SK301", "False"),
+        (GuardRailError("not ours", fix="do"), "Broken", "SK301", "not ours", "SK301", "False"),
+        (CapabilityMissing("no kernel"), "Infra", "SK911", "no kernel", "InfrastructureFailed", "Unknown"),
+    ],
+)
+def test_a_step_that_does_not_hold_ends_the_program_but_for_the_clean_up(
+    monkeypatch, answer, outcome, code, message, reason, condition
+):
+    lab = Lab(monkeypatch, expectQuiet=answer)
+    status = lab.run()
+    assert outcomes(status) == ["Held", outcome, "Skipped", "Held", "Held"]
+    assert [kind for kind, *_ in lab.calls] == ["deploy", "expectQuiet", "teardown", "expectClean"], "once"
+    broken, skipped = status.steps[1:3]
+    assert (broken.message, broken.findings[0].code, broken.finished_at) == (message, code, 1020.0)
+    assert (skipped.message, skipped.step) == ("step 1 (expectQuiet) did not hold", "inject")
+    assert skipped.started_at == skipped.finished_at == 1020.0
+    assert status.outcome == outcome
+    assert [(c.type, c.status, c.reason, c.message) for c in status.conditions] == [
+        ("AppReady", "True", "DeployHeld", ""),
+        ("BaselineQuiet", condition, reason, message),
+        ("Clean", "True", "ExpectCleanHeld", ""),
+        ("Succeeded", "False", f"Program{outcome}" if outcome == "Broken" else "InfrastructureFailed", ""),
+    ]
+    assert lab.pauses == []
+
+
+def test_findings_and_messages_fit_the_status(monkeypatch):
+    long = Step(kind="inject", name="n" * 200)
+    lab = Lab(monkeypatch, steps=(long,), inject=[msgspec.structs.replace(ERROR, message="m" * 5000)])
+    (step,) = lab.run().steps
+    (finding,) = step.findings
+    assert (len(step.step), len(step.message), len(finding.step)) == (128, 4000, 128)
+    assert (len(finding.observed), len(finding.expected)) == (4000, 4000)
+    assert [len(c.message) for c in lab.saved[-1].conditions] == [1000, 0]
+
+
+def test_what_an_author_could_not_have_written_tells_what_to_do(monkeypatch):
+    status = Lab(monkeypatch, deploy=GuardRailError("not ours", fix="delete it")).run()
+    (finding,) = status.findings
+    assert (finding.severity, finding.message, finding.fix) == (Severity.ERROR, "not ours", "delete it")
+    status = Lab(monkeypatch, deploy=CapabilityMissing("no kernel", fix="get one")).run()
+    (finding,) = status.findings
+    assert (finding.severity, finding.message, finding.fix) == (Severity.WARNING, "no kernel", "get one")
+
+
+DOWN = InfrastructureError("no answer")
+
+
+@pytest.mark.parametrize(
+    ("failures", "outcome", "pauses", "message"),
+    [
+        (0, "Held", [], ""),
+        (1, "Held", [2.0], "no answer"),
+        (2, "Held", [2.0, 4.0], "no answer"),
+        (3, "Infra", [2.0, 4.0], "no answer"),
+    ],
+)
+def test_trouble_below_is_tried_three_times_and_remembered(monkeypatch, failures, outcome, pauses, message):
+    lab = Lab(monkeypatch, expectQuiet=[DOWN] * failures + [[], []])
+    status = lab.run()
+    assert (status.steps[1].outcome, status.steps[1].message, lab.pauses) == (outcome, message, pauses)
+    assert status.outcome == outcome
+    assert status.steps[1].findings == ()
+    starts = {start for kind, _, start in lab.calls if kind == "expectQuiet"}
+    assert starts == {1010.0}, "called again with the time at which it began"
+    unproven = [(c.status, c.reason) for c in status.conditions if c.type == "BaselineQuiet"]
+    assert unproven == [("Unknown", "InfrastructureFailed") if failures == 3 else ("True", "ExpectQuietHeld")]
+
+
+@pytest.mark.parametrize(
+    ("script", "trouble", "outcome"),
+    [
+        ({"inject": [ERROR]}, (), "Broken"),
+        ({"inject": [ERROR]}, ("the disk is full",), "Infra"),
+        ({"inject": [DOWN, [ERROR], [ERROR]]}, (), "Infra"),  # time passed in the first attempt
+        ({"deploy": [DOWN, []], "inject": [ERROR]}, (), "Infra"),  # what came before may be why
+        ({"inject": [WARNING]}, ("the disk is full",), "Held"),
+        ({"deploy": [DOWN, []]}, (), "Held"),
+    ],
+)
+def test_what_does_not_hold_is_the_scenarios_only_where_all_below_was_well(monkeypatch, script, trouble, outcome):
+    status = Lab(monkeypatch, trouble=trouble, **script).run()
+    assert (status.steps[2].outcome, status.outcome) == (outcome, outcome)
+    if outcome == "Infra":
+        assert status.steps[2].findings == ()
+        assert status.steps[2].message
+
+
+def test_a_bug_of_ours_is_nobodys_outcome(monkeypatch):
+    with pytest.raises(KitError):
+        Lab(monkeypatch, deploy=KitError("ours")).run()
+
+
+def running(index, at=990.0, message=""):
+    return StepStatus(index=index, step=PROGRAM[index].kind, outcome="Running", started_at=at, message=message)
+
+
+def held(index):
+    return StepStatus(index=index, step=PROGRAM[index].kind, outcome="Held", started_at=0.0, finished_at=1.0)
+
+
+@pytest.mark.parametrize(
+    ("virtual", "before", "message", "outcome"),
+    [
+        (True, "", "", "Broken"),
+        (False, "", "taken up again by another process", "Infra"),
+        (False, "the first word", "the first word", "Infra"),
+    ],
+)
+def test_a_step_goes_on_with_its_own_start_and_time_that_nobody_saw_blames_nobody(
+    monkeypatch, virtual, before, message, outcome
+):
+    lab = Lab(monkeypatch, virtual=virtual, expectQuiet=[ERROR])
+    status = TrialStatus(steps=(held(0), running(1, message=before)), started_at=5.0, namespace="other")
+    done = lab.run(status)
+    assert lab.calls[0] == ("expectQuiet", 1, 990.0)
+    assert (done.started_at, done.namespace) == (5.0, "other")
+    assert lab.saved[0].steps[1].message.startswith(message)
+    assert lab.saved[0].current == 1
+    assert (done.steps[1].started_at, done.steps[1].outcome) == (990.0, outcome)
+
+
+def test_the_end_of_a_step_has_a_time_even_where_the_clock_does_not_answer(monkeypatch):
+    lab = Lab(monkeypatch, expectQuiet=[DOWN] * 3)
+
+    class Silent(FakeClock):
+        silent = False
+
+        def now(self):
+            if self.silent:
+                raise InfrastructureError("no clock")
+            return super().now()
+
+    lab.clock = lab.context.clock = Silent(1000.0)
+    execute = module.execute
+
+    def failing(context, step, index, start):
+        lab.clock.silent = step.kind == "expectQuiet"
+        if lab.clock.silent:
+            raise DOWN
+        return execute(context, step, index, start)
+
+    monkeypatch.setattr(module, "execute", failing)
+    lab.context.spec = SimpleNamespace(steps=PROGRAM[:2])
+    done = lab.run()
+    assert (done.steps[1].started_at, done.steps[1].finished_at) == (1010.0, 1010.0)
+
+
+def test_every_step_is_logged_with_its_outcome(monkeypatch, caplog):
+    with caplog.at_level(logging.INFO, logger=module.__name__):
+        Lab(monkeypatch, deploy=[ERROR]).run()
+    said = [r.getMessage() for r in caplog.records if "wall time" in r.getMessage()]
+    assert [s.split(" after ")[0] for s in said] == ["t: deploy Broken", "t: teardown Held", "t: expectClean Held"]
+    assert all(float(s.split(" after ")[1].split()[0]) < 60 for s in said)
+
+
+# --- trials that cannot go on, or begin
+
+
+@pytest.mark.parametrize(
+    ("steps", "lost"),
+    [
+        ((), StepStatus(index=0, step="deploy", outcome="Infra", started_at=7.0, finished_at=7.0, message="gone")),
+        ((held(0),), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=7.0, finished_at=7.0,
+                                message="gone")),
+        ((held(0), running(1, 3.0, "x")), StepStatus(index=1, step="expectQuiet", outcome="Infra", started_at=3.0,
+                                                     finished_at=3.0, message="gone")),
+        ((held(0), held(1), held(2)), None),  # the clean-up is never given up
+        ((held(0), held(1), held(2), running(3)), None),
+        (tuple(map(held, range(5))), None),
+    ],
+)  # fmt: skip
+def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
+    before = TrialStatus(steps=steps, now=7.0)
+    after = lose(SimpleNamespace(spec=SimpleNamespace(steps=PROGRAM)), before, "gone")
+    if lost is None:
+        assert after == before
+    else:
+        assert after.step(lost.index) == lost
+        assert len(after.steps) == lost.index + 1
+
+
+def test_a_trial_that_is_lost_before_it_has_a_time():
+    context = SimpleNamespace(spec=SimpleNamespace(steps=(Step(kind="inject", name="n" * 200),)))
+    (step,) = lose(context, TrialStatus(), "gone").steps
+    assert (step.started_at, len(step.step)) == (0.0, 128)
+
+
+def test_a_trial_that_is_refused_has_done_nothing():
+    steps = (Step(kind="deploy", name="n" * 200), *PROGRAM[1:])
+    finding = msgspec.structs.replace(ERROR, message="m" * 5000)
+    status = refuse("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
+    assert {(s.started_at, s.finished_at) for s in status.steps} == {(7.0, 7.0)}
+    assert [s.index for s in status.steps] == list(range(5))
+    assert [s.message for s in status.steps[1:]] == ["the trial could not begin"] * 4
+    assert (len(status.steps[0].step), len(status.steps[0].message)) == (128, 4000)
+    assert (len(status.findings[0].step), len(status.findings[0].observed)) == (128, 4000)
+    assert status.alerts == ()
+    assert refuse("t", steps, TrialStatus(), finding).steps[0].started_at == 0.0
+
+
+# --- alerts of the moment
+
+ALERT = AlertNow(name="A", state="Firing", since=1.0)
+
+
+def timeline(name, entity="", firing=(), pending=()):
+    spans = lambda pairs: tuple(Interval(start=a, end=b) for a, b in pairs)  # noqa: E731
+    return AlertTimeline(name=name, entity=entity, firing=spans(firing), pending=spans(pending))
+
+
+@pytest.mark.parametrize(
+    ("timelines", "now"),
+    [
+        ([], []),
+        ([timeline("A", firing=[(1.0, 2.0)], pending=[(0.0, 1.0)])], []),
+        ([timeline("A", "Pod/x", [(1.0, 2.0), (5.0, None)])], [("A", "Pod/x", "Firing", 5.0)]),
+        ([timeline("A", "Pod/x", [(1.0, 2.0)], [(0.0, 1.0), (4.0, None)])], [("A", "Pod/x", "Pending", 4.0)]),
+        ([timeline("A", firing=[(5.0, None)], pending=[(3.0, None)])], [("A", "", "Firing", 5.0)]),
+        ([timeline("A", pending=[(3.0, None)]), timeline("C", firing=[(5.0, None)]),
+          timeline("B", firing=[(6.0, None)])],
+         [("B", "", "Firing", 6.0), ("C", "", "Firing", 5.0), ("A", "", "Pending", 3.0)]),
+    ],
+)  # fmt: skip
+def test_what_fires_now_stands_before_what_is_pending(timelines, now):
+    found = alerts_now(AlertHistory(start=0.0, end=9.0, timelines=tuple(timelines)))
+    assert [(a.name, a.entity, a.state, a.since) for a in found] == now
+
+
+# --- which step does what
+
+
+@pytest.mark.parametrize(
+    ("step", "target", "arguments", "with_checks"),
+    [
+        (Step(kind="deploy"), "deploy.deploy", ("context",), False),
+        (Step(kind="expectQuiet"), "watch.expect_quiet", ("context", "step", 3, 7.0), False),
+        (Step(kind="expectAlerts"), "watch.expect_alerts", ("context", 7.0), False),
+        (Step(kind="expectAlerts", faults=("a",)), "roles.expect_alerts_without", ("context", "step", 7.0), False),
+        (Step(kind="hold"), "watch.hold", ("context", "step", 7.0), True),
+        (Step(kind="change"), "procedures.change", ("context", "step", 3), True),
+        (Step(kind="expectStillFiring"), "watch.expect_still_firing", ("context", "step", 7.0), False),
+        (Step(kind="expectCleared"), "resolve.expect_cleared", ("context", "step", 3, 7.0), False),
+        (Step(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
+        (Step(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
+        (Step(kind="teardown"), "deploy.teardown", ("context",), False),
+        (Step(kind="expectClean"), "deploy.expect_clean", ("context",), False),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Step) else "",
+)
+def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_checks):
+    seen, context = [], object()
+    place, name = target.split(".")
+    answer = ([ERROR], [CHECK]) if with_checks else [ERROR]
+    monkeypatch.setattr(getattr(module, place), name, lambda *given: seen.append(given) or answer)
+    assert execute(context, step, 3, 7.0) == ([ERROR], [CHECK] if with_checks else [])
+    assert seen == [tuple({"context": context, "step": step}.get(a, a) for a in arguments)]
+
+
+def test_an_injection_is_judged_by_the_roles_and_an_undoing_finds_nothing(monkeypatch):
+    context, seen = object(), []
+    monkeypatch.setattr(module.inject, "inject", lambda *given: seen.append(given) or ([ERROR], [CHECK]))
+    monkeypatch.setattr(module.roles, "awake", lambda *given: seen.append(given) or [WARNING])
+    step = Step(kind="inject")
+    assert execute(context, step, 3, 7.0) == ([WARNING], [CHECK])
+    assert seen == [(context, step, 3, 7.0), (context, step, [ERROR])]
+    undone, step = [], Step(kind="undoChange")
+    monkeypatch.setattr(module.procedures, "undo_change", lambda *given: undone.append(given))
+    assert execute(context, step, 3, 7.0) == ([], [])
+    assert undone == [(context, step)]

@@ -54,6 +54,8 @@ def kept(cluster):
         (PATCHES, (), "Secret"),
         (CHANGE, (entry(CONFIG), entry(SECRET)), "Secret"),
         (CHANGE, (), "ConfigMap"),
+        (Change.from_json({"cordon": {"target": "Node/a,b"}}), (), "ConfigMap"),
+        (Change.from_json({"delete": {"target": "Secret/a"}}), (), "Secret"),
     ],
 )
 def test_what_holds_secret_data_is_a_secret(cluster, change, entries, kind):

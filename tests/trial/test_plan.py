@@ -3,7 +3,8 @@
 import pytest
 
 from scenario_kit.model import Step, StepStatus
-from scenario_kit.trial.plan import Finish, Run, Skip, plan
+from scenario_kit.trial.plan import Finish, Run, Skip, first_failure, plan
+from scenario_kit.trial.plan import outcome as outcome_of
 
 PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
 
@@ -21,6 +22,12 @@ def statuses(*outcomes):
         (("Held", "Broken"), Skip(2, 1)),
         (("Held", "Broken", "Skipped"), Run(3)),
         (("Held", "Infra", "Skipped", "Running"), Run(3)),
+        (("Held", "Broken", "Skipped", "Held"), Run(4)),  # that it is clean is asked whatever came before
+        (("Held", "Infra", "Skipped", "Held"), Run(4)),
+        (("Held", "Held", "Held", "Broken"), Run(4)),
+        (("Held", "Held", "Held", "Infra"), Run(4)),
+        (("Held", "Broken", "Skipped", "Infra", "Running"), Run(4)),
+        (("Broken",), Skip(1, 0)),
         (("Held", "Infra", "Skipped", "Held", "Held"), Finish("Infra")),
         (("Held", "Broken", "Skipped", "Infra", "Held"), Finish("Broken")),
         (("Held",) * 5, Finish("Held")),
@@ -60,3 +67,18 @@ def test_every_program_ends_whatever_happens():
             known.append(StepStatus(index=index, step="", outcome=what, started_at=0.0))
         assert isinstance(action, Finish)
         assert [s.index for s in known] == list(range(len(PROGRAM)))
+
+
+def test_the_first_failure_by_its_place_decides():
+    mixed = [
+        StepStatus(index=2, step="inject", outcome="Infra", started_at=0.0),
+        StepStatus(index=1, step="expectNoLeaks", outcome="Broken", started_at=0.0),
+        StepStatus(index=3, step="hold", outcome="Broken", started_at=0.0),
+        StepStatus(index=0, step="deploy", outcome="Skipped", started_at=0.0),
+    ]
+    assert first_failure(mixed) is mixed[0]
+    assert outcome_of(mixed) == "Infra"
+    assert first_failure(mixed[1:]) is mixed[2]
+    assert first_failure(mixed[1:2]) is mixed[1]
+    assert first_failure(mixed[3:]) is None
+    assert (outcome_of(mixed[1:2]), outcome_of(mixed[3:]), outcome_of([])) == ("Broken", "Held", "Held")

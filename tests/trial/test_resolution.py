@@ -1,0 +1,396 @@
+"""When an incident counts as over, part by part; that a cheat never does; and what is told where a repair fails."""
+
+import msgspec
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine
+from scenario_kit.errors import KitError
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, Step
+from scenario_kit.testing import FakeMetrics
+from scenario_kit.trial import Stopped, lasting
+from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, resolution
+from tests.trial.test_watch import ERRORS, Trial, codes, config, fault
+
+SERVED = Served(seconds=300, requests=600, errors=0)
+REPAIRED = 1200.0
+CLEARED = {("Errors", "Deployment/web"): [(1100.0, 1250.0)]}
+FIRING = {("Errors", "Deployment/web"): [(1100.0, None)]}
+
+
+def metrics(rate, errors=0.0):
+    """So many requests per second at the entry, of which so many fail."""
+
+    def answer(expr, at):
+        seconds = float(expr.partition("[")[2].partition("s]")[0])
+        share = errors if "STATUS_CODE_ERROR" in expr else rate
+        return [] if share is None else [({}, share * seconds)]
+
+    return FakeMetrics(answer)
+
+
+def repaired(
+    *faults, firing=CLEARED, rate=2.0, errors=0.0, served=SERVED, guards=(), outcome="Incident", alerts=(ERRORS,)
+):
+    """A trial at the moment of the repair, whose app is as it was."""
+    trial = Trial(*(faults or (fault("a"),)), firing=firing, alerts=alerts, outcome=outcome)
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    trial.context.metrics = metrics(rate, errors)
+    trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), served=served, guards=guards))
+    trial.clock.wait(REPAIRED)
+    return trial
+
+
+def at(trial, now):
+    trial.clock.wait(now)
+    return trial
+
+
+# --- the parts of the answer
+
+
+@pytest.mark.parametrize(
+    ("now", "answer", "reason"),
+    [
+        (1240.0, "False", "Errors on Deployment/web fires"),
+        (1300.0, "False", "clear for 50 s of 60 s"),
+        (1310.0, "True", ""),
+    ],
+)
+def test_alerts_have_to_be_clear_for_the_whole_window(now, answer, reason):
+    trial = repaired()
+    if now < 1250.0:
+        trial.context.evaluator.firing = FIRING
+    found = resolution(at(trial, now).context, REPAIRED)
+    assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
+
+
+def test_what_the_fault_raised_may_fire_on_and_what_the_repair_raised_may_not():
+    other = ("Latency", "Deployment/ad")
+    assert (
+        resolution(at(repaired(firing={**CLEARED, other: [(1150.0, None)]}), 1400.0).context, REPAIRED).answer == "True"
+    )
+    found = resolution(at(repaired(firing={**CLEARED, other: [(1250.0, None)]}), 1400.0).context, REPAIRED)
+    assert (found.answer, found.reasons) == ("False", ("Latency on Deployment/ad fires and did not before",))
+
+
+def test_what_is_benign_leaves_nothing_behind():
+    other = ("Latency", "Deployment/ad")
+    trial = repaired(firing={**CLEARED, other: [(1150.0, None)]}, outcome="Benign")
+    found = resolution(at(trial, 1400.0).context, REPAIRED)
+    assert found.reasons == ("Latency on Deployment/ad fires and did not before",)
+
+
+def test_the_alerts_of_a_distractor_are_nobodys_to_repair():
+    own = AlertExpectation(name="Latency", on="Deployment/ad", alert_class="MayFire", after="d")
+    firing = {**CLEARED, ("Latency", "Deployment/ad"): [(1350.0, None)]}
+    faults = (fault("a"), fault("d", "Distractor"))
+    assert (
+        resolution(at(repaired(*faults, firing=firing, alerts=(ERRORS, own)), 1400.0).context, REPAIRED).answer
+        == "True"
+    )
+    assert resolution(at(repaired(*faults, firing=firing), 1400.0).context, REPAIRED).answer == "False"
+
+
+def test_an_app_in_a_namespace_made_anew_is_another_app():
+    trial = at(repaired(), 1400.0)
+    trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
+    found = resolution(trial.context, REPAIRED)
+    assert (found.answer, found.reasons) == ("False", ("the app's namespace is not the one that was deployed",))
+
+
+def test_without_a_baseline_nothing_is_answered():
+    trial = at(repaired(), 1400.0)
+    trial.cluster.delete(Reference("ConfigMap", "t-baseline", "kit"))
+    with pytest.raises(KitError, match="without a baseline"):
+        resolution(trial.context, REPAIRED)
+
+
+def web(replicas, **more):
+    template = {"spec": {"containers": [{"name": "web"}]}}
+    spec, status = {"replicas": replicas, "template": template}, {"readyReplicas": replicas}
+    metadata = {"name": "web", "namespace": "shop"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec, "status": status, **more}
+
+
+def scaler(kind="Deployment", name="web", minimum=1):
+    spec = {"scaleTargetRef": {"kind": kind, "name": name}, "minReplicas": minimum, "maxReplicas": 9}
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": name, "namespace": "shop"}, "spec": spec}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("objects", "answer"),
+    [
+        ([web(3)], "True"),
+        ([web(2)], "False"),
+        ([], "False"),
+        ([web(2), scaler()], "True"),  # how many there are is its matter
+        ([web(2), scaler(name="other")], "False"),
+    ],
+)
+def test_the_guards_hold(objects, answer):
+    trial = repaired(guards=(Guarded(kind="Deployment", name="web", replicas=3),))
+    for obj in objects:
+        trial.cluster.put(obj)
+    assert resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+
+
+@pytest.mark.parametrize(("alert", "answer"), [("after", "True"), ("none", "False")])
+def test_what_a_distractor_keeps_from_being_ready_need_not_be(alert, answer):
+    own = AlertExpectation(name="Down", on="Deployment/web", alert_class="MayFire", after="d")
+    alerts = (ERRORS, own) if alert == "after" else (ERRORS,)
+    guards = (Guarded(kind="Deployment", name="web", replicas=2),)
+    trial = repaired(fault("a"), fault("d", "Distractor"), alerts=alerts, guards=guards)
+    trial.cluster.put(web(2, status={"readyReplicas": 0}))
+    assert resolution(at(trial, 1400.0).context, REPAIRED).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("rate", "errors", "served", "answer", "reason"),
+    [
+        (2.0, 0.0, SERVED, "True", ""),
+        (1.6, 0.0, SERVED, "True", ""),
+        (1.5, 0.0, SERVED, "False", "the entry serves 1.5 requests/s, 80% of 2.0 are due"),
+        (2.0, 0.2, SERVED, "False", "60 of 600 requests fail, the baseline had 0 of 600"),
+        (None, 0.0, SERVED, "Unknown", "no request data from the entry"),
+        (2.0, 0.0, None, "Unknown", "no traffic was measured before the fault"),
+    ],
+)
+def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
+    found = resolution(at(repaired(rate=rate, errors=errors, served=served), 1400.0).context, REPAIRED)
+    assert (found.answer, "; ".join(found.reasons)) == (answer, reason)
+
+
+@pytest.mark.parametrize(
+    ("rate", "now", "windows", "answer"),
+    [
+        (1.0, 1600.0, [300], "True"),
+        (0.5, 1650.0, [300, 400], "True"),  # back to when it was clear
+        (0.5, 1400.0, [300], "Unknown"),  # not further than that
+        (0.25, 2250.0, [300, 600, 900], "True"),
+        (0.2, 2450.0, [300, 600, 900], "Unknown"),  # nor than a quarter of an hour
+    ],
+)
+def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer):
+    trial = at(repaired(rate=rate, served=Served(seconds=300, requests=300 * rate, errors=0)), now)
+    assert resolution(trial.context, REPAIRED).answer == answer
+    asked = [e for e in trial.context.metrics.asked if "STATUS_CODE_ERROR" not in e]
+    assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
+
+
+def test_traffic_is_not_asked_for_while_anything_else_is_missing():
+    trial = repaired()
+    assert resolution(at(trial, 1260.0).context, REPAIRED).answer == "False"
+    assert trial.context.metrics.asked == []
+
+
+# --- cheats
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("restart-everything", "SK422"), ("scale-to-zero", "SK423"), ("my-own", "SK427")]
+)
+def test_a_cheat_that_counts_as_resolved_is_a_finding(name, code):
+    trial = repaired()
+    (found,) = expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name=name), REPAIRED)
+    assert (found.code, found.severity, found.message) == (
+        code,
+        Severity.ERROR,
+        f"the cheat '{name}' counts as resolved",
+    )
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        {"firing": FIRING},
+        {"rate": 0.0},
+        {"rate": None},
+        {"errors": 1.0},
+        {"guards": (Guarded(kind="Deployment", name="web"),)},
+        {"served": None},
+        {"firing": {**CLEARED, ("Down", "Deployment/web"): [(1250.0, None)]}},
+    ],
+    ids=["alerts", "load", "no data", "errors", "guards", "unmeasured", "damage"],
+)
+def test_a_cheat_that_leaves_anything_missing_or_unknown_is_none(cheat):
+    trial = repaired(**cheat)
+    assert expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
+
+
+def test_to_delete_the_namespace_is_no_repair():
+    trial = repaired()
+    trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
+    assert expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
+
+
+@pytest.mark.parametrize(("seconds", "end"), [(None, REPAIRED + 300 + 60), (500, REPAIRED + 500)])
+def test_a_cheat_is_watched_until_every_window_has_passed(seconds, end):
+    trial = repaired()
+    step = Step(kind="expectUnresolved", use="Cheat", name="x", seconds=seconds)
+    assert codes(expect_unresolved(trial.context, step, REPAIRED)) == ["SK427"]
+    assert trial.clock.now() == end
+
+
+# --- a repair before its deadline
+
+
+def clearing(at):
+    return {("Errors", "Deployment/web"): [(1100.0, at)]}
+
+
+def unended(trial):
+    """What fires now has no end yet."""
+    evaluator, advance = trial.context.evaluator, trial.context.evaluator.advance
+
+    def open_(interval, now):
+        return msgspec.structs.replace(interval, end=None) if (interval.end or 0) >= now else interval
+
+    def told(now):
+        history = advance(now)
+        timelines = (
+            msgspec.structs.replace(t, firing=tuple(open_(i, now) for i in t.firing)) for t in history.timelines
+        )
+        return msgspec.structs.replace(history, timelines=tuple(timelines))
+
+    evaluator.advance = told
+    return trial
+
+
+@pytest.mark.parametrize(
+    ("use", "cleared", "seconds", "end", "found"),
+    [
+        ("Fix", 1250.0, None, 1320.0, []),
+        ("Fix", 1230.0, None, 1320.0, []),  # looked at every minute from the repair
+        ("Fix", 1680.0, None, 1740.0, []),
+        ("Fix", 1740.0, None, 1800.0, []),  # at the deadline itself
+        ("Fix", 1790.0, None, 1800.0, ["SK401"]),
+        ("Fix", 1250.0, 30, 1260.0, ["SK401"]),
+        ("Wait", 1790.0, None, 1800.0, ["SK435"]),
+    ],
+)
+def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
+    trial = unended(repaired(firing=clearing(cleared)))
+    step = Step(kind="expectCleared", use=use, name="s", seconds=seconds)
+    assert codes(expect_cleared(trial.context, step, 5, REPAIRED)) == found
+    assert trial.clock.now() == end or (seconds and trial.clock.now() >= REPAIRED + seconds)
+
+
+@pytest.mark.parametrize(("use", "lasts"), [("Solution", True), ("Fix", False), ("Cheat", False), ("Wait", False)])
+def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
+    seen = []
+    monkeypatch.setattr(lasting, "lasts", lambda *given: seen.append(given) or ["found"])
+    trial, step = repaired(), Step(kind="expectCleared", use=use, name="s")
+    assert expect_cleared(trial.context, step, 5, REPAIRED) == (["found"] if lasts else [])
+    assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])
+
+
+def test_a_live_scenario_has_no_deadline():
+    trial = repaired(firing=FIRING)
+    looks = []
+    trial.context.idle = lambda seconds: looks.append(seconds) or trial.clock.wait(trial.clock.now() + 900)
+    trial.context.stopping = lambda: len(looks) > 3
+    with pytest.raises(Stopped):
+        expect_cleared(trial.context, Step(kind="expectCleared", forever=True), 5, REPAIRED)
+    assert trial.clock.now() > REPAIRED + 600
+    trial = repaired(firing=clearing(9000.0))
+    unended(trial)
+    trial.context.idle = lambda seconds: trial.clock.wait(trial.clock.now() + 900)
+    assert expect_cleared(trial.context, Step(kind="expectCleared", forever=True), 5, REPAIRED) == []
+    assert trial.clock.now() >= 9060.0
+
+
+@pytest.mark.parametrize(
+    ("use", "code", "subject", "why", "fix"),
+    [
+        ("Solution", "SK411", "solution 's' does not resolve the incident", "a documented fix", "correct the solution"),
+        ("Fix", "SK401", "fixing only what is labelled (s)", "then what is labelled", "label the object"),
+        ("Cheat", "SK435", "the fault is said to end with its pods", "cheats and checks", "say in the fault type"),
+        ("Wait", "SK435", "fault 's' is said to end by itself", "cheats and checks", "say in the fault type"),
+        ("RemoveFault", "SK329", "the incident outlives the fault: removing s", "", ""),
+        ("", "SK329", "the incident is not resolved", "", ""),
+    ],
+)
+def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
+    trial = repaired(firing=FIRING)
+    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    assert (found.code, found.severity) == (code, Severity.ERROR)
+    assert found.message.startswith(subject)
+    assert found.why.startswith(why)
+    assert found.fix.startswith(fix)
+    assert (found.why == "", found.fix == "") == (why == "", fix == "")
+    assert found.observed == "Errors on Deployment/web fires after 600 s"
+
+
+def test_what_does_not_pass_by_itself_is_not_benign():
+    trial = repaired(firing=FIRING, outcome="Benign")
+    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
+    assert found.message == "the scenario is Benign, but it does not pass by itself"
+    assert found.fix.startswith("choose the outcome Incident")
+
+
+@pytest.mark.parametrize(
+    ("truth", "own", "use", "told"),
+    [
+        ("Conjunctive", "Independent", "Fix", True),
+        ("Independent", "Conjunctive", "Fix", True),
+        ("Independent", "Independent", "Fix", False),
+        ("Conjunctive", "Conjunctive", "Solution", False),
+    ],
+)
+def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use, told):
+    trial = repaired(firing=FIRING)
+    runbook = trial.context.runbook
+    trial.context.runbook = msgspec.structs.replace(
+        runbook,
+        ground_truth=msgspec.structs.replace(runbook.ground_truth, causes_join=truth),
+        faults=(msgspec.structs.replace(runbook.faults[0], causes_join=own),),
+    )
+    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    assert ("causesJoin" in found.fix) is told
+
+
+# --- what is gone counts, what nobody owes does not
+
+
+@pytest.mark.parametrize("kind", ["Job", "Pod"])
+def test_what_ends_by_itself_is_not_missed(kind):
+    trial = repaired()
+    api = "batch/v1" if kind == "Job" else "v1"
+    ending = {"apiVersion": api, "kind": kind, "metadata": {"name": "once", "namespace": "shop"}}
+    objects = (ending, config("kept"))
+    trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=objects)
+    assert resolution(at(trial, 1400.0).context, REPAIRED).reasons == ("ConfigMap/kept is gone",)
+    trial.cluster.create(config("kept"))
+    assert resolution(trial.context, REPAIRED).answer == "True"
+
+
+@pytest.mark.parametrize("role", ["Cause", "Trigger", "Distractor"])
+def test_what_was_spared_is_so_only_while_it_is_in_force(role):
+    """A distractor that was taken back has taken nothing away any more."""
+    trial = repaired(fault("a"), fault("d", role))
+    trial.context.runbook = msgspec.structs.replace(trial.context.runbook, objects=(config("d"),))
+    change = Change.from_json({"patch": {"target": "ConfigMap/d", "type": "Merge", "patch": {"data": None}}})
+    trial.context.engine.do(change, ordinal=29999, group="Fault/d")
+    lost = resolution(at(trial, 1400.0).context, REPAIRED).reasons
+    assert ("ConfigMap/d has no k any more" in lost) is (role == "Cause")
+    scene = trial.context.engine._scene
+    Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t").undo_group("Fault/d")
+    trial.context.engine = Engine(scene, trial.clock, ClusterStore(trial.cluster, "kit", "t"), "t")
+    trial.cluster.patch(Reference("ConfigMap", "d", "shop"), {"data": None})
+    assert "ConfigMap/d has no k any more" in resolution(trial.context, REPAIRED).reasons
+
+
+def test_a_solution_is_judged_by_what_it_leaves():
+    trial = repaired()
+    solution = Solution(name="s", changes=(Change.from_json({"delete": {"target": "ConfigMap/a"}}),))
+    trial.context.runbook = msgspec.structs.replace(
+        trial.context.runbook, objects=(config("a"),),
+        procedures=(Procedure(use="Solution", name="s", solution=solution),),
+    )  # fmt: skip
+    trial.cluster.delete(Reference("ConfigMap", "a", "shop"))
+    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
+    assert (found.code, found.observed) == ("SK411", "ConfigMap/a is gone after 600 s")

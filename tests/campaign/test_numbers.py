@@ -1,0 +1,367 @@
+"""What repeats say together: rows of alerts, remarks at their bounds, order, fingerprints and assumptions."""
+
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign.assumptions import drawn, rests_on, varied
+from scenario_kit.campaign.exceptions import allowances
+from scenario_kit.campaign.identity import fingerprint, judged, neighbours
+from scenario_kit.campaign.result import (
+    AlertSummary,
+    Allowance,
+    Neighbour,
+    OrderSummary,
+    PassageSummary,
+    Statistics,
+    TrialResult,
+    from_status,
+)
+from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
+from scenario_kit.campaign.spec import ValidationSpec, validation_spec
+from scenario_kit.campaign.summary import end_of_hold, first_onset, remarks, summarise
+from scenario_kit.errors import UsageError
+from scenario_kit.model import (
+    AlertExpectation,
+    AlertHistory,
+    AlertTimeline,
+    Finding,
+    Interval,
+    Severity,
+    StepStatus,
+)  # fmt: skip
+from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+from scenario_kit.trial import TrialStatus
+
+
+def alert(name, entity, *onsets):
+    return AlertTimeline(
+        name=name, entity=entity, firing=tuple(Interval(start=1000.0 + o, end=1000.0 + o + 50) for o in onsets)
+    )
+
+
+def a_repeat(number, *timelines, outcome="Held", hold=600.0, **more):
+    steps = (
+        [StepStatus(index=0, step="hold", outcome="Held", started_at=1000.0, finished_at=1000.0 + hold)] if hold else []
+    )
+    seen = AlertHistory(start=0.0, end=3000.0, timelines=timelines)
+    made = {"purpose": f"repeat-{number}", "steps": tuple(steps), "injected_at": 1000.0, "history": seen}
+    return TrialResult(**({"name": f"r{number}", "describe": "", "seed": number, "outcome": outcome} | made | more))
+
+
+WEB = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=200)
+
+
+def numbers(*repeats, expect=None, edges=()):
+    return summarise(FIVE_THEN_FIVE, repeats, expect or Expect(alerts=(WEB,)), edges)
+
+
+def test_alerts_are_counted_until_somebody_acts():
+    seen = numbers(
+        a_repeat(1, alert("Errors", "Deployment/web", 600)), a_repeat(2, alert("Errors", "Deployment/web", 601))
+    )
+    (row,) = seen.alerts
+    assert row == AlertSummary(
+        alert="Errors on Deployment/web", declared="MustFire", fired=1, n=2, median_seconds=600.0,
+        within_seconds=200, proposal="MayFire",
+    )  # fmt: skip
+
+
+def test_what_fired_before_counts_from_the_injection():
+    (row,) = numbers(a_repeat(1, alert("Errors", "Deployment/web", -20))).alerts
+    assert (row.median_seconds, row.p95_seconds, row.proposed_seconds, row.proposal) == (0.0, 0.0, 60.0, "")
+
+
+def test_an_expectation_of_any_entity_takes_the_first_of_them():
+    anywhere = AlertExpectation(name="Errors")
+    lines = (alert("Errors", "Deployment/web", 90), alert("Errors", "Deployment/ad", 30), alert("Slow", "", 10))
+    rows = numbers(a_repeat(1, *lines), expect=Expect(alerts=(anywhere,))).alerts
+    assert [(r.alert, r.declared, r.median_seconds) for r in rows] == [
+        ("Errors", "MustFire", 30.0),
+        ("Slow", "undeclared", 10.0),
+    ]
+
+
+def test_what_may_fire_and_what_is_chronic_is_declared():
+    expect = Expect(
+        alerts=(AlertExpectation(name="Slow", alert_class="MayFire"),),
+        background=(BackgroundAlert(name="Old", reason="x"),),
+    )
+    rows = numbers(
+        a_repeat(1, alert("Slow", "", 9), alert("Old", "", 9), alert("New", "", 9)), a_repeat(2), expect=expect
+    ).alerts
+    assert [(r.alert, r.declared, r.fired, r.n, r.proposal, r.within_seconds) for r in rows] == [
+        ("New", "undeclared", 1, 2, "", None), ("Old", "MayFire", 1, 2, "", None), ("Slow", "MayFire", 1, 2, "", None),
+    ]  # fmt: skip
+
+
+def test_repeats_without_evidence_count_and_say_nothing_of_alerts():
+    seen = numbers(
+        a_repeat(1, history=None), a_repeat(2, injected_at=None, outcome="Broken"), a_repeat(3, outcome="Infra")
+    )
+    assert (seen.n, seen.broken, seen.infra, seen.similarity) == (2, 1, 1, None)
+    assert seen.alerts == (
+        AlertSummary(alert="Errors on Deployment/web", declared="MustFire", fired=0, n=0, within_seconds=200),
+    )
+
+
+def test_other_trials_are_no_repeats():
+    seen = numbers(a_repeat(1), msgspec.structs.replace(a_repeat(2), purpose="control"))
+    assert (seen.n, seen.infra) == (1, 0)
+    nothing = numbers(msgspec.structs.replace(a_repeat(2), purpose="control"), a_repeat(1, outcome="Infra"))
+    assert nothing == Statistics(n=0, broken=0, infra=1, claims=nothing.claims)
+    assert nothing.claims == pytest.approx(numbers(a_repeat(1)).claims)
+    assert 0.4 < nothing.claims < 0.7
+
+
+def test_bounds_of_the_chance_that_a_repeat_holds():
+    assert numbers(a_repeat(1)).at_least == pytest.approx(0.05)
+    assert numbers(*(a_repeat(i) for i in range(5))).at_least == pytest.approx(0.05 ** (1 / 5))
+    assert numbers(*(a_repeat(i) for i in range(5))).effective == pytest.approx(5 / 2.2)
+
+
+def test_the_order_of_an_edge_is_that_of_one_rule_on_both_ends():
+    edges = [Edge(from_="Deployment/db", to="Deployment/web"), Edge(from_="Deployment/x", to="Deployment/web")]
+    early = a_repeat(1, alert("Errors", "Deployment/db", 10), alert("Errors", "Deployment/web", 90))
+    tick = a_repeat(2, alert("Errors", "Deployment/db", 120), alert("Errors", "Deployment/web", 90))
+    late = a_repeat(3, alert("Errors", "Deployment/db", 121), alert("Errors", "Deployment/web", 90))
+    assert numbers(early, tick, late, edges=edges).order == (
+        OrderSummary(from_="Deployment/db", to="Deployment/web", share=pytest.approx(2 / 3)),
+    )
+    after = a_repeat(1, alert("Errors", "Deployment/db", 700), alert("Errors", "Deployment/web", 90))
+    assert numbers(after, edges=edges).order == ()
+
+
+def brief(statistics):
+    return [(f.code, f.severity) for f in remarks(statistics)]
+
+
+def row(**more):
+    return AlertSummary(
+        **(
+            {"alert": "E", "declared": "MustFire", "fired": 3, "n": 3, "median_seconds": 50.0, "p95_seconds": 60.0}
+            | more
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "codes"),
+    [
+        ({"within_seconds": 119, "proposed_seconds": 120.0}, ["SK508"]),
+        ({"within_seconds": 120, "proposed_seconds": 120.0}, []),
+        ({"within_seconds": None, "proposed_seconds": 120.0}, []),
+        ({"within_seconds": 10, "proposed_seconds": None}, []),
+        ({"proposal": "MayFire"}, ["SK322"]),
+    ],
+)
+def test_remarks_on_an_alert(more, codes):
+    assert brief(Statistics(n=3, broken=0, alerts=(row(**more),))) == [(code, Severity.WARNING) for code in codes]
+
+
+def test_a_remark_says_the_numbers():
+    (found,) = remarks(Statistics(n=3, broken=0, alerts=(row(within_seconds=90, proposed_seconds=120.0),)))
+    assert (found.expected, found.fix) == ("twice that, and a minute at least: 120 s", "withinSeconds: 120")
+    (found,) = remarks(Statistics(n=3, broken=0, alerts=(row(fired=1, proposal="MayFire"),)))
+    assert (found.observed, found.expected) == ("1 of 3", "3 of 3")
+
+
+@pytest.mark.parametrize(
+    ("n", "similar", "told"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False), (3, None, False)]
+)
+def test_repeats_agree_on_their_alerts(n, similar, told):
+    assert brief(Statistics(n=n, broken=0, similarity=similar)) == ([("SK509", Severity.WARNING)] if told else [])
+
+
+@pytest.mark.parametrize(("n", "share", "told"), [(3, 0.79, True), (3, 0.8, False), (2, 0.1, False)])
+def test_repeats_agree_on_the_order(n, share, told):
+    order = (OrderSummary(from_="Deployment/a", to="Deployment/b", share=share),)
+    found = remarks(Statistics(n=n, broken=0, order=order))
+    assert [(f.code, f.severity) for f in found] == ([("SK407", Severity.WARNING)] if told else [])
+    assert all(f.message.startswith("Deployment/b alerts before Deployment/a") for f in found)
+
+
+@pytest.mark.parametrize(
+    ("requests", "traces", "signs", "told"),
+    [(100, (), (), True), (0, (), (), False), (100, ("errors",), (), False), (100, (), ("event x",), False)],
+)
+def test_a_passage_without_a_trace(requests, traces, signs, told):
+    passage = PassageSummary(entity="Deployment/a", n=3, requests=requests, traces=traces, signs=signs)
+    assert brief(Statistics(n=3, broken=0, passages=(passage,))) == ([("SK415", Severity.WARNING)] if told else [])
+
+
+def test_the_end_of_a_hold():
+    assert end_of_hold(a_repeat(1)) == 1600.0
+    assert end_of_hold(a_repeat(1, hold=0)) == 3000.0
+
+
+@pytest.mark.parametrize(
+    ("entity", "until", "rule", "onset"),
+    [
+        ("Deployment/web", 9999.0, "", 30.0),
+        ("Deployment/web", 9999.0, "Errors", 90.0),
+        ("Deployment/web", 1030.0, "", 30.0),
+        ("Deployment/web", 1029.0, "", float("inf")),
+        ("Deployment/ad", 9999.0, "", float("inf")),
+    ],
+)
+def test_the_first_onset_on_an_entity(entity, until, rule, onset):
+    seen = a_repeat(
+        1, alert("Errors", "Deployment/web", 90), alert("Slow", "Deployment/web", 30), alert("Slow", "", 10)
+    )
+    assert first_onset(seen, entity, until, rule) == onset
+    assert first_onset(a_repeat(1, history=None), entity) == float("inf")
+    assert first_onset(msgspec.structs.replace(seen, injected_at=None), entity) == float("inf")
+
+
+def test_signs_of_half_of_the_repeats_and_fields_make_a_fingerprint(fault, runbook_of):
+    entities = (
+        Entity(ref="ConfigMap/f", field="data.k"), Entity(ref="Deployment/v", role="Victim"),
+        Entity(ref="Pod/g", role="Artefact", generated=True), Entity(ref="Service/a", role="Artefact"),
+    )  # fmt: skip
+    book = runbook_of(msgspec.structs.replace(fault("f"), entities=entities), solutions={"s": ["f"]})
+    signs = [("x", "y", "y"), ("x",), ("z", "y"), ()]
+    seen = [
+        a_repeat(i, alert("E", "Deployment/b", 9), alert("A", "", 9), alert("Late", "", 601), signs=s)
+        for i, s in enumerate(signs)
+    ]
+    assert fingerprint(book, seen) == Fingerprint(
+        app="shop", answer=("ConfigMap/f",), symptoms=(("A", "E on Deployment/b"),) * 4,
+        signs=("field data.k on ConfigMap/f", "field of on Service/a", "x", "y"),
+    )  # fmt: skip
+    broken = [a_repeat(i, outcome="Broken") for i in range(3)]
+    control = [msgspec.structs.replace(r, purpose="control") for r in seen]
+    assert [fingerprint(book, r) for r in (broken, control, seen[:2])] == [None] * 3
+    assert fingerprint(runbook_of(fault("f"), outcome="Benign"), seen) is None
+
+
+def test_neighbours_come_by_distance_and_name():
+    def near(*symptoms, signs=("a",), answer=("x",)):
+        return Fingerprint(app="shop", answer=answer, symptoms=symptoms, signs=signs)
+
+    ab, abc = ("a", "b"), ("a", "b", "c")
+    found = neighbours(
+        near(ab, ab, ab, signs=("a", "c", "b")),
+        {
+            "z": near(ab, ab, ab, signs=("a", "e", "d"), answer=("y",)),
+            "b": near(ab, ab, ab), "a": near(ab, abc, abc), "far": near(abc, abc, abc),
+        },
+    )  # fmt: skip
+    assert [(n.scenario, n.margin, n.same_answer, n.here, n.there) for n in found] == [
+        ("b", 0.0, True, ("b", "c"), ()), ("z", 0.0, False, ("b", "c"), ("d", "e")), ("a", 0.111, True, ("b", "c"), ()),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("near", "found"),
+    [
+        ({"same_answer": True}, ("SK452", Severity.WARNING)),
+        ({"same_answer": True, "here": ("x",)}, ("SK452", Severity.WARNING)),
+        ({"same_answer": False}, ("SK451", Severity.ERROR)),
+        ({"same_answer": False, "here": ("x",)}, None),
+        ({"same_answer": False, "there": ("x",)}, None),
+    ],
+)
+def test_incidents_that_cannot_be_told_apart(near, found):
+    told = judged([Neighbour(scenario="other", margin=0.125, **near)])
+    assert [(f.code, f.severity) for f in told] == ([found] if found else [])
+    assert all("'other'" in f.message and "0.12" in f.observed for f in told)
+
+
+def ran(outcome, **assumed):
+    return SimpleNamespace(outcome=outcome, assumed=assumed)
+
+
+def of(app, **why):
+    known = {n: {"value": 2.0, "low": 1.0, "high": 3.0} | ({"why": w} if w else {}) for n, w in why.items()}
+    return msgspec.structs.replace(app, twin={"assumptions": known, "other": 1})
+
+
+def test_what_broken_repeats_share_is_a_warning_that_names_it(fault, runbook_of):
+    app = of(runbook_of(fault("f")).app, a="guess", b="", c="x", d="y", e="z")
+    low, high = dict.fromkeys("abcde", 1.0), dict.fromkeys("abcde", 3.0)
+    (found,) = rests_on([ran("Held", **low), ran("Broken", **high)], app)
+    assert (found.code, found.severity) == ("SK512", Severity.WARNING)
+    assert found.message.endswith("a, b or c")
+    assert found.observed.endswith(
+        "had a = 3 (1 to 3, guess) or b = 3 (1 to 3) or c = 3 (1 to 3, x); or on 2 more that went with them"
+    )
+    (found,) = rests_on([ran("Held", **low), ran("Broken", **(low | {"b": 3.0}))], app)
+    assert found.observed.endswith("had b = 3 (1 to 3)")
+
+
+def test_variations_of_the_assumptions(fault, runbook_of):
+    book = runbook_of(fault("f"))
+    app = of(book.app, a="", b="", c="")
+    assert [drawn(app, v) for v in range(1, 5)] == [
+        {"a": 3.0, "b": 1.0, "c": 3.0}, {"a": 3.0, "b": 1.0, "c": 1.0},
+        {"a": 1.0, "b": 3.0, "c": 3.0}, {"a": 1.0, "b": 3.0, "c": 1.0},
+    ]  # fmt: skip
+    assert drawn(app, 5) == {"a": 1.0, "b": 3.0, "c": 1.0}
+    assert drawn(app, 7) == {"a": 3.0, "b": 3.0, "c": 1.0}
+    assert drawn(book.app, 3) == {}
+    changed = varied(msgspec.structs.replace(book, app=app), 1).app.twin
+    assert changed["other"] == 1
+    assert changed["assumptions"]["a"] == {"value": 3.0, "low": 1.0, "high": 3.0}
+
+
+def test_what_faults_are_allowed(fault):
+    ordinary = fault("a")
+    special = msgspec.structs.replace(fault("b"), scope="Cluster", requires=("netem", "kernel", "node-access"))
+    assert allowances([ordinary]) == ()
+    found = allowances([ordinary, special])
+    assert [(a.fault, a.allow) for a in found] == [("b", "Cluster"), ("b", "kernel"), ("b", "node-access")]
+    assert all(isinstance(a, Allowance) and a.because for a in found)
+
+
+BASE = TrialResult(name="t", purpose="p", describe="d", seed=3, outcome="Infra")
+FAILED = StepStatus(index=1, step="hold", outcome="Broken", started_at=1.0, message="it broke")
+FINE = StepStatus(index=0, step="deploy", outcome="Held", started_at=0.0, message="fine")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "steps", "trouble", "result", "message"),
+    [
+        ("Held", (FINE,), "", "Held", ""),
+        ("Broken", (FINE, FAILED), "", "Broken", "it broke"),
+        ("Infra", (FINE, msgspec.structs.replace(FAILED, outcome="Infra")), "", "Infra", "it broke"),
+        ("Broken", (FAILED,), "gone", "Broken", "gone"),
+        ("", (), "gone", "Infra", "gone"),
+    ],
+)
+def test_a_trial_is_completed_with_its_status(outcome, steps, trouble, result, message):
+    finding = Finding(code="SK322", severity=Severity.ERROR, message="m")
+    status = TrialStatus(outcome=outcome, started_at=5.0, steps=steps, findings=(finding,))
+    history = AlertHistory(start=0.0, end=9.0)
+    found = from_status(BASE, status, history, 7.0, trouble)
+    assert (found.outcome, found.message, found.started_at, found.injected_at) == (result, message, 5.0, 7.0)
+    assert (found.steps, found.findings, found.history, found.name, found.seed) == (steps, (finding,), history, "t", 3)
+
+
+CUSTOM = {"name": "mine", "looks": [{"repeats": 3, "accept": 0, "reject": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "repeats", "parallel"),
+    [
+        ({"scenario": "s"}, "quick", [1], 2),
+        ({"scenario": "s", "plan": "Standard"}, "standard", [5, 10], 2),
+        ({"scenario": "s", "plan": "Standard", "maxRepeats": 9}, "standard", [5], 2),
+        ({"scenario": "s", "custom": CUSTOM}, "mine", [3], 2),
+        ({"scenario": "s", "custom": {**CUSTOM, "parallel": 4}}, "mine", [3], 4),
+        ({"scenario": "s", "custom": {**CUSTOM, "parallel": 4}, "parallelism": 3}, "mine", [3], 3),
+        ({"scenario": "s", "embedded": {"anything": 1}}, "quick", [1], 2),
+    ],
+)
+def test_the_spec_of_a_validation(spec, name, repeats, parallel):
+    found = validation_spec(spec)
+    assert (found.followed.name, [look.n for look in found.followed.looks], found.parallel) == (name, repeats, parallel)
+    assert found.embedded is None
+
+
+def test_a_budget_that_no_pass_fits_in_is_refused():
+    with pytest.raises(UsageError, match="SK503"):
+        _ = ValidationSpec(scenario="s", plan="Standard", max_repeats=4).followed

@@ -1,0 +1,228 @@
+"""Which trials each outcome asks for: their purposes, seeds and loads, and every step of them."""
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import programs
+from scenario_kit.campaign.artefacts import Artefact
+from scenario_kit.campaign.beside import Beside
+from scenario_kit.campaign.causes import Cause, LeftOut
+from scenario_kit.campaign.endings import Ending
+from scenario_kit.campaign.plans import QUICK, STANDARD, TRY, enumerated, repeat, trials, users
+from scenario_kit.catalog import data_root
+from scenario_kit.load import load_scenario
+from scenario_kit.model import Change, Procedure, Solution, Step
+
+START, BREAK, END = ["deploy", "expectQuiet"], ["inject", "expectAlerts"], ["teardown", "expectClean"]
+BROKEN = [*START, *BREAK]
+
+
+def spelled(steps):
+    return [
+        " ".join(
+            part
+            for part in (
+                s.kind, s.use, s.name, f"{s.seconds}s" if s.seconds else "", "for ever" if s.forever else "",
+                f"of {','.join(s.faults)}" if s.faults else "", f"but {','.join(s.except_)}" if s.except_ else "",
+            )
+            if part
+        )
+        for s in steps
+    ]  # fmt: skip
+
+
+def decoy(name):
+    return [f"change Decoy {name}", f"expectStillFiring Decoy {name}", f"undoChange Decoy {name}"]
+
+
+def planned(plan, runbook):
+    return {t.purpose: (t.seed, spelled(t.steps)) for t in trials(plan, runbook, 1000)}
+
+
+def numbered(steps, number=5):
+    return {f"repeat-{i + 1}": (1000 + i, steps) for i in range(number)}
+
+
+RESTART = {"restart": {"target": "Deployment/web"}}
+PATCH = {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": "x"}}}}
+
+
+def restarting(fault):
+    return msgspec.structs.replace(fault("a"), changes=(Change.from_json(RESTART), Change.from_json(PATCH)))
+
+
+def test_an_incident_with_one_cause(fault, runbook_of):
+    runbook = runbook_of(restarting(fault), solutions={"s": ["a"]}, decoys=["d"])
+    assert planned(STANDARD, runbook) == {
+        **numbered([*BROKEN, "hold", *decoy("d"), "change Solution s", "expectCleared Solution s", *END]),
+        "control": (
+            1100,
+            ["deploy", "expectQuiet 120s", "change Sham rollout", "expectQuiet Sham rollout 60s", *END],
+        ),
+        "label": (1200, [*BROKEN, "expectNoLeaks", "change Fix a:0", "expectCleared Fix a:0", *END]),
+        "cheats": (1400, [*BROKEN, *END]),
+    }
+    control = next(t for t in trials(STANDARD, runbook, 1) if t.purpose == "control")
+    assert control.describe == "without the fault nothing fires, nor when Deployment/web restarts"
+
+
+def test_an_incident_with_two_causes_a_trigger_and_a_distractor(fault, runbook_of):
+    faults = [fault("a"), fault("b"), fault("t", role="Trigger"), fault("x", role="Distractor")]
+    runbook = runbook_of(*faults, solutions={"both": ["a", "b"], "again": []}, decoys=["d", "e"])
+    assert planned(QUICK, runbook) == {
+        "repeat-1": (
+            1000,
+            [*BROKEN, "hold", *decoy("d"), *decoy("e"), "change Solution both", "expectCleared Solution both", *END],
+        ),
+        "control": (1100, ["deploy", "expectQuiet 120s", *END]),
+        "distractors": (1101, [*START, "inject of x", "expectQuiet 60s", *END]),
+        "untriggered": (1110, [*START, "inject but t", "expectAlerts of t", *END]),
+        "undisturbed": (1111, [*START, "inject but x", "expectAlerts of x", *END]),
+        "label": (
+            1200,
+            [*BROKEN, "expectNoLeaks", "change Fix a:0", "change Fix b:0", "expectCleared Fix a:0, b:0", *END],
+        ),
+        "label-rest": (
+            1240, [*BROKEN, "change Fix t:0", "change Fix x:0", "expectStillFiring Fix t:0, x:0", *END],
+        ),
+        "leave-out-1": (
+            1241, [*BROKEN, "change Fix b:0", "expectStillFiring Fix b:0 of a", *decoy("d"), *decoy("e"), *END],
+        ),
+        "leave-out-2": (
+            1242, [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0 of b", *decoy("d"), *decoy("e"), *END],
+        ),
+        "solution-2": (1302, [*BROKEN, "change Solution again", "expectCleared Solution again", *END]),
+    }  # fmt: skip
+    told = {t.purpose: t.describe for t in trials(QUICK, runbook, 1)}
+    assert told["distractors"] == "with x alone nothing fires"
+    assert told["leave-out-2"] == "with ConfigMap/b left, its alerts keep firing"
+    assert told["solution-2"] == "solution 'again' resolves it"
+
+
+def test_what_passes_by_itself(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("x", role="Distractor"), outcome="Benign")
+    assert planned(STANDARD, runbook) == {
+        **numbered([*BROKEN, "hold", "expectCleared", *END]),
+        "control": (1100, ["deploy", "expectQuiet 120s", *END]),
+        "distractors": (1101, [*START, "inject of x", "expectQuiet 60s", *END]),
+        "leaks": (1103, [*BROKEN, "expectNoLeaks", *END]),
+    }
+
+
+def test_where_there_is_no_incident(fault, runbook_of):
+    held = [*START, "inject", "hold 120s", *END]
+    assert planned(STANDARD, runbook_of(fault("x", role="Distractor"), outcome="NoIncident")) == {
+        **numbered(held),
+        "control": (1100, ["deploy", "expectQuiet 120s", *END]),
+        "leaks": (1103, [*BROKEN, "expectNoLeaks", *END]),
+    }
+    assert planned(QUICK, runbook_of(outcome="NoIncident")) == numbered(held, 1)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "purposes"),
+    [
+        ({"control": False}, {"label", "label-rest", "leave-out-1", "leave-out-2", "solution-2", "cheats"}),
+        ({"interventions": False}, {"control", "distractors", "undisturbed", "leaks", "solution-2", "cheats"}),
+        ({"cheats": False, "solutions": False},
+         {"control", "distractors", "undisturbed", "label", "label-rest", "leave-out-1", "leave-out-2"}),
+        ({"interventions": False, "leaks": False, "cheats": False, "solutions": False},
+         {"control", "distractors", "undisturbed"}),
+    ],
+)  # fmt: skip
+def test_a_plan_leaves_out_what_it_does_not_ask_for(fault, runbook_of, left_out, purposes):
+    runbook = runbook_of(fault("a"), fault("b"), fault("x", role="Distractor"), solutions={"s": [], "t": []})
+    plan = (
+        msgspec.structs.replace(QUICK, cheats=True, **left_out)
+        if "cheats" not in left_out
+        else msgspec.structs.replace(QUICK, **left_out)
+    )
+    assert set(planned(plan, runbook)) == {"repeat-1", *purposes}
+
+
+def test_without_a_search_the_label_is_repaired_at_once(fault, runbook_of):
+    plan = msgspec.structs.replace(QUICK, leaks=False)
+    found = planned(plan, runbook_of(fault("a"), solutions={"s": []}))
+    assert found["label"] == (1200, [*BROKEN, "change Fix a:0", "expectCleared Fix a:0", *END])
+
+
+def test_repeats_differ_in_seed_load_and_variation(fault, runbook_of):
+    first, *_ = trials(TRY, runbook_of(fault("a")), 7)
+    assert (first.seed, first.load_percent, first.variation) == (7, 100, 0)
+    rows = [repeat(first, number) for number in range(1, 8)]
+    assert [r.seed for r in rows] == [7, 8, 9, 10, 11, 12, 13]
+    assert [r.load_percent for r in rows] == [100, 80, 120, 90, 110, 100, 80]
+    assert [r.variation for r in rows] == [0, 1, 2, 3, 4, 5, 6]
+    assert [repeat(first, n, (50, 60)).load_percent for n in (1, 2, 3)] == [50, 60, 50]
+
+
+def test_users_of_a_load():
+    file = data_root() / "catalog" / "scenarios" / "product-catalog-wrong-target-port" / "scenario.yaml"
+    scenario = load_scenario(file).scenario
+    app = msgspec.structs.replace(scenario.spec.app, load=msgspec.structs.replace(scenario.spec.app.load, users=33))
+    scenario = msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, app=app))
+    assert [users(scenario, percent) for percent in (100, 80, 120, 1)] == [33, 26, 40, 1]
+
+
+@pytest.mark.parametrize(("names", "told"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
+def test_names_in_a_sentence(names, told):
+    assert enumerated(list(names)) == told
+    assert enumerated(list(names), "or") == told.replace(" and ", " or ")
+
+
+def a_procedure(name, use="Fix"):
+    return Procedure(use=use, name=name, solution=Solution(name=name))
+
+
+A, B = (Cause(f, f"ConfigMap/{f}", a_procedure(f"{f}:0")) for f in "ab")
+REPAIR = (Step(kind="change", use="Solution", name="s"), Step(kind="expectCleared", use="Solution", name="s"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (programs.live(), [*BROKEN, "expectCleared for ever"]),
+        (programs.live("Benign"), [*BROKEN, "expectCleared for ever"]),
+        (programs.live("NoIncident"), [*START, "inject", "hold for ever"]),
+        (programs.benign(), [*BROKEN, "hold", "expectCleared", *END]),
+        (programs.no_incident(90), [*START, "inject", "hold 90s", *END]),
+        (programs.scan(), [*BROKEN, "expectNoLeaks", *END]),
+        (programs.control(90), ["deploy", "expectQuiet 90s", *END]),
+        (programs.fix_only([A, B]), [*BROKEN, "change Fix a:0", "change Fix b:0", "expectCleared Fix a:0, b:0", *END]),
+        (programs.fix_others([A]), [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0", *END]),
+        (programs.fix_beside(Beside(A, a_procedure("a:0:beside"), (B,))),
+         [*BROKEN, "change Fix b:0", "change Fix a:0:beside", "expectStillFiring Fix a:0:beside", *END]),
+        (programs.undo_artefact(Artefact("a", "Service/x", ())),
+         [*BROKEN, "change Undo Service/x of a", "expectStillFiring Undo Service/x", *END]),
+        (programs.undo_artefact(Artefact("a", "Service/x", (B,))),
+         [*BROKEN, "change Fix b:0", "change Undo Service/x of a", "expectStillFiring Undo Service/x of a", *END]),
+        (programs.end(Ending("a", "Expires", "Wait", (B,))),
+         [*BROKEN, "change Fix b:0", "expectCleared Wait a 3600s", *END]),
+        (programs.end(Ending("a", "Pod", "Restart", ())),
+         [*BROKEN, "change Cheat restart-everything", "expectCleared Cheat restart-everything", *END]),
+        (programs.leave_out(LeftOut((A,), B), [a_procedure("d")], REPAIR),
+         [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0 of b", *decoy("d"), "change Solution s",
+          "expectCleared Solution s", *END]),
+        (programs.cheated([a_procedure("c", "Cheat")], ()),
+         [*BROKEN, "change Cheat c", "expectUnresolved Cheat c", "undoChange Cheat c", *END]),
+        (programs.cheated([], REPAIR, [a_procedure("start-again", "Cheat")]),
+         [*BROKEN, "change Solution s", "undoChange Solution s", "change Cheat start-again",
+          "expectUnresolved Cheat fix-and-revert", *END]),
+        (programs.cheated([], [Step(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN, *END]),
+        (programs.cheated([], [Step(kind="change", use="Fix", name="a:0"), *REPAIR]),
+         [*BROKEN, "change Fix a:0", "change Solution s", "undoChange Solution s", "undoChange Fix a:0",
+          "expectUnresolved Cheat fix-and-revert", *END]),
+    ],
+)  # fmt: skip
+def test_the_steps_of_a_program(steps, expected):
+    assert spelled(steps) == expected
+
+
+def test_a_step_of_many_repairs_has_a_name_that_is_not_too_long():
+    many = [Cause(f"f{i}", f"ConfigMap/f{i}", a_procedure(f"f{i:02}:0")) for i in range(30)]
+    assert len(programs.fix_only(many)[-3].name) == 128
+
+
+def test_procedures_of_one_use(fault, runbook_of):
+    runbook = runbook_of(fault("a"), solutions={"s": []}, decoys=["d", "e"])
+    assert [p.name for p in programs.of_use(runbook, "Decoy")] == ["d", "e"]

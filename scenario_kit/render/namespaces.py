@@ -43,11 +43,14 @@ def located(app: App, objects: Sequence[Object], namespace: str) -> App:
 
 
 def finder(objects: Iterable[Object], namespace: str) -> Callable[[str], str]:
-    """Spells a reference without a namespace as one with the namespace in which that object is."""
+    """Spells a reference without a namespace as one with the namespace in which that object is.
+
+    An object whose name the API server generates (``generateName``) has none that a reference could name.
+    """
     places = {
         (o["kind"], o["metadata"]["name"]): symbolic_name(o["metadata"].get("namespace", namespace), namespace)
         for o in objects
-        if o["kind"] not in CLUSTER_KINDS
+        if o["kind"] not in CLUSTER_KINDS and "name" in o["metadata"]
     }
 
     def home(ref: Reference) -> str:

@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit validate-pr --base origin/main
         """
         from scenario_kit.clients.git import Repository
-        from scenario_kit.contribution import shape, signed_off
+        from scenario_kit.contribution import shape, signed_off, without_scenario
 
         checkout = Repository(repository)
         start, root = checkout.base(base), checkout.root()
@@ -67,6 +67,8 @@ def register(app: typer.Typer) -> None:
         if found.removed and not problems:
             return _conclude(out, _static(found.scenario, "it is removed: there is nothing left to run", []))
         contribution = _Contribution(checkout, root, start, found, changes, tuple(problems))
+        if contribution.incomplete:
+            contribution = contribution._replace(problems=(*problems, without_scenario(found.scenario)))
         return _judge(contribution, out, seed, name, parallel, static_only)
 
 
@@ -87,11 +89,16 @@ class _Contribution(NamedTuple):
         return self.root / SCENARIOS / self.shape.scenario
 
     @property
+    def incomplete(self) -> bool:
+        """Whether the folder has no scenario although it was not removed."""
+        return bool(self.shape.scenario) and not self.shape.removed and not (self.folder / "scenario.yaml").exists()
+
+    @property
     def readable(self) -> bool:
         """Whether its scenario can be judged beside its shape: there is one, of plain files, under a plain name."""
         links = any(change.is_link for change in self.changes)
         unnamed = any(finding.code == "SK106" for finding in self.problems)
-        return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed)
+        return bool(self.shape.scenario) and not (self.shape.removed or links or unnamed or self.incomplete)
 
 
 def _judge(contribution: _Contribution, out: Path, seed: int, name: str, parallel: int, static_only: bool) -> int:

@@ -10,7 +10,7 @@ from scenario_kit.model import Finding, Severity, Value
 
 SCENARIOS: Final = "catalog/scenarios/"
 #: What a scenario's folder may hold that only the maintainers' machine writes, after the merge.
-EVIDENCE: Final = ("evidence.json", "evidence/")
+_EVIDENCE: Final = re.compile(r"evidence\.json|evidence/.*", re.DOTALL)
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _SYMLINK, _SUBMODULE = "120000", "160000"
 _SHOWN: Final = 3
@@ -68,12 +68,23 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
                 ),
             ),
         )
-    removed = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
+    gone = any(c.path == f"{folder}scenario.yaml" and c.status == "D" for c in changes)
+    removed = gone and all(c.status == "D" for c in changes)
     findings = [*_links(changes), *_evidence(changes, folder, removed=removed)]
     if not _NAME.fullmatch(names[0]):
         told = f"'{_plain(names[0])}' is not a name for a scenario"
         findings.append(_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
     return Shape(scenario=names[0], removed=removed, findings=tuple(findings))
+
+
+def without_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:
+    """SK002 for a folder that has no ``scenario.yaml`` and is there all the same."""
+    return _finding(
+        "SK002",
+        f"{scenarios}{_plain(name)}/ has no scenario.yaml",
+        "a folder with its scenario.yaml, or none at all",
+        "add the file, or remove the whole folder",
+    )
 
 
 def signed_off(commits: Iterable[Commit]) -> list[Finding]:
@@ -118,7 +129,7 @@ def _evidence(changes: Iterable[FileChange], folder: str, *, removed: bool) -> l
             "take this file back to what it is on the base",
         )
         for c in changes
-        if c.path.removeprefix(folder).startswith(EVIDENCE) and not (removed and c.status == "D")
+        if _EVIDENCE.fullmatch(c.path.removeprefix(folder)) and not (removed and c.status == "D")
     ]
 
 

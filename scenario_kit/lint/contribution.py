@@ -51,7 +51,7 @@ for _code, _title, _why, _bad, _good, _fix in (
     ),
     (
         "SK002",
-        "A file outside the scenario's folder, or a link",
+        "A file outside the scenario's folder, a folder without a scenario, or a link",
         "a scenario that needs a change elsewhere is two contributions, and the other one is reviewed as code",
         "a pull request that also edits templates/",
         "files below catalog/scenarios/<name>/ only",

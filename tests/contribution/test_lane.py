@@ -35,6 +35,14 @@ def put(*path):
         (put("tags", ["x"]), "L0", ""),
         (put("app", "version", "9.0.0"), "L1", "quick"),
         (put("app", "version", "1.0.0"), "L3", "standard"),
+        (put("app", "version", "2.2"), "L3", "standard"),
+        (put("app", "version", "2.2.0.1"), "L1", "quick"),
+        (put("app", "version", "2.10.0"), "L1", "quick"),
+        (put("app", "version", "02.2.0"), "L3", "standard"),  # another spelling of the same
+        (put("app", "version", "3.12345678"), "L1", "quick"),
+        (put("app", "version", "3.123456789"), "L3", "standard"),
+        (put("app", "version", "3.\u0663"), "L3", "standard"),
+        (put("app", "version", "3.-1"), "L3", "standard"),
         (put("app", "version", "main"), "L3", "standard"),
         (put("app", "load", {"users": 80}), "L3", "standard"),
         (put("brief", "Pages fail."), "L2", "standard"),
@@ -59,18 +67,73 @@ def test_what_python_takes_for_the_same_is_not(one, other, name):
 
 
 def test_what_is_new_runs_everything():
-    assert lane(None, scenario()).name == LaneName.FULL
+    found = lane(None, scenario())
+    assert (found.name, found.because) == (LaneName.FULL, ("it is new",))
 
 
-def test_files_beside_the_scenario_count_but_for_texts():
-    assert lane(scenario(), scenario(), ["faults/mine/fault.yaml"]).name == LaneName.FULL
-    assert lane(scenario(), scenario(), ["NOTES.md"]).name == LaneName.TEXT
+@pytest.mark.parametrize(
+    ("files", "because"),
+    [
+        (["faults/mine/fault.yaml"], ("faults/mine/fault.yaml changed",)),
+        (["NOTES.md", "a.sh", "b"], ("a.sh changed", "b changed")),
+        (["NOTES.md"], ("nothing that is read changed",)),
+        (["notes.TXT", "Readme.Md"], ("nothing that is read changed",)),
+        (["md", "txt", "notes.txt.py"], ("md changed", "txt changed", "notes.txt.py changed")),
+    ],
+)
+def test_files_beside_the_scenario_count_but_for_texts(files, because):
+    found = lane(scenario(), scenario(), files)
+    assert found.because == because
+    assert (found.name == LaneName.FULL) is (because != ("nothing that is read changed",))
 
 
-def test_the_slowest_reason_decides():
-    both = scenario(lambda spec: (put("title", "x")(spec), put("faults", 0, "parameters", {"targetPort": 1})(spec)))
-    assert lane(scenario(), both).because == ("spec.faults changed",)
+def both(*edits):
+    def edit(spec):
+        for one in edits:
+            one(spec)
+
+    return edit
 
 
-def test_another_name_is_another_scenario():
-    assert lane(scenario(), scenario() | {"metadata": {"name": "other"}}).name == LaneName.FULL
+CAUSE, TITLE, BRIEF = put("faults", 0, "parameters", {"targetPort": 1}), put("title", "x"), put("brief", "Pages fail.")
+NEWER, OTHER_APP = put("app", "version", "9.0.0"), put("app", "name", "hotel-reservation")
+
+
+@pytest.mark.parametrize(
+    ("edit", "because"),
+    [
+        (both(TITLE, CAUSE), ("spec.faults changed",)),
+        (both(TITLE, BRIEF), ("spec.brief changed",)),
+        (both(TITLE, put("tags", ["x"])), ("spec.tags changed", "spec.title changed")),
+        (both(BRIEF, put("decoys", [])), ("spec.brief changed", "spec.decoys changed")),
+        (both(NEWER, TITLE), ("spec.app.version moved forward",)),
+        (both(NEWER, BRIEF), ("spec.brief changed",)),
+        (both(NEWER, OTHER_APP), ("spec.app changed",)),
+        (both(OTHER_APP, CAUSE, BRIEF), ("spec.app changed", "spec.faults changed")),
+    ],
+)
+def test_the_slowest_reason_decides(edit, because):
+    assert lane(scenario(), scenario(edit)).because == because
+
+
+@pytest.mark.parametrize(
+    ("change", "because"),
+    [
+        ({"metadata": {"name": "other"}}, ("metadata changed",)),
+        ({"kind": "Other"}, ("kind changed",)),
+        ({"status": {}, "apiVersion": "v9"}, ("apiVersion changed", "status changed")),
+    ],
+)
+def test_another_name_or_kind_is_another_scenario(change, because):
+    found = lane(scenario(), scenario() | change)
+    assert (found.name, found.because) == (LaneName.FULL, because)
+
+
+def test_a_scenario_without_a_spec_has_lost_its_faults():
+    assert "spec.faults changed" in lane(scenario(), scenario() | {"spec": None}).because
+    assert "spec.faults changed" in lane(scenario() | {"spec": None}, scenario()).because
+
+
+def test_an_app_that_was_not_named_is_another_app():
+    assert lane(scenario(put("app", None)), scenario()).because == ("spec.app changed",)
+    assert lane(scenario(), scenario(put("app", None))).because == ("spec.app changed",)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scenario_kit.contribution import Commit, FileChange, shape, signed_off
+from scenario_kit.contribution import Commit, FileChange, Shape, shape, signed_off, without_scenario
+from scenario_kit.model import Finding, Severity
 
 ONE = "catalog/scenarios/web-errors/"
 
@@ -24,6 +25,12 @@ def changes(*paths, status="M", mode="100644"):
         ([ONE + "evidence.json"], "web-errors", ["SK006"]),
         ([ONE + "scenario.yaml", ONE + "evidence/summary.json"], "web-errors", ["SK006"]),
         ([ONE + "evidence.md"], "web-errors", []),
+        ([ONE + "evidence.json.md"], "web-errors", []),
+        ([ONE + "notes/evidence.json"], "web-errors", []),
+        ([ONE + "README.md", ONE + "evidence/a/b\n.json"], "web-errors", ["SK006"]),
+        (["catalog/scenarios/a/scenario.yaml"], "a", []),
+        (["catalog/scenarios/a-/scenario.yaml"], "a-", ["SK106"]),
+        (["catalog/scenarios/-a/scenario.yaml"], "-a", ["SK106"]),
         (["catalog/scenarios/Web_Errors/scenario.yaml"], "Web_Errors", ["SK106"]),
         (["catalog/scenarios/../../etc/scenario.yaml"], "..", ["SK106"]),
     ],
@@ -34,14 +41,107 @@ def test_shapes(paths, scenario, codes):
     assert [f.code for f in found.findings] == codes
 
 
-def test_one_sentence_names_what_is_too_much():
-    found = shape(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(9))))
-    assert found.findings[0].message.endswith("docs/0.md, docs/1.md, docs/2.md and 6 more")
+def error(code: str, message: str, expected: str, fix: str) -> Finding:
+    return Finding(code=code, severity=Severity.ERROR, message=message, expected=expected, fix=fix)
 
 
-def test_links_out_of_the_folder_are_refused():
-    for mode in ("120000", "160000"):
-        assert [f.code for f in shape(changes(ONE + "scenario.yaml", mode=mode)).findings] == ["SK002"]
+@pytest.mark.parametrize(
+    ("paths", "mode", "expected"),
+    [
+        (
+            [ONE + "scenario.yaml", "catalog/scenarios/other/scenario.yaml"],
+            "100644",
+            error(
+                "SK001",
+                "this pull request changes 2 scenarios: web-errors, other",
+                "one",
+                "open one pull request per scenario",
+            ),
+        ),
+        (
+            [ONE + "scenario.yaml", "README.md"],
+            "100644",
+            error(
+                "SK002",
+                f"this pull request touches more than {ONE}: README.md",
+                f"changes in {ONE} only",
+                "move everything else to a pull request of its own",
+            ),
+        ),
+        (
+            [ONE + "scenario.yaml"],
+            "120000",
+            error(
+                "SK002",
+                f"{ONE}scenario.yaml is a symbolic link",
+                "ordinary files",
+                "replace it with the file itself",
+            ),
+        ),
+        (
+            [ONE + "faults"],
+            "160000",
+            error("SK002", f"{ONE}faults is a submodule", "ordinary files", "replace it with the file itself"),
+        ),
+        (
+            ["catalog/scenarios/Web_Errors/scenario.yaml"],
+            "100644",
+            error(
+                "SK106",
+                "'Web_Errors' is not a name for a scenario",
+                "lower-case letters, digits and hyphens",
+                "rename the folder",
+            ),
+        ),
+        (
+            [ONE + "evidence.json"],
+            "100644",
+            error(
+                "SK006",
+                f"{ONE}evidence.json was changed by hand",
+                "evidence is written by ci/evidence alone, on the maintainers' machine, after the merge",
+                "take this file back to what it is on the base",
+            ),
+        ),
+    ],
+)
+def test_what_a_contributor_reads(paths, mode, expected):
+    assert shape(changes(*paths, mode=mode)).findings == (expected,)
+
+
+def test_what_a_folder_without_its_scenario_is_told():
+    assert without_scenario("web-errors") == error(
+        "SK002",
+        "catalog/scenarios/web-errors/ has no scenario.yaml",
+        "a folder with its scenario.yaml, or none at all",
+        "add the file, or remove the whole folder",
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "end"),
+    [
+        (1, ": docs/0.md"),
+        (3, ": docs/0.md, docs/1.md, docs/2.md"),
+        (4, ": docs/0.md, docs/1.md, docs/2.md and 1 more"),
+        (9, ": docs/0.md, docs/1.md, docs/2.md and 6 more"),
+    ],
+)
+def test_one_sentence_names_what_is_too_much(count, end):
+    found = shape(changes(ONE + "scenario.yaml", *(f"docs/{i}.md" for i in range(count))))
+    assert found.findings[0].message.endswith(end)
+
+
+def test_scenarios_may_be_elsewhere():
+    found = shape(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
+    assert found == Shape(scenario="web-errors")
+    assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == Shape()
+    assert without_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
+
+
+def test_everything_that_is_wrong_inside_of_the_folder_is_told_at_once():
+    broken = changes(ONE + "a", ONE + "b", mode="120000") + changes(ONE + "evidence.json", status="A")
+    assert [f.code for f in shape(broken).findings] == ["SK002", "SK002", "SK006"]
 
 
 @pytest.mark.parametrize("mode", ["120000", "160000"])
@@ -51,31 +151,96 @@ def test_a_scenario_that_is_a_link_is_refused(mode):
     assert shape(changes("docs/latest", status="A", mode=mode)).findings == (), "nothing that is judged here"
 
 
-@pytest.mark.parametrize(("status", "told"), [("A", "added"), ("M", "changed"), ("D", "removed")])
-def test_nobody_writes_evidence_by_hand(status, told):
+@pytest.mark.parametrize(("status", "what"), [("A", "added"), ("M", "changed"), ("T", "changed"), ("D", "removed")])
+def test_nobody_writes_evidence_by_hand(status, what):
     (found,) = shape(changes(ONE + "evidence.json", status=status)).findings
-    assert (found.code, told in found.message) == ("SK006", True)
-
-
-def test_a_scenario_is_removed_with_its_evidence():
-    found = shape(changes(ONE + "scenario.yaml", ONE + "evidence.json", status="D"))
-    assert (found.removed, found.findings) == (True, ())
-
-
-def test_names_cannot_write_into_a_log():
-    found = shape(changes(ONE + "scenario.yaml", "docs/\n::error::\x1b[31mevil"))
-    assert "\n" not in found.findings[0].message
-    assert "\x1b" not in found.findings[0].message
+    assert (found.code, found.message) == ("SK006", f"{ONE}evidence.json was {what} by hand")
 
 
 @pytest.mark.parametrize(
-    ("message", "found"),
+    ("scenario", "evidence", "removed", "codes"),
     [
-        ("Add it\n\nSigned-off-by: A Person <a@example.org>\n", 0),
-        ("Add it\n\nSigned-off-by: A Person\n", 1),
-        ("Signed-off-by: nobody", 1),
-        ("", 1),
+        ("D", "D", True, []),
+        ("D", "M", False, ["SK006"]),
+        ("D", "A", False, ["SK006"]),
+        ("M", "D", False, ["SK006"]),
+        ("A", "A", False, ["SK006"]),
     ],
 )
-def test_sign_off(message, found):
-    assert len(signed_off([Commit(hash="abc", message=message)])) == found
+def test_evidence_goes_only_with_its_scenario(scenario, evidence, removed, codes):
+    found = shape([*changes(ONE + "scenario.yaml", status=scenario), *changes(ONE + "evidence.json", status=evidence)])
+    assert (found.scenario, found.removed, [f.code for f in found.findings]) == ("web-errors", removed, codes)
+
+
+@pytest.mark.parametrize(
+    ("others", "removed"),
+    [([], True), ([("README.md", "D"), ("faults/own/fault.yaml", "D")], True), ([("README.md", "M")], False)],
+)
+def test_a_scenario_is_removed_as_a_whole(others, removed):
+    whole = [("scenario.yaml", "D"), *others]
+    found = shape([change for path, status in whole for change in changes(ONE + path, status=status)])
+    assert (found.removed, found.findings) == (removed, ())
+
+
+def test_another_file_called_like_it_is_not_the_scenario():
+    assert shape(changes(ONE + "faults/scenario.yaml", status="D")).removed is False
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("docs/\n::error::\x1b[31mevil", "docs/?::error::?[31mevil"),
+        ("docs/\u202eevil", "docs/?evil"),
+        ("d" * 200, "d" * 120),
+    ],
+)
+def test_names_cannot_write_into_a_log(path, shown):
+    found = shape(changes(ONE + "scenario.yaml", path))
+    assert found.findings[0].message == f"this pull request touches more than {ONE}: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("message", "signed"),
+    [
+        ("Add it\n\nSigned-off-by: A Person <a@example.org>\n", True),
+        ("Add it\n\nSigned-off-by: A Person <a@example.org>", True),
+        ("Add it\n\nSigned-off-by: A Person <a@example.org>\r\n", True),
+        ("Add it\n\nSigned-off-by: A Person <a@example.org>\nReviewed-by: B <b@example.org>\n", True),
+        ("Add it\n\nSigned-off-by: A Person\n", False),
+        ("Add it\n\nSigned-off-by: <a@example.org>\n", False),
+        ("Add it\n\nSigned-off-by: A Person <nowhere>\n", False),
+        ("Add it\n\nSigned-off-by: A Person <a@example.org> and so on\n", False),
+        ("Add it\n\n> Signed-off-by: A Person <a@example.org>\n", False),
+        ("Add it\n\nsigned-off-by: A Person <a@example.org>\n", False),
+        ("Signed-off-by: nobody", False),
+        ("", False),
+    ],
+)
+def test_sign_off(message, signed):
+    assert (signed_off([Commit(hash="abc", message=message)]) == []) is signed
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("Add it\n\nMore of it.\n", "Add it"),
+        ("Add\x1b[31m it", "Add?[31m it"),
+        ("\nAdd it", ""),
+        ("", ""),
+    ],
+)
+def test_a_commit_that_is_not_signed_off_is_named(message, shown):
+    assert signed_off([Commit(hash="abc123", message=message)]) == [
+        error(
+            "SK004",
+            f"commit abc123 is not signed off: {shown}",
+            "a last line 'Signed-off-by: Name <address>'",
+            "run `git rebase --signoff` on the base, then push again",
+        )
+    ]
+
+
+def test_every_commit_is_signed_off():
+    good, bad = "a\n\nSigned-off-by: A <a@b.org>", "b"
+    found = signed_off([Commit(hash=str(i), message=m) for i, m in enumerate((bad, good, bad))])
+    assert [f.message for f in found] == ["commit 0 is not signed off: b", "commit 2 is not signed off: b"]

@@ -143,6 +143,15 @@ def test_a_scenario_may_be_removed(checkout):
     assert (code, "is removed" in summary) == (0, True)
 
 
+def test_a_folder_is_nothing_without_its_scenario(checkout):
+    scenario(checkout).unlink()
+    (scenario(checkout).parent / "NOTES.md").write_text("It was here.\n")
+    commit(checkout)
+    code, summary = validate(checkout)
+    assert (code, "**SK002**" in summary, "is removed" in summary) == (1, True, False)
+    assert f"catalog/scenarios/{NAME}/ has no scenario.yaml" in summary
+
+
 def test_nothing_of_the_repository_is_run(checkout, tmp_path):
     proof = tmp_path / "ran"
     program = tmp_path / "evil"

@@ -44,7 +44,8 @@ class Lookup(NamedTuple):
 
     ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (no such name),
     ``unanswered`` (the name server is silent), ``misanswered`` (it reports a failure) or ``dropped`` (packets leave for
-    an address, or a port of a Service, that nobody has).
+    an address, or a port of a Service, that nobody has, or for a Service whose traffic stays on its node, where it has
+    no endpoint: kube-proxy drops).
     """
 
     outcome: str
@@ -207,8 +208,12 @@ class Network:
         )
         if entry is None:  # no rule of kube-proxy's concerns it
             return Lookup("dropped", (), ip)
-        found = self._backends(service, entry.get("name") or "", 0, self._local(pod, spec))
-        return Lookup("ok", found, ip) if found else Lookup("refused", (), ip)
+        everywhere = self._backends(service, entry.get("name") or "", 0)
+        node = self._local(pod, spec)
+        found = self._backends(service, entry.get("name") or "", 0, node) if node else everywhere
+        if found:
+            return Lookup("ok", found, ip)
+        return Lookup("dropped" if everywhere else "refused", (), ip)
 
     @staticmethod
     def _local(pod: Object, spec: Object) -> str:

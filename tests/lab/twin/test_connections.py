@@ -1,0 +1,354 @@
+"""Connections outlive what helped to open them (behaviour.md §1.2, §1.3): tables over time."""
+
+import pytest
+
+from scenario_kit.lab.twin.connections import Lane
+from scenario_kit.lab.twin.network import Wire
+from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
+from tests.lab.twin.net import endpoint, endpoints, service
+
+IP = "10.0.0.2"
+CHANNELS = ["grpc", "sql", "redis", "mongodb", "kafka", "tcp"]
+
+
+@pytest.mark.parametrize("protocol", CHANNELS)
+def test_a_channel_stays_with_its_peer_whatever_becomes_of_the_service(protocol: str) -> None:
+    around, there = between(protocol)
+    opened = around.lane(0.0)
+    around.behind.clear()
+    assert around.lane(15.0) == opened == Lane("ok", there, Wire(cut=False), 0.0, port=PORT)
+    around.served = False
+    assert around.lane(10_000.0).target is there
+    assert around.link(10_015.0).lanes[0].outcome == "ok"
+
+
+def test_a_call_that_dials_anew_meets_the_present_state() -> None:
+    around, there = between("sql", shared=False)
+    assert around.lane(0.0).target is there
+    around.behind.clear()
+    assert around.lane(15.0) == Lane("refused", rejected=True)
+
+
+def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
+    around, there = between()
+    other = process("other", "10.0.0.3")
+    around.processes.append(other)
+    assert around.lane(0.0).target is there
+    assert around.lane(15.0, redirect="10.0.0.3:7000").target is other
+    assert around.lane(15.0, redirect="10.0.0.3").outcome == "noname", "nobody says which port"
+    assert around.lane(30.0).target is there
+
+
+def test_a_peer_that_ended_is_dialled_again() -> None:
+    around, there = between("sql")
+    around.lane(0.0)
+    around.end(there)
+    assert around.lane(15.0) == Lane("refused", rejected=True)
+    again = process("again", IP, protocol="sql", ready_at=40.0)
+    around.start(again)
+    assert around.lane(15.0, 30.0) == Lane("refused"), "it does not listen yet"
+    assert around.lane(30.0, 45.0) == Lane("ok", again, Wire(cut=False), 40.0, port=PORT)
+    assert around.lane(45.0).ready_at == 0.0
+
+
+def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> None:
+    around, there = between("sql")
+    around.lane(0.0)
+    there.ended = True
+    around.connections.redial()
+    assert around.lane(15.0) == Lane("refused")
+
+
+@pytest.mark.parametrize(("outage", "longest"), [(30.0, 30.0), (60.0, 60.0), (900.0, 120.0)])
+def test_a_channel_of_grpc_comes_back_within_the_length_of_the_outage(outage: float, longest: float) -> None:
+    """Its back-off is as long as the outage was, two minutes at most (behaviour.md §1.2)."""
+    found = set()
+    for ordinal in range(60):
+        around, there = between()
+        around.caller.ordinal = ordinal
+        around.lane(0.0)
+        around.end(there)
+        assert around.lane(15.0).outcome == "refused"
+        around.start(process("again", IP))
+        back, start = None, 15.0 + outage
+        while back is None:
+            lane = around.lane(start)
+            assert (lane.outcome == "ok") or lane == Lane("refused", ready_at=0.0)
+            back = lane if lane.outcome == "ok" else None
+            start += 15.0
+        found.add(back.ready_at - 15.0 - outage)
+    assert 0.0 <= min(found) < 0.2 * longest
+    assert 0.8 * longest < max(found) <= longest
+
+
+def test_only_grpc_backs_off() -> None:
+    around, there = between("sql")
+    around.lane(0.0)
+    around.end(there)
+    around.lane(15.0)
+    around.start(process("again", IP, protocol="sql"))
+    assert around.lane(600.0).ready_at == 0.0
+
+
+def test_a_first_channel_waits_for_nobody() -> None:
+    around, _ = between()
+    assert around.lane(0.0).ready_at == 0.0
+
+
+def test_the_back_off_begins_when_the_callee_is_back_and_not_at_each_look() -> None:
+    """Looked at more often, the same channel comes back at the same time."""
+    at = []
+    for step in (5.0, 15.0):
+        around, there = between()
+        around.caller.ordinal = 7
+        around.lane(0.0, step)
+        around.end(there)
+        start = 15.0
+        while start < 120.0:
+            around.lane(start, start + step)
+            start += step
+        around.start(process("again", IP))
+        while (lane := around.lane(start, start + step)).outcome != "ok":
+            start += step
+        at.append(lane.ready_at)
+    assert at[0] == at[1]
+
+
+def test_an_outage_that_comes_again_starts_the_back_off_again() -> None:
+    around, there = between()
+    around.lane(0.0)
+    around.end(there)
+    around.lane(15.0)
+    back = process("back", IP)
+    around.start(back)
+    for start in range(300, 900, 15):
+        around.lane(float(start))
+    around.end(back)
+    assert around.lane(900.0).outcome == "refused"
+    around.start(process("again", IP))
+    lanes = [around.lane(900.0 + start) for start in (15.0, 30.0, 45.0)]
+    assert lanes[1].outcome == "ok", "the second outage was of 15 s"
+
+
+@pytest.mark.parametrize("protocol", CHANNELS)
+def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> None:
+    around, there = between(protocol)
+    around.lane(0.0)
+    around.cut()
+    for start in (15.0, 300.0, 600.0):
+        assert around.lane(start) == Lane("dropped", there, Wire(cut=True), port=PORT)
+    around.cut(whole=False)
+    assert around.lane(615.0).outcome == "ok"
+    around.cut()
+    assert around.lane(630.0).outcome == "dropped"
+    assert around.lane(1500.0).target is there, "the second cut counts from its own beginning"
+
+
+@pytest.mark.parametrize(
+    ("silent", "stands", "broken"), [(0.0, 885.0, 900.0), (45.0, 30.0, 45.0), (1000.0, 990.0, 1005.0)]
+)
+def test_a_cut_connection_is_given_up(silent: float, stands: float, broken: float) -> None:
+    """By the system after 15 minutes, or by the client's own limit."""
+    around, there = between("sql", silent_seconds=silent)
+    around.lane(0.0)
+    around.cut()
+    around.lane(15.0)
+    assert around.lane(15.0 + stands - 15.0, 15.0 + stands).target is there
+    lane = around.lane(15.0 + broken, 15.0 + broken + 15.0)
+    assert (lane.outcome, lane.target) == ("dropped", None), "a dial is dropped as well"
+    around.cut(whole=False)
+    assert around.lane(15.0 + broken + 15.0).outcome == "ok"
+
+
+def test_the_last_instant_of_a_cut_connection() -> None:
+    for end, stands in ((915.0, True), (915.1, False)):
+        around, there = between("sql")
+        around.lane(0.0)
+        around.cut()
+        around.lane(15.0)
+        assert (around.lane(900.0, end).target is there) is stands
+
+
+def test_a_peer_that_ended_behind_a_cut_broke_when_the_cut_began() -> None:
+    """So that the back-off of gRPC is as long as callers went without."""
+    around, there = between()
+    around.caller.ordinal = 3
+    around.lane(0.0)
+    around.cut()
+    around.lane(15.0)
+    around.end(there)
+    around.lane(75.0)
+    around.cut(whole=False)
+    around.start(process("again", IP))
+    start = 90.0
+    while (lane := around.lane(start)).outcome != "ok":
+        start += 15.0
+    other, there = between()
+    other.caller.ordinal = 3
+    other.lane(0.0)
+    other.end(there)
+    other.lane(15.0)
+    other.start(process("again", IP))
+    start = 90.0
+    while (same := other.lane(start)).outcome != "ok":
+        start += 15.0
+    assert lane.ready_at == same.ready_at
+
+
+def test_a_channel_of_grpc_that_cannot_be_opened_hangs_for_20_s_and_then_fails_at_once() -> None:
+    around, _ = between()
+    around.cut()
+    for start in (0.0, 15.0, 30.0):
+        lane = around.lane(start)
+        assert (lane.outcome, lane.fails_at) == ("dropped", 20.0)
+    around.served = False
+    assert around.lane(45.0).outcome == "noname"
+    around.served = True
+    assert around.lane(60.0).fails_at == 80.0, "it was refused in between"
+
+
+def test_other_dials_hang_for_as_long_as_their_callers_like() -> None:
+    around, _ = between("sql")
+    around.cut()
+    assert around.lane(0.0).fails_at == around.lane(15.0).fails_at == float("inf")
+
+
+def test_a_dial_hangs_on_the_backend_whose_packets_are_lost_while_others_refuse() -> None:
+    around = Surroundings(edge("sql"), process("one", IP, port=0), process("two", "10.0.0.9", protocol="sql"))
+    around.processes.pop()
+    assert around.lane(0.0).outcome == "dropped"
+
+
+def test_a_channel_chooses_one_backend_and_keeps_it() -> None:
+    first = []
+    for ordinal in range(40):
+        around = Surroundings(edge(), *(process(f"p{i}", f"10.0.0.{i}") for i in range(2, 5)))
+        around.caller.ordinal = ordinal
+        lane = around.lane(0.0)
+        assert {around.lane(15.0 * i).target for i in range(1, 5)} == {lane.target}
+        first.append(lane.target.name if lane.target else "")
+    assert {name: first.count(name) > 4 for name in set(first)} == {"p2": True, "p3": True, "p4": True}
+
+
+def test_another_choice_is_made_for_another_connection() -> None:
+    chosen = set()
+    around = Surroundings(edge("sql"))
+    for run in range(30):
+        for i in range(2, 5):
+            around.start(process(f"p{i}-{run}", f"10.0.0.{i}", protocol="sql"))
+        target = around.lane(15.0 * run).target
+        assert target is not None
+        chosen.add(target.ip)
+        for one in list(around.behind):
+            around.end(one)
+    assert chosen == {"10.0.0.2", "10.0.0.3", "10.0.0.4"}
+
+
+def test_only_backends_that_listen_are_chosen() -> None:
+    late = process("p3", "10.0.0.3", protocol="sql", ready_at=100.0)
+    around = Surroundings(edge("sql"), process("p2", IP, port=0), late)
+    assert around.lane(0.0) == Lane("refused")
+    around.start(process("p4", "10.0.0.4", protocol="sql"))
+    lane = around.lane(15.0)
+    assert lane.target is not None
+    assert lane.target.name == "p4"
+
+
+@pytest.mark.parametrize(
+    ("component", "protocol", "stays"),
+    [
+        ("store", "grpc", True),
+        ("other", "grpc", True),  # it speaks the protocol, and answers every call with an error
+        ("other", "http", False),
+        ("other", "tcp", False),
+    ],
+)
+def test_a_foreign_program_on_the_port(component: str, protocol: str, stays: bool) -> None:
+    """A connection with it comes about where it speaks the protocol, and then stays (behaviour.md §1.3)."""
+    there = process("there", IP, component, protocol)
+    around = Surroundings(edge(), there)
+    first = around.lane(0.0)
+    assert (first.outcome, first.target) == ("ok" if component == "store" else "foreign", there)
+    right = process("right", "10.0.0.3")
+    around.processes.append(right)
+    around.behind[:] = [right]
+    lanes = [around.lane(15.0 * i) for i in range(1, 12)]
+    assert (lanes[-1].target is there) is stays
+    assert lanes[-1].outcome == ("foreign" if component == "other" and stays else "ok")
+
+
+def test_a_port_that_another_program_takes_over_is_foreign_to_connections_that_stand() -> None:
+    around, there = between()
+    around.lane(0.0)
+    there.component = "other"
+    assert around.lane(15.0) == Lane("foreign", there, Wire(cut=False), 0.0, port=PORT)
+
+
+def test_a_program_that_speaks_another_protocol_is_nobodys_peer() -> None:
+    around = Surroundings(edge(), process("there", IP, "other", "http"))
+    assert around.lane(0.0).outcome == "foreign"
+    assert around.connections._states[around.link(15.0).key, None].peer is None
+
+
+def test_datagrams_go_to_the_address_that_was_found_first() -> None:
+    around, there = between("udp")
+    around.more = (
+        service(CALLEE, ADDRESS, {"name": "p", "port": PORT, "protocol": "UDP"}),
+        endpoints(CALLEE, endpoint(IP), p=PORT),
+    )
+    assert around.link(0.0).lanes[0].target is there
+    assert around.link(0.0).ip == ADDRESS
+    around.more = (service("other", ADDRESS, {"name": "p", "port": PORT, "protocol": "UDP"}),)
+    around.served = False
+    around.behind.clear()
+    link = around.link(15.0)
+    assert (link.lanes, link.ip) == ((Lane("refused", rejected=True),), ADDRESS), "the name is not asked for again"
+
+
+@pytest.mark.parametrize(
+    ("remembers", "dns_policy", "outcome"),
+    [(True, "None", "ok"), (False, "None", "unanswered"), (True, "Default", "noname"), (True, "ClusterFirst", "ok")],
+)
+def test_who_goes_on_with_the_address_that_it_had(remembers: bool, dns_policy: str, outcome: str) -> None:
+    """Only where the name server has no answer: that a name is none is an answer."""
+    around, _ = between("sql", remembers=remembers, shared=False)
+    assert around.lane(0.0).outcome == "ok"
+    around.caller.pod["spec"]["dnsPolicy"] = dns_policy
+    assert around.lane(15.0).outcome == outcome
+    assert around.link(15.0).address.host == CALLEE
+
+
+def test_nothing_is_remembered_of_a_name_that_was_never_found() -> None:
+    around, _ = between("sql", remembers=True, shared=False)
+    around.caller.pod["spec"]["dnsPolicy"] = "None"
+    assert around.lane(0.0).outcome == "unanswered"
+    around.caller.pod["spec"]["dnsPolicy"] = "ClusterFirst"
+    assert around.lane(15.0).outcome == "ok"
+
+
+def test_what_is_remembered_of_a_caller_goes_with_it() -> None:
+    around, there = between("udp", text=f"{IP}:{PORT}")
+    around.link(0.0)
+    assert around.connections._resolves
+    around.connections.forget(around.census())
+    assert around.connections._resolves
+    stored, _ = between()
+    stored.lane(0.0)
+    stored.connections.forget(stored.census())
+    stored.behind.clear()
+    assert stored.lane(15.0).outcome == "ok"
+    for one in (around, stored):
+        one.processes.clear()
+        one.caller.key = there.key
+        one.connections.forget(one.census())
+    assert not around.connections._resolves
+    assert not stored.connections._states
+
+
+def test_what_new_connections_meet_is_found_once_per_network() -> None:
+    around, there = between("sql", shared=False)
+    around.link(0.0)
+    there.ended = True
+    assert around.link(15.0, changed=False).lanes[0].outcome == "ok"
+    around.connections.redial()
+    assert around.link(15.0, changed=False).lanes[0].outcome == "refused"

@@ -1,0 +1,199 @@
+"""What a new connection meets: who listens, which protocol it speaks, who may log in."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.address import Address, AddressSource
+from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, dial, read
+from scenario_kit.lab.twin.holdings import Holdings
+from scenario_kit.lab.twin.network import Wire
+from scenario_kit.lab.twin.process import Process, ProcessKey
+from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
+
+IP = "10.0.0.2"
+
+
+def dialled(of: Any, target: Process, address: str = f"store:{PORT}", **more: Any) -> Lane:
+    around = Surroundings(of, target)
+    (lane,), ip = dial(of, _address(address, **more), around.caller, around.change())
+    assert ip == ADDRESS
+    return lane
+
+
+def _address(text: str, **more: Any) -> Address:
+    host, _, port = text.partition(":")
+    return Address(host, int(port), **more)
+
+
+@pytest.mark.parametrize(
+    ("target", "protocol", "outcome"),
+    [
+        ({}, "grpc", "ok"),
+        ({"protocol": "tcp"}, "grpc", "ok"),  # a program of which no more is known than that it listens
+        ({"protocol": "http"}, "grpc", "foreign"),
+        ({"component": "other"}, "grpc", "foreign"),
+        ({"component": "other", "protocol": "http"}, "grpc", "foreign"),
+        ({"component": "", "protocol": "tcp"}, "grpc", "foreign"),
+        ({"component": "other", "program": "mysqld"}, "grpc", "foreign"),
+        ({"protocol": "sql"}, "sql", "ok"),
+        ({"port": 7001}, "grpc", "refused"),
+        ({"port": 0}, "grpc", "refused"),
+        ({"ended": True}, "grpc", "refused"),
+        ({"ready_at": 30.0}, "grpc", "ok"),
+    ],
+)
+def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome: str) -> None:
+    there = process("there", IP, **target)
+    lane = dialled(edge(protocol), there)
+    if outcome == "refused":
+        assert lane == Lane("refused")
+    else:
+        assert lane == Lane(outcome, there, Wire(cut=False), there.ready_at, port=PORT)
+
+
+@pytest.mark.parametrize(
+    ("program", "component", "outcome"),
+    [("mongod", "store", "ok"), ("mongod", "other", "ok"), ("redis", "other", "foreign"), ("redis", "store", "ok")],
+)
+def test_components_of_one_program_stand_in_for_each_other(program: str, component: str, outcome: str) -> None:
+    there = process("there", IP, component, program=program)
+    assert dialled(edge(program="mongod"), there).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("registry", "component", "protocol", "outcome"),
+    [
+        ("consul", "consul", "http", "ok"),
+        ("consul", "other", "http", "foreign"),
+        ("consul", "store", "grpc", "ok"),
+        ("", "consul", "http", "foreign"),
+    ],
+)
+def test_a_registry_may_answer_in_the_place_of_the_callee(
+    registry: str, component: str, protocol: str, outcome: str
+) -> None:
+    assert dialled(edge(registry=registry), process("there", IP, component, protocol)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "outcome"),
+    [
+        ({}, {"tls": True}, "plain"),
+        ({"component": "other"}, {"tls": True}, "foreign"),
+        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "secret"}, "ok"),
+        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "wrong"}, "denied"),
+        ({"logins": (("me", "secret"),)}, {"user": "you", "password": "secret"}, "denied"),
+        ({"logins": (("me", "secret"),)}, {}, "denied"),
+        ({"logins": (("me", "secret"),)}, {"user": "me", "password": "secret", "tls": True}, "plain"),
+        ({"logins": (("me", "secret"),), "component": "other"}, {}, "foreign"),
+        ({"logins": ()}, {"user": "me", "password": "any"}, "ok"),
+        ({"databases": frozenset({"shop"})}, {"database": "shop"}, "ok"),
+        ({"databases": frozenset({"shop"})}, {"database": "shap"}, "nowhere"),
+        ({"databases": frozenset({"shop"})}, {"user": "shop"}, "ok"),  # the database called like the user
+        ({"databases": frozenset({"shop"})}, {"user": "me"}, "nowhere"),
+        ({"databases": frozenset({"shop"})}, {}, "ok"),
+        ({"databases": frozenset()}, {"database": "shop"}, "ok"),
+        ({"databases": frozenset({"shop"}), "component": "other"}, {"database": "shap"}, "foreign"),
+        ({"holdings": Holdings(most=5, held=5.0)}, {}, "full"),
+        ({"holdings": Holdings(most=5, held=5.0), "component": "other"}, {}, "foreign"),
+        ({"holdings": Holdings(most=5, held=4.0)}, {}, "ok"),
+        ({"holdings": Holdings(most=5, held=5.0), "logins": (("a", "b"),)}, {"user": "a", "password": "b"}, "full"),
+        ({"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)}, {"user": "me"}, "barred"),
+        ({"holdings": Holdings(barred={"me": "x"}), "logins": (("a", "b"),)}, {"user": "you"}, "denied"),
+    ],
+)
+def test_what_a_store_says_to_who_logs_in(target: dict[str, Any], asked: dict[str, Any], outcome: str) -> None:
+    there = process("there", IP, **{"protocol": "sql", **target})
+    lane = dialled(edge("sql"), there, **asked)
+    assert (lane.outcome, lane.target) == (outcome, there)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected", "ip"),
+    [
+        ("absent", Lane("noname"), ""),
+        ("10.0.0.77", Lane("dropped"), "10.0.0.77"),
+        ("store", Lane("refused", rejected=True), ADDRESS),  # kube-proxy says so, which it does to few of many
+    ],
+)
+def test_a_dial_that_reaches_nobody(host: str, expected: Lane, ip: str) -> None:
+    around = Surroundings(edge())
+    assert dial(around.edge, Address(host, PORT), around.caller, around.change()) == ((expected,), ip)
+
+
+def test_packets_to_an_endpoint_that_no_pod_has_are_lost() -> None:
+    gone = process("gone", "10.0.0.9")
+    around = Surroundings(edge(), gone)
+    around.processes.clear()
+    lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
+    assert lanes == (Lane("dropped", port=PORT),)
+
+
+def test_a_cut_wire_loses_packets_whoever_listens() -> None:
+    around = Surroundings(edge(), process("there", IP))
+    around.cut()
+    lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
+    assert lanes == (Lane("dropped", None, Wire(cut=True), port=PORT),)
+
+
+def test_each_backend_is_a_way() -> None:
+    one, two = process("one", IP), process("two", "10.0.0.3", "other", ready_at=9.0)
+    around = Surroundings(edge(), one, two)
+    lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
+    assert [(lane.outcome, lane.target, lane.ready_at) for lane in lanes] == [("ok", one, 0.0), ("foreign", two, 9.0)]
+
+
+def test_datagrams_are_for_the_port_of_their_protocol() -> None:
+    around = Surroundings(edge("udp"), process("there", IP, protocol="udp"))
+    lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
+    assert lanes == (Lane("dropped"),), "the Service has the port for TCP alone"
+    (lane,), _ = dial(around.edge, Address(IP, PORT), around.caller, around.change())
+    assert lane.outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    ("source", "env", "config", "expected"),
+    [
+        ({"env": "STORE"}, {"STORE": "store:1"}, None, Address("store", 1)),
+        ({"env": "STORE", "default_port": 2}, {"STORE": "store"}, None, Address("store", 2)),
+        ({"env": "STORE", "text": "unused:3"}, {}, None, Address("")),
+        ({"host_env": "HOST", "port_env": "PORT"}, {"HOST": "store", "PORT": "4"}, None, Address("store", 4)),
+        ({"host_env": "HOST", "port_env": "PORT", "default_port": 5}, {"HOST": "store"}, None, Address("store", 5)),
+        ({"host_env": "HOST", "default_port": 5}, {"HOST": "store", "": "6"}, None, Address("store", 5)),
+        ({"host_env": "HOST", "port_env": "PORT"}, {"PORT": "4"}, None, Address("", 4)),
+        ({"host_env": "HOST", "env": "STORE"}, {"HOST": "a:1", "STORE": "b:2"}, None, Address("a", 1)),
+        ({"key": "addr", "text": "image:7"}, {}, {"addr": "store:8"}, Address("store", 8)),
+        ({"key": "addr", "default_port": 9}, {}, {"addr": "store"}, Address("store", 9)),
+        ({"key": "addr", "text": "image:7"}, {}, None, Address("image", 7)),
+        ({"key": "addr", "text": "image:7"}, {}, {}, Address("")),
+        ({"host_key": "h", "port_key": "p"}, {}, {"h": "store"}, Address("store")),
+        ({"host_key": "h", "port_key": "p"}, {}, {"p": "1"}, Address("")),
+        ({"host_key": "h", "host_env": "HOST"}, {"HOST": "a:1"}, {"h": "b:2"}, Address("b", 2)),
+        ({"text": "$(A)-$(B.c_1):$(P)"}, {"A": "x", "B.c_1": "y", "P": "3"}, None, Address("x-y", 3)),
+    ],
+)
+def test_where_a_program_reads_an_address(source: Any, env: Any, config: Any, expected: Address) -> None:
+    reader = process("reader", IP, env=env, config=config)
+    assert read(AddressSource(**source), reader) == expected
+
+
+LOCKED = process("locked", IP, holdings=Holdings(locked={"orders"}))
+
+
+@pytest.mark.parametrize(
+    ("lanes", "old", "works", "hangs"),
+    [
+        ((Lane("ok"),), (), True, False),
+        ((Lane("refused"), Lane("ok")), (), True, False),
+        ((Lane("refused"),), (Lane("ok"),), True, False),
+        ((Lane("refused"),), (), False, False),
+        ((Lane("dropped"),), (), False, True),
+        ((Lane("ok"),), (Lane("dropped"),), True, True),
+        ((Lane("ok", LOCKED),), (), True, True),
+        ((Lane("ok", process("free", IP)),), (), True, False),
+    ],
+)
+def test_whether_calls_get_through_or_hang(lanes: Any, old: Any, works: bool, hangs: bool) -> None:
+    link = Link(LinkKey(ProcessKey("a", "b", "c"), 0), Address("x"), "", lanes, old)
+    assert (link.works, bool(link.hangs)) == (works, hangs)

@@ -1,0 +1,338 @@
+"""What dialling a host and a port leads to: names, Services, endpoints, as kube-proxy and CoreDNS have them."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin import ClusterDns
+from scenario_kit.lab.twin.names import random_address
+from scenario_kit.lab.twin.network import Destination, Lookup, Network
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service
+
+CLIENT = pod("client", "10.0.0.1")
+WEB = (
+    service(
+        "web",
+        "10.96.0.1",
+        {"name": "http", "port": 80},
+        {"name": "admin", "port": 81, "protocol": "TCP"},
+        {"name": "udp", "port": 81, "protocol": "UDP"},
+    ),
+    endpoints("web", endpoint("10.0.0.2"), endpoint("10.0.0.3", node="n2"), http=8080, admin=9090, udp=53),
+)
+STORE = (
+    service("store", "None", namespace="stores"),
+    endpoints("store", endpoint("10.1.0.2"), namespace="stores"),
+)
+FULL = "web.shop.svc.cluster.local"
+
+
+def to(*addresses: str, port: int) -> tuple[Destination, ...]:
+    return tuple(Destination(address, port) for address in addresses)
+
+
+BOTH = to("10.0.0.2", "10.0.0.3", port=8080)
+
+
+@pytest.fixture(scope="module")
+def net() -> Network:
+    return network(
+        CLIENT,
+        pod("server", "10.0.0.7"),
+        *WEB,
+        *STORE,
+        service("bare", "None"),
+        service("empty", "10.96.0.2", {"port": 80}),
+        service("unnamed", "10.96.0.3", {"port": 80}),
+        endpoints("unnamed", endpoint("10.0.0.4"), _=8000),
+        service("alias", None, type="ExternalName", externalName=FULL),
+        service("outside", None, type="ExternalName", externalName="example.org"),
+        service("nothing", None, type="ExternalName"),
+        service("loop", None, type="ExternalName", externalName="loop.shop.svc.cluster.local"),
+        *(
+            service(f"hop{i}", None, type="ExternalName", externalName=f"hop{i - 1}.shop.svc.cluster.local")
+            for i in range(2, 6)
+        ),
+        service("hop1", None, type="ExternalName", externalName=FULL),
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("", 80, Lookup("noname")),
+        ("web", 0, Lookup("noname")),
+        ("10.0.0.7", 1234, Lookup("ok", to("10.0.0.7", port=1234), "10.0.0.7")),
+        ("10.0.0.99", 80, Lookup("dropped", (), "10.0.0.99")),
+        ("10.96.0.1", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("10.96.0.2", 80, Lookup("refused", (), "10.96.0.2")),
+        ("localhost", 90, Lookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.0.0.1", 90, Lookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.8.8.8", 90, Lookup("ok", to("10.0.0.1", port=90), "127.8.8.8")),
+        ("web", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("WEB", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("web.shop", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        (f"{FULL}.", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("web.shop.svc.cluster.example", 80, Lookup("noname")),
+        ("web.shop.example", 80, Lookup("noname")),
+        ("web.stores", 80, Lookup("noname")),
+        ("web.elsewhere", 80, Lookup("noname")),
+        ("absent", 80, Lookup("noname")),
+        ("web", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=9090), "10.96.0.1")),
+        ("web", 82, Lookup("dropped", (), "10.96.0.1")),
+        ("empty", 80, Lookup("refused", (), "10.96.0.2")),
+        ("unnamed", 80, Lookup("ok", to("10.0.0.4", port=8000), "10.96.0.3")),
+        ("store.stores", 5432, Lookup("ok", to("10.1.0.2", port=5432), "10.1.0.2")),
+        ("bare", 80, Lookup("noname")),
+        ("alias", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("outside", 80, Lookup("noname")),
+        ("nothing", 80, Lookup("noname")),
+        ("loop", 80, Lookup("noname")),
+        ("hop4", 80, Lookup("ok", BOTH, "10.96.0.1")),
+        ("hop5", 80, Lookup("noname")),
+    ],
+)
+def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: int, expected: Lookup) -> None:
+    assert net.lookup(CLIENT, host, port) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("web", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("10.96.0.1", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("alias", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("web", 80, Lookup("dropped", (), "10.96.0.1")),
+    ],
+)
+def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, port: int, expected: Lookup) -> None:
+    assert net.lookup(CLIENT, host, port, "UDP") == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "resolved"),
+    [
+        ("ok", True),
+        ("refused", True),
+        ("dropped", True),
+        ("noname", False),
+        ("unanswered", False),
+        ("misanswered", False),
+    ],
+)
+def test_whether_a_name_led_to_an_address(outcome: str, resolved: bool) -> None:
+    assert Lookup(outcome).resolved is resolved
+
+
+@pytest.mark.parametrize(
+    ("ready", "cluster_ip", "expected"),
+    [
+        ([True, True], "10.96.0.1", ["10.0.1.1", "10.0.1.2"]),
+        ([False, True], "10.96.0.1", ["10.0.1.2"]),
+        ([True, False], "10.96.0.1", ["10.0.1.1"]),
+        ([None, False], "10.96.0.1", ["10.0.1.1"]),  # unknown counts as ready
+        ([False, False], "10.96.0.1", "refused"),
+        ([], "10.96.0.1", "refused"),
+        ([False, True], "None", ["10.0.1.2"]),
+        ([False, False], "None", "noname"),
+    ],
+)
+def test_endpoints_that_are_not_ready_get_no_connection(ready: list[Any], cluster_ip: str, expected: Any) -> None:
+    found = endpoints("web", *(endpoint(f"10.0.1.{i}", r) for i, r in enumerate(ready, 1)), p=80)
+    net = network(CLIENT, service("web", cluster_ip, {"name": "p", "port": 80}), found)
+    lookup = net.lookup(CLIENT, "web", 80)
+    assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
+
+
+def test_an_endpoint_without_conditions_is_ready() -> None:
+    found = endpoints("web", {"addresses": ["10.0.0.5", "010.0.0.6"]}, {"conditions": {"ready": True}}, p=80)
+    net = network(CLIENT, service("web", "10.96.0.1", {"name": "p", "port": 80}), found)
+    assert net.lookup(CLIENT, "web", 80).destinations == to("10.0.0.5", "10.0.0.6", port=80)
+
+
+@pytest.mark.parametrize(
+    ("policy_of_traffic", "node", "expected"),
+    [
+        ("Cluster", "n1", ["10.0.0.2", "10.0.0.3"]),
+        (None, "n1", ["10.0.0.2", "10.0.0.3"]),
+        ("Local", "n1", ["10.0.0.2"]),
+        ("Local", "n2", ["10.0.0.3"]),
+        ("Local", "n3", "dropped"),
+        ("Cluster", "n3", ["10.0.0.2", "10.0.0.3"]),
+    ],
+)
+def test_internal_traffic_that_is_local_stays_on_the_node(policy_of_traffic: Any, node: str, expected: Any) -> None:
+    caller = pod("caller", "10.0.0.9", node=node)
+    net = network(caller, service(**_web(internalTrafficPolicy=policy_of_traffic)), WEB[1])
+    for host in ("web", "10.96.0.1"):
+        lookup = net.lookup(caller, host, 80)
+        assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
+        assert lookup.ip == "10.96.0.1"
+
+
+def _web(**spec: Any) -> dict[str, Any]:
+    return {"name": "web", "ip": "10.96.0.1", "ports": [{"name": "http", "port": 80}], **spec}
+
+
+@pytest.mark.parametrize(("ready", "outcome"), [({"ready": True}, "dropped"), ({"ready": False}, "refused")])
+def test_a_node_without_local_endpoints_drops_what_a_service_without_any_refuses(ready: Any, outcome: str) -> None:
+    found = endpoints("web", endpoint("10.0.0.3", node="n2", **ready), http=8080)
+    net = network(CLIENT, service(**_web(internalTrafficPolicy="Local")), found)
+    assert net.lookup(CLIENT, "web", 80) == Lookup(outcome, (), "10.96.0.1")
+
+
+def test_endpoints_of_all_slices_of_the_family_count() -> None:
+    net = network(
+        CLIENT,
+        service("web", "10.96.0.1", {"name": "p", "port": 80}),
+        endpoints("web", endpoint("fd00::1"), suffix="-a", family="IPv6", p=81),
+        endpoints("web", endpoint("10.0.0.4"), suffix="-b", other=82),
+        endpoints("web", endpoint("10.0.0.5"), suffix="-c", p=83),
+        endpoints("web", endpoint("10.0.0.6"), suffix="-d", p=84),
+        endpoints("web", endpoint("10.0.0.7"), namespace="stores", p=85),
+        {"kind": "EndpointSlice", "metadata": {"name": "stray"}, "ports": None, "endpoints": None},
+    )
+    assert net.lookup(CLIENT, "web", 80).destinations == (Destination("10.0.0.5", 83), Destination("10.0.0.6", 84))
+
+
+def test_backends_are_in_the_order_of_their_age() -> None:
+    """So that a renaming of pods, which changes addresses, changes nothing."""
+    pods = [pod("b", "10.0.0.2", since="2026-01-01T00:00:02Z"), pod("z", "10.0.0.3", since="2026-01-01T00:00:01Z")]
+    same = [pod("d", "10.0.0.4", since="2026-01-01T00:00:03Z"), pod("c", "10.0.0.5", since="2026-01-01T00:00:03Z")]
+    found = endpoints("web", *(endpoint(f"10.0.0.{i}") for i in range(2, 6)), p=80)
+    net = network(CLIENT, *pods, *same, service("web", "10.96.0.1", {"name": "p", "port": 80}), found)
+    assert [d.ip for d in net.lookup(CLIENT, "web", 80).destinations] == [f"10.0.0.{i}" for i in (3, 2, 5, 4)]
+
+
+def test_addresses_of_no_pod_come_first_in_their_own_order() -> None:
+    found = endpoints("web", endpoint("10.0.0.1"), endpoint("192.0.2.2"), endpoint("192.0.2.1"), p=80)
+    aged = pod("client", "10.0.0.1", since="2026-01-01T00:00:02Z")
+    net = network(aged, service("web", "10.96.0.1", {"name": "p", "port": 80}), found)
+    assert [d.ip for d in net.lookup(aged, "web", 80).destinations] == ["192.0.2.1", "192.0.2.2", "10.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "address"),
+    [
+        ({}, "ok", "ok"),
+        ({"dnsPolicy": "ClusterFirst"}, "ok", "ok"),
+        ({"dnsPolicy": "ClusterFirstWithHostNet", "hostNetwork": True}, "ok", "ok"),
+        ({"dnsPolicy": "ClusterFirst", "hostNetwork": True}, "noname", "ok"),
+        ({"hostNetwork": True}, "noname", "ok"),
+        ({"dnsPolicy": "Default"}, "noname", "ok"),
+        ({"dnsPolicy": "None"}, "unanswered", "ok"),
+    ],
+)
+def test_which_name_server_a_pod_asks(spec: Any, name: str, address: str) -> None:
+    caller = pod("caller", "10.0.0.9", **spec)
+    net = network(caller, *WEB)
+    assert net.lookup(caller, "web", 80).outcome == name
+    assert net.lookup(caller, "10.96.0.1", 80).outcome == address
+
+
+SYSTEM = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}
+DNS_POD = {**SYSTEM, "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
+
+
+@pytest.mark.parametrize(
+    ("egress", "outcome"),
+    [
+        ([], "unanswered"),
+        ([{}], "ok"),
+        ([{"to": [{"podSelector": {}}]}], "unanswered"),
+        ([{"to": [SYSTEM]}], "ok"),
+        ([{"to": [DNS_POD]}], "ok"),
+        ([{"to": [{**SYSTEM, "podSelector": {"matchLabels": {"app": "x"}}}]}], "unanswered"),
+        ([{"to": [SYSTEM], "ports": [{"port": 53, "protocol": "UDP"}]}], "ok"),
+        ([{"to": [SYSTEM], "ports": [{"port": "dns", "protocol": "UDP"}]}], "ok"),
+        ([{"to": [SYSTEM], "ports": [{"port": "dns-tcp", "protocol": "UDP"}]}], "ok"),
+        ([{"to": [SYSTEM], "ports": [{"port": 53}]}], "unanswered"),  # names are asked for over UDP
+        ([{"to": [SYSTEM], "ports": [{"port": 54, "protocol": "UDP"}]}], "unanswered"),
+        ([{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}], "unanswered"),
+    ],
+)
+def test_a_policy_for_egress_decides_whether_the_name_server_is_heard(egress: Any, outcome: str) -> None:
+    net = network(CLIENT, *WEB, policy("out", "client", policyTypes=["Egress"], egress=egress))
+    assert net.lookup(CLIENT, "web", 80).outcome == outcome
+    assert net.lookup(CLIENT, "10.96.0.1", 80).outcome == "ok", "an address needs no name server"
+    other = pod("other", "10.0.0.8")
+    assert net.lookup(other, "web", 80).outcome == "ok", "the policy is about others"
+
+
+def test_the_hosts_file_goes_before_the_name_server() -> None:
+    hosts = [{"ip": "10.0.0.7", "hostnames": ["Web"]}]
+    caller = pod("caller", "10.0.0.9", hostAliases=hosts, dnsPolicy="None")
+    net = network(caller, pod("server", "10.0.0.7"), *WEB)
+    assert net.lookup(caller, "web", 90) == Lookup("ok", to("10.0.0.7", port=90), "10.0.0.7")
+    assert net.lookup(caller, "web.shop", 80) == Lookup("unanswered")
+
+
+def test_the_hosts_file_may_lead_to_a_service() -> None:
+    caller = pod("caller", "10.0.0.9", hostAliases=[{"ip": "10.96.0.1", "hostnames": ["front"]}])
+    net = network(caller, *WEB)
+    assert net.lookup(caller, "front", 81, "UDP").destinations == to("10.0.0.2", "10.0.0.3", port=53)
+
+
+def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
+    arguments = {"action": action, "patterns": list(patterns)}
+    return (
+        ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
+        ContainerEffect(kind="Names", pod_uid=uid, container_id="", arguments=arguments),
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "patterns", "uid", "host", "expected"),
+    [
+        ("error", [], "client", "web", Lookup("misanswered")),
+        ("error", ["web.*"], "client", "web", Lookup("misanswered")),
+        ("error", ["web.shop.svc.cluster.local"], "client", "web", Lookup("misanswered")),
+        ("random", [], "client", "web", Lookup("dropped", (), random_address("web"))),
+        ("error", ["other.*"], "client", "web", Lookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "another", "web", Lookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "client", "10.96.0.1", Lookup("ok", BOTH, "10.96.0.1")),
+    ],
+)
+def test_wrong_answers_of_a_name_server(
+    action: str, patterns: list[str], uid: str, host: str, expected: Lookup
+) -> None:
+    net = network(CLIENT, *WEB, containers=misled(uid, action, *patterns))
+    assert net.lookup(CLIENT, host, 80) == expected
+
+
+HOSTS = ".:53 {\n hosts {\n  10.0.0.7 web.shop.svc.cluster.local\n fallthrough\n }\n kubernetes cluster.local\n}\n"
+GONE = '.:53 {\n template IN A cluster.local {\n  match "^web"\n  rcode NXDOMAIN\n }\n kubernetes cluster.local\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("corefile", "runs", "host", "expected"),
+    [
+        (".:53 {\n kubernetes cluster.local\n}\n", True, "web", Lookup("ok", BOTH, "10.96.0.1")),
+        (".:53 {\n kubernetes cluster.local\n}\n", False, "web", Lookup("unanswered")),
+        (HOSTS, True, "web", Lookup("ok", to("10.0.0.7", port=80), "10.0.0.7")),
+        (GONE, True, "web", Lookup("noname")),
+        (GONE, True, "unnamed", Lookup("noname")),
+        (GONE, True, "store.stores", Lookup("ok", to("10.1.0.2", port=80), "10.1.0.2")),
+    ],
+)
+def test_what_the_clusters_name_server_is_configured_to_say(
+    corefile: str, runs: bool, host: str, expected: Lookup
+) -> None:
+    objects = (CLIENT, pod("server", "10.0.0.7"), *WEB, *STORE)
+    assert network(*objects, dns=ClusterDns(corefile, runs)).lookup(CLIENT, host, 80) == expected
+
+
+def test_the_clusters_name_server_does_not_matter_to_a_pod_that_asks_another_one() -> None:
+    net = network(CLIENT, *WEB, containers=misled("client", "error", "x.*"), dns=ClusterDns("", False))
+    assert net.lookup(CLIENT, "web", 80).outcome == "ok"
+    assert net.lookup(pod("b", "10.0.0.8"), "web", 80).outcome == "unanswered"
+
+
+def test_names_are_sought_in_the_callers_own_namespace() -> None:
+    caller = pod("caller", "10.1.0.9", namespace="stores")
+    net = network(CLIENT, caller, *WEB, *STORE, containers=misled("caller", "error", "store.stores.*"))
+    assert net.lookup(caller, "web", 80).outcome == "noname"
+    assert net.lookup(caller, "web.shop", 80).outcome == "ok"
+    assert net.lookup(caller, "store", 80).outcome == "misanswered"
+    assert net.lookup(CLIENT, "store.stores", 80).outcome == "ok"

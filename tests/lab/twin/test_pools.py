@@ -1,0 +1,147 @@
+"""Connections of pools meet the present state gradually, and calls take turns over what a registry lists."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.connections import Lane
+from scenario_kit.lab.twin.network import Wire
+from scenario_kit.lab.twin.parameters import Parameters, read
+from tests.lab.twin.dialling import PORT, Surroundings, between, edge, process
+
+IP = "10.0.0.2"
+
+
+def test_a_pool_of_http_meets_the_new_state_within_a_minute() -> None:
+    around, there = between("http")
+    link = around.link(0.0)
+    assert (link.old, [lane.target for lane in link.lanes]) == ((), [there])
+    fresh = process("fresh", "10.0.0.3", protocol="http")
+    around.processes.append(fresh)
+    around.behind[:] = [fresh]
+    for start in (15.0, 30.0, 60.0):
+        link = around.link(start)
+        assert [lane.target for lane in link.lanes] == [fresh]
+        assert link.old == (Lane("ok", there, Wire(cut=False), 0.0, port=PORT),)
+        assert (link.old_from, link.old_until) == (15.0, 75.0)
+    assert around.link(75.0).old == ()
+    around.behind[:] = [there]
+    link = around.link(90.0)
+    assert ([lane.target for lane in link.old], link.old_from) == ([fresh], 90.0), "a minute again"
+
+
+def test_a_pool_keeps_what_the_present_state_offers_still() -> None:
+    around, _ = between("http")
+    around.link(0.0)
+    around.start(process("more", "10.0.0.3", protocol="http"))
+    link = around.link(15.0)
+    assert (len(link.lanes), link.old) == (2, ())
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_the_connections_of_a_pool_outlive_the_service_and_not_their_process(refused: bool) -> None:
+    around, there = between("http")
+    around.link(0.0)
+    around.behind.clear()
+    around.served = refused
+    link = around.link(15.0)
+    assert link.lanes[0].outcome == ("refused" if refused else "noname")
+    assert [lane.target for lane in link.old] == [there]
+    around.end(there)
+    assert around.link(30.0).old == ()
+
+
+def test_a_process_that_says_it_ended_has_no_connections_of_a_pool() -> None:
+    around, there = between("http")
+    around.link(0.0)
+    around.behind.clear()
+    there.ended = True
+    assert around.link(15.0).old == ()
+
+
+def test_a_connection_of_a_pool_that_is_cut_hangs() -> None:
+    around, there = between("http")
+    around.link(0.0)
+    around.behind.clear()
+    around.cut()
+    assert around.link(15.0).old == (Lane("dropped", there, Wire(cut=True), 0.0, port=PORT),)
+
+
+def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
+    around, there = between("http")
+    around.link(0.0)
+    around.behind.clear()
+    there.component = "other"
+    assert [lane.outcome for lane in around.link(15.0).old] == ["foreign"]
+
+
+REGISTRY = {
+    "components": {"consul": {"image": "consul"}},
+    "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}},
+    "registries": [{"component": "consul", "resolveSeconds": 10}],
+}
+
+
+@pytest.fixture
+def registry() -> Parameters:
+    return read(REGISTRY)
+
+
+def listed(registry: Parameters, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
+    """A caller that asks a registry for the callee, and processes that announced themselves there."""
+    consul = process("consul", IP, "consul", "http")
+    around = Surroundings(edge(registry="consul", name="srv", **fields), consul, parameters=registry)
+    those = [process(name, f"10.0.1.{i}") for i, name in enumerate(names, 1)]
+    around.processes += those
+    for one in those:
+        around.registries.announce(consul, "srv", one)
+    return around, consul, those
+
+
+def test_calls_take_turns_over_all_that_are_registered(registry: Parameters) -> None:
+    around, _, those = listed(registry, "one", "two")
+    lanes = around.link(0.0).lanes
+    assert [(lane.outcome, lane.target) for lane in lanes] == [("ok", one) for one in those]
+
+
+def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: Parameters) -> None:
+    around, _, _ = listed(registry)
+    assert around.link(0.0).lanes == (Lane("unlisted"),)
+
+
+def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: Parameters) -> None:
+    around, _, those = listed(registry, "one", "two")
+    around.link(0.0)
+    around.end(those[0])
+    assert [lane.target for lane in around.link(15.0).lanes] == [those[1]]
+    around.end(those[1])
+    lanes = around.link(30.0).lanes
+    assert [lane.outcome for lane in lanes] == ["dropped"], "nobody has the address any more"
+
+
+def test_a_registry_that_is_gone_leaves_what_callers_know(registry: Parameters) -> None:
+    around, consul, those = listed(registry, "one")
+    around.link(0.0)
+    around.end(consul)
+    link = around.link(15.0)
+    assert [lane.target for lane in link.lanes] == those
+
+
+def test_a_registry_is_asked_once_it_listens(registry: Parameters) -> None:
+    around, consul, _ = listed(registry, "one")
+    consul.ready_at = 20.0
+    assert around.link(15.0).lanes == (Lane("unlisted"),)
+    assert around.link(30.0).lanes[0].outcome == "ok"
+
+
+def test_a_connection_that_stands_soon_is_used_where_none_stands_yet(registry: Parameters) -> None:
+    around, _, (one, two) = listed(registry, "one", "two")
+    one.ready_at, two.ready_at = 5.0, 10.0
+    assert [lane.ready_at for lane in around.link(0.0).lanes] == [5.0, 10.0]
+    assert [lane.ready_at for lane in around.link(15.0).lanes] == [0.0, 0.0]
+
+
+def test_of_connections_that_stand_soon_those_that_stand_already_are_used(registry: Parameters) -> None:
+    around, _, (_, two) = listed(registry, "one", "two")
+    two.ready_at = 10.0
+    assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]

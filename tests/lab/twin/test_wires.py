@@ -1,0 +1,265 @@
+"""What packets between two pods meet: policies, chaos on either side, and proxies, as tables of right values."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.interception import Rule
+from scenario_kit.lab.twin.network import Destination, Network, Shape, Wire
+from scenario_kit.model import ContainerEffect, NetworkEffect
+from tests.lab.twin.dialling import process
+from tests.lab.twin.net import endpoint, endpoints, namespace_object, network, pod, policy, service
+
+HERE = pod("here", "10.0.0.1", ports=[{"name": "x", "containerPort": 1}])
+THERE = pod("there", "10.0.0.2", ports=[{"name": "web", "containerPort": 8080}, {"containerPort": 9}])
+FRONT = (
+    service("front", "10.96.0.1", {"name": "p", "port": 80}),
+    endpoints("front", endpoint("10.0.0.2"), endpoint("10.0.0.9"), p=8080),
+)
+OPEN = Wire(cut=False)
+CUT = Wire(cut=True)
+
+
+def effect(uid: str, *peers: str, **fields: Any) -> NetworkEffect:
+    return NetworkEffect(pod_uid=uid, peers=peers, **fields)
+
+
+def between(*effects: NetworkEffect) -> Wire:
+    return network(HERE, THERE, *FRONT, effects=effects).wire(HERE, THERE, 8080)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, Shape()),
+        ({"delay": 0.1}, Shape(delay=0.1)),
+        ({"delay": 0.1, "jitter": 0.02}, Shape(delay=0.1, jitter=0.02)),
+        ({"loss": 25.0}, Shape(loss=0.25)),
+        ({"corrupt": 40.0}, Shape(loss=0.4)),  # a packet with a wrong checksum is thrown away by whoever gets it
+        ({"loss": 50.0, "corrupt": 50.0}, Shape(loss=0.75)),
+        ({"loss": 1.0, "corrupt": 0.0}, Shape(loss=0.01)),
+        ({"duplicate": 100.0}, Shape()),  # the second copy of a segment changes nothing
+        ({"rate": 1000.0}, Shape(rate=1000.0)),
+    ],
+)
+def test_what_a_pod_sends_is_shaped(fields: Any, expected: Shape) -> None:
+    assert between(effect("here", **fields)) == Wire(False, pytest.approx(expected), None)
+    assert between(effect("there", **fields)) == Wire(False, None, pytest.approx(expected))
+
+
+@pytest.mark.parametrize("fields", [{"loss": 100.0}, {"corrupt": 100.0}, {"loss": 250.0}, {"corrupt": 101.0}])
+def test_nothing_passes_where_all_packets_are_lost_or_damaged(fields: Any) -> None:
+    assert between(effect("here", **fields)) == between(effect("there", **fields)) == CUT
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({"delay": 0.1, "jitter": 0.01}, {"delay": 0.2, "jitter": 0.05}, Shape(delay=0.3, jitter=0.06)),
+        ({"loss": 50.0}, {"loss": 50.0}, Shape(loss=0.75)),
+        ({"loss": 20.0}, {"corrupt": 50.0}, Shape(loss=0.6)),
+        ({"corrupt": 50.0}, {"corrupt": 20.0}, Shape(loss=0.6)),
+        ({"rate": 1000.0}, {"rate": 300.0}, Shape(rate=300.0)),
+        ({"rate": 300.0}, {"rate": 1000.0}, Shape(rate=300.0)),
+        ({"rate": 300.0}, {"delay": 1.0}, Shape(delay=1.0, rate=300.0)),
+        ({"delay": 1.0}, {"rate": 300.0}, Shape(delay=1.0, rate=300.0)),
+    ],
+)
+def test_effects_add_up(one: Any, other: Any, expected: Shape) -> None:
+    assert between(effect("here", **one), effect("here", **other)).out == pytest.approx(expected)
+
+
+def test_each_direction_has_the_effects_of_its_sender() -> None:
+    found = between(effect("here", delay=0.1), effect("there", delay=0.2), effect("else", delay=0.4))
+    assert found == Wire(False, Shape(delay=0.1), Shape(delay=0.2))
+
+
+@pytest.mark.parametrize("uid", ["here", "there"])
+@pytest.mark.parametrize("direction", ["INPUT", "OUTPUT"])
+def test_a_partition_of_either_side_cuts_both_ways(uid: str, direction: str) -> None:
+    assert between(effect(uid, direction=direction, drop=True)) == CUT
+    assert between(effect("else", direction=direction, drop=True)) == OPEN
+
+
+def test_only_packets_that_are_sent_are_shaped() -> None:
+    assert between(effect("there", direction="INPUT", delay=1.0)) == OPEN
+
+
+@pytest.mark.parametrize(
+    ("uid", "direction", "peers", "cut"),
+    [
+        ("here", "OUTPUT", ["10.0.0.2/32"], True),
+        ("here", "OUTPUT", ["10.0.0.2"], True),
+        ("here", "OUTPUT", ["10.0.0.0/24"], True),
+        ("here", "OUTPUT", ["10.0.0.3/32"], False),
+        ("here", "OUTPUT", ["10.0.0.3/32", "10.0.0.2/32"], True),
+        ("here", "OUTPUT", ["10.96.0.1/32"], True),  # they leave its pod for the Service
+        ("here", "OUTPUT", ["10.96.0.2/32"], False),
+        ("here", "INPUT", ["10.0.0.2/32"], True),
+        ("here", "INPUT", ["10.0.0.1/32"], False),
+        ("here", "INPUT", ["10.96.0.1/32"], True),  # answers come in from the Service
+        ("there", "INPUT", ["10.0.0.1/32"], True),
+        ("there", "INPUT", ["10.0.0.2/32"], False),
+        ("there", "INPUT", ["10.96.0.1/32"], False),
+        ("there", "OUTPUT", ["10.0.0.1/32"], True),
+        ("there", "OUTPUT", ["10.96.0.1/32"], False),
+        ("there", "OUTPUT", ["10.0.0.3/32"], False),
+    ],
+)
+def test_whom_a_partition_concerns(uid: str, direction: str, peers: list[str], cut: bool) -> None:
+    assert between(effect(uid, *peers, direction=direction, drop=True)).cut is cut
+
+
+def test_an_effect_on_peers_leaves_others_alone() -> None:
+    found = between(effect("here", "10.0.0.3/32", delay=1.0), effect("here", "10.0.0.2/32", delay=0.5))
+    assert found == Wire(False, Shape(delay=0.5), None)
+
+
+def test_the_services_in_front_of_a_pod_are_those_that_lead_to_it() -> None:
+    objects = (
+        HERE,
+        THERE,
+        service("headless", "None"),
+        endpoints("headless", endpoint("10.0.0.2")),
+        service("waiting", None),
+        endpoints("waiting", endpoint("10.0.0.2")),
+        service("other", "10.96.0.2", namespace="stores"),
+        endpoints("other", endpoint("10.0.0.2")),  # a slice of another namespace is none of its endpoints
+        service("second", "10.96.0.3"),
+        endpoints("second", {"addresses": ["10.0.0.8", "10.0.0.2"]}, {"conditions": {}}),
+        endpoints("second", suffix="-b"),
+        *FRONT,
+    )
+    for address, cut in (("10.96.0.2", False), ("10.96.0.3", True), ("10.96.0.1", True), ("10.96.0.9", False)):
+        rule = effect("here", f"{address}/32", direction="OUTPUT", drop=True)
+        assert network(*objects, effects=(rule,)).wire(HERE, THERE, 8080).cut is cut
+
+
+def test_a_pod_always_reaches_itself() -> None:
+    drop = effect("here", direction="OUTPUT", drop=True)
+    deny = policy("deny", policyTypes=["Ingress", "Egress"])
+    assert network(HERE, deny, effects=(drop,)).wire(HERE, HERE, 80) == OPEN
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        ([], Wire(False)),
+        ([effect("there", delay=0.5)], Wire(False, None, Shape(delay=0.5))),
+        ([effect("there", "10.0.0.1/32", delay=0.5)], Wire(False)),
+        ([effect("here", delay=0.5)], Wire(False)),
+        ([effect("there", drop=True)], CUT),
+        ([effect("there", loss=100.0)], CUT),
+        ([effect("there", direction="INPUT", drop=True)], CUT),
+        ([effect("there", direction="INPUT", delay=1.0)], Wire(False)),
+        ([effect("there", "10.0.0.1/32", direction="INPUT", drop=True)], Wire(False)),
+    ],
+)
+def test_what_probes_of_the_node_meet(effects: list[NetworkEffect], expected: Wire) -> None:
+    """The node is nobody's peer, so that only chaos with all of them reaches it."""
+    assert network(HERE, THERE, effects=tuple(effects)).from_node(THERE) == expected
+
+
+FROM_HERE = {"from": [{"podSelector": {"matchLabels": {"app": "here"}}}]}
+FROM_OTHER = {"from": [{"podSelector": {"matchLabels": {"app": "other"}}}]}
+TO_THERE = {"to": [{"podSelector": {"matchLabels": {"app": "there"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("policies", "cut"),
+    [
+        ([], False),
+        ([policy("a", "there", policyTypes=["Ingress"])], True),
+        ([policy("a", "there", policyTypes=["Ingress"], ingress=[FROM_HERE])], False),
+        ([policy("a", "there", policyTypes=["Ingress"], ingress=[FROM_OTHER])], True),
+        (
+            [
+                policy("a", "there", policyTypes=["Ingress"], ingress=[FROM_OTHER]),
+                policy("b", "there", policyTypes=["Ingress"], ingress=[FROM_HERE]),
+            ],
+            False,
+        ),
+        ([policy("a", "here", policyTypes=["Ingress"])], False),  # answers belong to the connection
+        ([policy("a", "here", policyTypes=["Egress"])], True),
+        ([policy("a", "here", policyTypes=["Egress"], egress=[TO_THERE])], False),
+        ([policy("a", "there", policyTypes=["Egress"])], False),
+        ([policy("a", policyTypes=["Egress"], egress=[{"ports": [{"port": 8080}]}])], False),
+        ([policy("a", policyTypes=["Egress"], egress=[{"ports": [{"port": "web"}]}])], False),
+        ([policy("a", policyTypes=["Egress"], egress=[{"ports": [{"port": "x"}]}])], True),
+        ([policy("a", policyTypes=["Egress"], egress=[{"ports": [{"port": 8080, "protocol": "UDP"}]}])], True),
+        ([policy("a", "there", ingress=[{"from": [{"ipBlock": {"cidr": "10.0.0.1/32"}}]}])], False),
+        ([policy("a", "there", ingress=[{"from": [{"ipBlock": {"cidr": "10.0.0.2/32"}}]}])], True),
+        ([policy("a", "there", "stores", policyTypes=["Ingress"])], False),
+    ],
+)
+def test_policies_cut_what_they_do_not_allow(policies: list[Any], cut: bool) -> None:
+    assert network(HERE, THERE, *policies).wire(HERE, THERE, 8080) == Wire(cut)
+
+
+def test_a_policy_tells_protocols_apart() -> None:
+    rule = policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": 8080, "protocol": "UDP"}]}])
+    net = network(HERE, THERE, rule)
+    assert (net.wire(HERE, THERE, 8080, "UDP").cut, net.wire(HERE, THERE, 8080).cut) == (False, True)
+    assert net.wire(HERE, THERE, 8080, "TCP").cut, "what is remembered is remembered by protocol"
+    assert net.wire(HERE, THERE, 8081, "UDP").cut, "and by port"
+
+
+@pytest.mark.parametrize(
+    ("labels", "cut"),
+    [
+        ({"kubernetes.io/metadata.name": "stores"}, False),
+        ({"team": "data"}, False),
+        ({"kubernetes.io/metadata.name": "shop"}, True),
+        ({"team": "web"}, True),
+    ],
+)
+def test_a_policy_selects_namespaces_by_their_labels(labels: dict[str, str], cut: bool) -> None:
+    caller = pod("caller", "10.1.0.1", namespace="stores")
+    rule = policy(
+        "a", "there", policyTypes=["Ingress"], ingress=[{"from": [{"namespaceSelector": {"matchLabels": labels}}]}]
+    )
+    spaces = (namespace_object("shop", team="web"), namespace_object("stores", team="data"))
+    assert network(*spaces, caller, THERE, rule).wire(caller, THERE, 8080).cut is cut
+
+
+def http(uid: str, container: str, port: int = 8080, **rule: Any) -> ContainerEffect:
+    told = {"proxyPorts": [port], "tls": False, "rules": [rule]}
+    return ContainerEffect(pod_uid=uid, container_id=f"containerd://{container}", kind="HTTP", arguments=told)
+
+
+def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
+    running = {"containerStatuses": [{"containerID": "containerd://1", "state": {"running": {}}}]}
+    proxied = THERE | {"status": THERE["status"] | running}
+    told = {"target": "Request", "selector": {"port": 8080}, "actions": {"abort": True}}
+    other = ContainerEffect(pod_uid="there", container_id="containerd://1", kind="Stress")
+    net = network(HERE, proxied, containers=(other, http("there", "1", **told), http("here", "1", **told)))
+    assert net.wire(HERE, proxied, 8080) == Wire(False, None, None, (Rule(False, abort=True),))
+    assert net.wire(HERE, proxied, 8081) == OPEN
+    assert net.wire(proxied, HERE, 8080) == OPEN, "it has no container that runs"
+
+
+def test_a_process_is_reached_where_its_pod_is() -> None:
+    net = network(HERE, THERE, effects=(effect("here", delay=1.0),))
+    caller = process("here", "10.0.0.1")
+    assert net.wire(caller, THERE, 80) == net.wire(HERE, THERE, 80) == Wire(False, Shape(delay=1.0))
+
+
+def test_the_pod_at_an_address() -> None:
+    waiting = {"kind": "Pod", "metadata": {"name": "w", "uid": "w"}, "spec": {}, "status": {}}
+    net: Network = network(HERE, THERE, waiting, {**waiting, "metadata": {"name": "v", "uid": "v"}, "status": None})
+    assert net.pod_at("10.0.0.2") == THERE
+    assert net.pod_at("10.0.0.3") is None
+    assert net.pod_at("") is None
+
+
+def test_who_listens_at_a_destination() -> None:
+    def listening(ip: str, *ports: int) -> Any:
+        return SimpleNamespace(ip=ip, listener=lambda port: port in ports or None)
+
+    one, two, three = listening("10.0.0.2", 80), listening("10.0.0.2", 81), listening("10.0.0.3", 82)
+    net = network(THERE, processes=(one, two, three))
+    assert net.listener(Destination("10.0.0.2", 81)) is two
+    assert net.listener(Destination("10.0.0.2", 80)) is one
+    assert net.listener(Destination("10.0.0.2", 82)) is None
+    assert net.listener(Destination("10.0.0.4", 80)) is None

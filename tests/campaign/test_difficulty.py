@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.difficulty import complexity, difficulty, loudness
+from scenario_kit.campaign.difficulty import complexity, difficulty, loudness, same_thing
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
+from scenario_kit.model import AlertHistory, AlertTimeline, Change, StepStatus
 from scenario_kit.model.app import App, Component
 from scenario_kit.model.observation import Interval
 
@@ -88,3 +88,83 @@ def test_what_alerts_off_the_causal_path_in_half_of_the_repeats_is_named(book):
 def test_without_a_repeat_that_held_or_an_incident_there_is_none(book, fault, runbook_of):
     assert difficulty(book, [repeat(alert("Deployment/web", 300.0), outcome="Broken")]) is None
     assert difficulty(runbook_of(fault("n", role="Distractor"), outcome="NoIncident"), [repeat()]) is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "path", "technologies"),
+    [
+        ([], 1, 1),
+        ([("ConfigMap/a", "Deployment/cart")], 1, 2),
+        (
+            [("ConfigMap/a", "Deployment/cart"), ("ConfigMap/a", "StatefulSet/db"), ("StatefulSet/db", "Service/web")],
+            2,
+            4,
+        ),
+        ([("ConfigMap/a", "Deployment/cart"), ("Deployment/cart", "ConfigMap/a")], 1, 2),
+    ],
+)
+def test_the_path_and_what_has_to_be_understood(fault, runbook_of, edges, path, technologies):
+    found = runbook_of(fault("a"), solutions={"s": ["a"]}, labels=["ConfigMap/a"], edges=edges)
+    seen = complexity(msgspec.structs.replace(found, app=APP))
+    assert (seen.path, seen.technologies) == (path, technologies)
+
+
+def changing(procedure, number):
+    changes = tuple(Change.from_json({"restart": {"target": "Deployment/web"}}) for _ in range(number))
+    return msgspec.structs.replace(procedure, solution=msgspec.structs.replace(procedure.solution, changes=changes))
+
+
+@pytest.mark.parametrize(
+    ("steps", "least", "value", "band"),
+    [((3, 2), 2, 2.0, "Medium"), ((1, 4), 1, 1.59, "Low"), ((9, 9), 9, 3.3, "High"), ((0, 0), 1, 1.59, "Low")],
+)
+def test_the_shortest_repair_counts(book, steps, least, value, band):
+    documented = {"s": steps[0], "other": steps[1]}
+    other = msgspec.structs.replace(book.procedure("Solution", "s"), name="other")
+    procedures = [
+        changing(p, documented[p.name]) if p.use == "Solution" else changing(p, 50) for p in (*book.procedures, other)
+    ]
+    seen = complexity(msgspec.structs.replace(book, procedures=tuple(procedures)))
+    assert (seen.steps, seen.value, seen.band) == (least, value, band)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "seconds"), [(50.0, None, 900.0), (950.0, 960.0, 10.0), (990.0, 1500.0, 10.0), (50.0, 150.0, 50.0)]
+)
+def test_an_alert_is_loud_for_as_long_as_it_fires_from_the_injection_to_the_repair(start, end, seconds):
+    assert loudness(repeat(alert("Deployment/web", start, end))) == {"Deployment/web": seconds}
+    assert loudness(repeat(alert("", start, end))) == {}
+    assert loudness(repeat(alert("Deployment/web", 20.0, 100.0), alert("Deployment/ad", 1001.0))) == {}
+
+
+def test_shares_and_ranks_are_means_over_the_repeats(book):
+    both = repeat(alert("ConfigMap/a", 300.0), alert("Deployment/web", 300.0), alert("Deployment/x", 200.0))
+    none = repeat(number=2)
+    found = difficulty(book, [both, none])
+    assert (found.blame_first, found.blame_loudest, found.cause_rank, found.first_alert_seconds) == (
+        0.0,
+        0.0,
+        2.5,
+        100.0,
+    )
+    sole = repeat(alert("ConfigMap/a", 300.0))
+    found = difficulty(book, [sole, sole, sole, sole, none])
+    assert (found.blame_first, found.blame_loudest, found.trivial) == (0.8, 0.8, True)
+    found = difficulty(book, [sole, sole, sole, none])
+    assert (found.blame_first, found.trivial) == (0.75, False)
+    assert difficulty(book, [none]).first_alert_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Deployment/web", "Deployment/web", True),
+        ("Deployment/web", "Service/web", True),
+        ("Service/db", "StatefulSet/db", True),
+        ("Service/web", "StatefulSet/db", False),
+        ("ConfigMap/web", "Deployment/web", False),
+        ("ConfigMap/x", "ConfigMap/y", False),
+    ],
+)
+def test_parts_of_one_component_are_one_thing(one, other, same):
+    assert same_thing(APP, one, other) is same

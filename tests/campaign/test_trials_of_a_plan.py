@@ -8,7 +8,19 @@ from scenario_kit.campaign.artefacts import Artefact
 from scenario_kit.campaign.beside import Beside
 from scenario_kit.campaign.causes import Cause, LeftOut
 from scenario_kit.campaign.endings import Ending
-from scenario_kit.campaign.plans import QUICK, STANDARD, TRY, enumerated, repeat, trials, users
+from scenario_kit.campaign.plans import (
+    QUICK,
+    STANDARD,
+    TRY,
+    PlannedTrial,
+    enumerated,
+    namespace,
+    repeat,
+    spec,
+    trial_name,
+    trials,
+    users,
+)
 from scenario_kit.catalog import data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Solution, Step
@@ -226,3 +238,83 @@ def test_a_step_of_many_repairs_has_a_name_that_is_not_too_long():
 def test_procedures_of_one_use(fault, runbook_of):
     runbook = runbook_of(fault("a"), solutions={"s": []}, decoys=["d", "e"])
     assert [p.name for p in programs.of_use(runbook, "Decoy")] == ["d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "extra"),
+    [
+        ((), []),
+        ((Step(kind="change", use="Cheat", name="c"), Step(kind="expectUnresolved", use="Cheat", name="c")),
+         ["restart-everything"]),
+        ((Step(kind="change", use="Cheat", name="restart-everything"),), ["restart-everything"]),
+        ((Step(kind="change", use="Fix", name="a:0:beside"),), []),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("clock", ["Wall", "Virtual"])
+def test_the_spec_of_a_trial_has_the_procedures_of_its_steps(fault, runbook_of, steps, extra, clock):
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {}}},
+    }
+    runbook = msgspec.structs.replace(runbook_of(fault("a"), solutions={"s": []}), objects=(web,), users=7)
+    trial = PlannedTrial(purpose="p", describe="d", steps=steps, seed=5)
+    found = spec(trial, runbook, "quick", clock)
+    assert (found.scenario, found.digest, found.plan, found.clock, found.seed) == ("s", "d", "quick", clock, 5)
+    assert (found.namespace, found.steps) == ("shop", steps)
+    assert found.runbook().users == 7
+    assert [p.name for p in found.runbook().procedures] == ["s", "a:0", *extra]
+    assert spec(trial, runbook, "quick").clock == "Virtual"
+
+
+def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
+    runbook = runbook_of(restarting(fault))
+    trial = PlannedTrial(purpose="p", describe="d", steps=(Step(kind="change", use="Sham", name="rollout"),), seed=5)
+    assert [p.use for p in spec(trial, runbook, "quick").runbook().procedures] == ["Fix", "Sham"]
+
+
+def test_what_labels_and_artefacts_are_told_as(fault, runbook_of):
+    def told(*faults, **more):
+        return {t.purpose: (t.describe, t.seed) for t in trials(QUICK, runbook_of(*faults, **more), 0)}
+
+    assert told(fault("a"))["label"] == ("repairing only what is labelled resolves it", 200)
+    assert told(fault("a"))["control"][0] == "without the fault nothing fires"
+    either = told(fault("a", causes=2, join="Conjunctive"))
+    assert either["label-1"] == ("repairing ConfigMap/a-0 alone resolves it", 200)
+    assert either["label-2"] == ("repairing ConfigMap/a-1 alone resolves it", 201)
+    ending = told(msgspec.structs.replace(fault("a"), persistence="Expires"))
+    assert ending["ending-1"] == ("'a' ends by itself, as its persistence Expires says", 291)
+    pod = told(msgspec.structs.replace(fault("a"), persistence="Pod"))
+    assert pod["ending-1"] == ("'a' ends once every workload is restarted, as its persistence Pod says", 291)
+    wrote = msgspec.structs.replace(
+        fault("a"), changes=(Change.from_json(PATCH), Change.from_json({"delete": {"target": "Secret/x"}}))
+    )
+    assert told(wrote)["label-artefact-1"] == ("undoing only what 'a' did to Secret/x resolves nothing", 221)
+
+
+def test_only_the_first_label_is_searched_before(fault, runbook_of):
+    found = planned(QUICK, runbook_of(fault("a", causes=2, join="Conjunctive")))
+    assert ["expectNoLeaks" in found[f"label-{n}"][1] for n in (1, 2)] == [True, False]
+
+
+@pytest.mark.parametrize(("app", "unique", "name"), [("shop", "a", "shop-{}"), ("hotel", "b", "hotel-{}")])
+def test_a_namespace_has_four_consonants(app, unique, name):
+    found = namespace(app, unique)
+    letters = found.rpartition("-")[2]
+    assert found == name.format(letters)
+    assert len(letters) == 4
+    assert set(letters) <= set("bcdfghjklmnpqrstvwxz")
+
+
+def test_the_name_of_a_trial_depends_on_what_it_is_of():
+    trial = PlannedTrial(purpose="label", describe="d", steps=(), seed=5)
+    base = ("s" * 35 + "-t", trial, "d", "quick")
+    name = trial_name(*base)
+    assert name.startswith("s" * 35 + "-label-")
+    others = [
+        ("x", *base[1:]), (base[0], msgspec.structs.replace(trial, seed=6), "d", "quick"),
+        (base[0], msgspec.structs.replace(trial, purpose="l"), "d", "quick"), (*base[:2], "e", "quick"),
+        (*base[:3], "try"),
+    ]  # fmt: skip
+    assert len({trial_name(*each)[-4:] for each in (base, *others)}) == 6

@@ -98,10 +98,11 @@ def test_what_cannot_be_told_from_another_incident_fails(fault, runbook_of, othe
     if code == "SK451":
         assert validation.headline.startswith("nothing tells this incident from 'other'")
         assert validation.next == "scenario-kit verify p --plan standard"
+        assert validation.correction.startswith("SK451: make the fault visible")
 
 
 def test_what_a_conclusion_holds(fault, runbook_of):
-    book = runbook_of(fault("a"), solutions={"s": ["a"]})
+    book = runbook_of(msgspec.structs.replace(fault("a"), scope="Cluster"), solutions={"s": ["a"]})
     results = [*repeats("HHHBI"), trial("control")]
     found = conclude("s", "p", "d", "standard", results, [], 12.5, "mine", promised=book)
     assert (found.scenario, found.path, found.digest, found.plan, found.wall_seconds) == (
@@ -117,6 +118,8 @@ def test_what_a_conclusion_holds(fault, runbook_of):
     assert found.next == "scenario-kit lab status --name mine"
     assert found.ground_truth == book.ground_truth
     assert found.difficulty is not None
+    assert [a.allow for a in found.exceptions] == ["Cluster"]
+    assert found.correction == ""
     without = conclude("s", "p", "d", "standard", results, [], 12.5)
     assert (without.statistics, without.difficulty, without.fingerprint, without.resemblance) == (None,) * 4
     assert (without.ground_truth, without.expect, without.exceptions) == (None, None, ())

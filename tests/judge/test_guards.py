@@ -395,3 +395,20 @@ def test_a_flag_that_changes_is_a_change_of_the_load():
 )
 def test_the_keys_that_hold_something(obj, keys):
     assert guards.holds(obj) == keys
+
+
+def test_a_container_without_resources_at_rest_may_have_any():
+    guard = Guarded(kind="Deployment", name="cart", replicas=0, probes={"main": []})
+    assert guards.violations([guard], [sized("limits", "cpu", "99")], APP) == []
+
+
+def test_each_limit_that_is_gone_is_told_beside_what_grew():
+    before = workload(
+        containers=[container(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "1", "memory": "64Mi"}})]
+    )
+    after = workload(containers=[container(resources={"requests": {"cpu": "9"}})])
+    assert [problem.partition(": ")[2][:24] for problem in broken(before, after)] == [
+        "requests cpu grew from 1",
+        "it has no limit of cpu a",
+        "it has no limit of memor",
+    ]

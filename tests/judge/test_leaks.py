@@ -227,4 +227,6 @@ def hidden(wrong_port, *visibilities):
     ],
 )
 def test_of_hidden_experiments_everything_is_a_token(wrong_port, visibilities, words):
-    assert hidden(wrong_port, *visibilities).keys() - {"scenariokit.io"} == words
+    found = hidden(wrong_port, *visibilities)
+    assert found.keys() - {"scenariokit.io"} == words
+    assert all(token.what for token in found.values())

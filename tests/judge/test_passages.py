@@ -39,6 +39,9 @@ def test_what_changed(during, told):
 
 def test_errors_that_were_there_before_are_no_trace():
     assert traces(passage(work(errors=90.0), work(errors=90.0))) == []
+    many = work(requests=300000.0, seconds=30000.0, errors=9000.0)
+    few_more = work(requests=300000.0, seconds=30000.0, errors=10000.0)
+    assert traces(passage(few_more, many)) == []  # significant, and a third of a percent of three
     assert [t.what for t in traces(passage(work(errors=90.0), work(errors=900.0)))] == ["errors"]
 
 

@@ -66,7 +66,7 @@ def spelled(change):
 
 
 def battery(book):
-    assert all(p.use == "Cheat" and p.solution.name == p.name for p in cheats(book))
+    assert all(p.use == "Cheat" and p.solution.name == p.name and p.solution.description for p in cheats(book))
     return {p.name: [spelled(c) for c in p.solution.changes] for p in cheats(book)}
 
 
@@ -212,6 +212,7 @@ def test_what_faults_restarted_is_restarted_again(fault, runbook_of):
     book = book_of(runbook_of, broken)
     (again,) = starts(book)
     assert (again.use, again.name, again.solution.name) == ("Cheat", "start-again", "start-again")
+    assert again.solution.description
     assert [spelled(c) for c in again.solution.changes] == ["restart Deployment/web", "restart Deployment/ad"]
     names = [p.name for p in with_cheats(book).procedures]
     assert names[:1] == ["a:0"]

@@ -125,6 +125,7 @@ HEALTHY = Work(seconds=300, requests=600, within=((10.0, 300.0), (100.0, 600.0))
         ),
         pytest.param(HEALTHY, (("event BackOff on Deployment/api",),) * 3, (), set(), id="with a sign"),
         pytest.param(HEALTHY, (("log of Deployment/api: it failed",), (), ()), (), {"SK415"}, id="with a sign once"),
+        pytest.param(HEALTHY, (("log of Deployment/api: it failed",),) * 2 + ((),), (), set(), id="with it twice"),
         pytest.param(HEALTHY, (("event BackOff on Deployment/api2",),) * 3, (), {"SK415"}, id="with another's sign"),
         pytest.param(Work(seconds=3, requests=6), ((), (), ()), (), set(), id="hardly looked at"),
     ],

@@ -46,6 +46,11 @@ def test_one_deadline_in_preview_trial_and_report():
     due = slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
     must = [a for a in fill_deadlines(runbook.expect, runbook.rules).alerts if a.alert_class == "MustFire"]
     assert {a.within_seconds for a in must} == {due}
+    scenario = LOADED.scenario
+    spec = msgspec.structs.replace(scenario.spec, expect=runbook.expect)
+    scenario = msgspec.structs.replace(scenario, spec=spec)
+    assert {a.within_seconds for a in describe_incident(scenario, runbook, {}).alerts} == {due}
+    assert {a.within_seconds for a in describe_incident(scenario, None, {}).alerts} == {0}
     assert next(s.seconds for s in preview(runbook).timeline if s.name == "alerts") == due
 
 

@@ -163,3 +163,79 @@ def test_the_plans_that_come_with_it_can_pass(looks):
 def test_impossible_counts(n, broken):
     with pytest.raises(ValueError, match="cannot be broken"):
         lower_bound(n, broken)
+
+
+@pytest.mark.parametrize(("held", "broken"), [(-1, 0), (0, -1)])
+def test_repeats_are_counted_from_zero(held, broken):
+    with pytest.raises(ValueError, match="counted from 0"):
+        decide(ONCE, held, broken)
+
+
+@pytest.mark.parametrize(
+    ("held", "broken", "decision"),
+    [
+        (4, 2, (None, 4)),  # one of them may have run beyond the first look
+        (3, 3, (FAIL, 0)),
+        (4, 3, (FAIL, 0)),
+        (10, 2, (INCONCLUSIVE, 0)),
+        (11, 1, (PASS, 0)),
+        (8, 4, (INCONCLUSIVE, 0)),
+        (8, 5, (INCONCLUSIVE, 0)),
+        (6, 5, (FAIL, 0)),
+    ],
+)
+def test_more_repeats_than_a_look_asks_for(held, broken, decision):
+    assert decide(FIVE_THEN_FIVE, held, broken) == decision
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.0, 1.5])
+def test_no_number_of_repeats_shows_a_certainty(p):
+    with pytest.raises(ValueError, match="certainty"):
+        repeats_for(p)
+
+
+def test_a_claim_of_nothing_needs_one_repeat():
+    assert [repeats_for(0), repeats_for(0.0, broken=3), repeats_for(0.05), repeats_for(0.06)] == [1, 4, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("n", "broken", "interval"),
+    [(10, 1, (0.5958, 0.9821)), (10, 5, (0.2366, 0.7634)), (5, 0, (0.5655, 1.0)), (5, 5, (0.0, 0.4345))],
+)
+def test_both_ends_of_an_interval(n, broken, interval):
+    assert wilson(n, broken) == pytest.approx(interval, abs=6e-5)
+    with pytest.raises(ValueError, match="1 of 0"):
+        wilson(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("looks", "repeats", "said"),
+    [
+        ((Look(n=0, accept=0, reject=1),), None, "0 repeats after 0"),
+        ((Look(n=3, accept=-1, reject=1),), None, "accepts -1 broken ones and rejects 1"),
+        ((Look(n=3, accept=2, reject=1),), None, "accepts 2 broken ones and rejects 1"),
+        ((Look(n=3, accept=3, reject=4),), None, "passes after 3 repeats even if all of them break"),
+        ((Look(n=3, accept=0, reject=1), Look(n=2, accept=0, reject=1)), None, "2 repeats after 3"),
+        ((Look(n=3, accept=0, reject=1), Look(n=4, accept=1, reject=1)), None, "settled after 4"),
+    ],
+)
+def test_looks_that_make_no_sense(looks, repeats, said):
+    with pytest.raises(UsageError, match=said):
+        check_reachable("mine", looks, repeats)
+
+
+def test_looks_at_the_bounds_make_sense():
+    check_reachable("mine", (Look(n=1, accept=0, reject=1),), 1)
+    check_reachable("mine", (Look(n=3, accept=2, reject=3), Look(n=4, accept=3, reject=4)), 9)
+
+
+def test_evidence_against_what_is_sure_is_nothing():
+    assert evidence(0, 0, 0.5) == pytest.approx(1.0)
+    assert evidence(5, 0, 0.5) == pytest.approx(10.5)
+    assert evidence(0, 4000, 0.999999) == 0.0
+
+
+def test_the_correlation_of_repeats_may_be_another():
+    assert effective([5], 0.0) == 5
+    assert effective([5], 1.0) == 1
+    assert lower_bound(5, 0, 0.5) == pytest.approx(0.5**0.2)

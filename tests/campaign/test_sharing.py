@@ -47,6 +47,10 @@ def workload(cpu):
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": template}}
 
 
+def job(parallelism):
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"parallelism": parallelism}}
+
+
 def asks(replicas):
     return {"patch": {"target": "Deployment/web", "type": "Strategic", "patch": {"spec": {"replicas": replicas}}}}
 
@@ -65,6 +69,16 @@ def asks(replicas):
         ({"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"metadata": {"labels": {}}}}}, "64", True),
         ({"create": {**workload("1"), "spec": {**workload("1")["spec"], "replicas": 8}}}, "100m", False),
         ({"restart": {"target": "Deployment/web"}}, "64", True),
+        ({"scale": {"target": "Deployment/web", "replicas": 4}}, "1", True),
+        ({"scale": {"target": "Deployment/web", "replicas": 2}}, "3", False),
+        ({"scale": {"target": "Deployment/ad", "replicas": 5}}, "64", True),
+        ({"create": job(20)}, "1", True),
+        ({"create": job(21)}, "1", False),
+        ({"apply": job(21)}, "1", False),
+        ({"patch": {"target": "HorizontalPodAutoscaler/web", "type": "Merge",
+                    "patch": {"spec": {"maxReplicas": 30}}}}, "1", False),
+        ({"patch": {"target": "Deployment/web", "type": "Json",
+                    "patch": [{"op": "replace", "path": "/spec/other", "value": 200}]}}, "100m", True),
     ],
 )  # fmt: skip
 def test_who_asks_for_the_room_of_many_has_the_cluster_for_itself(runbook_of, fault, change, cpu, many):

@@ -62,6 +62,8 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
+#: Checks for further kinds of file, of rules that another module has yet to register.
+_WAITING: dict[str, dict[str, Check]] = {}
 
 
 def rule(
@@ -87,10 +89,14 @@ def rule(
 
 
 def also(code: str, *about: str) -> Callable[[Check], Check]:
-    """Register the decorated function as the check of the rule ``code`` for further kinds of file."""
+    """Register the decorated function as the check of the rule ``code`` for further kinds of file.
+
+    The rule itself may be registered before or after.
+    """
 
     def register(check: Check) -> Check:
-        RULES[code].checks.update(dict.fromkeys(about, check))
+        checks = RULES[code].checks if code in RULES else _WAITING.setdefault(code, {})
+        checks.update(dict.fromkeys(about, check))
         return check
 
     return register
@@ -104,4 +110,5 @@ def add(entry: Rule) -> None:
     """
     if entry.code in RULES:
         raise ValueError(f"{entry.code} is registered twice")
+    entry.checks.update(_WAITING.pop(entry.code, {}))
     RULES[entry.code] = entry

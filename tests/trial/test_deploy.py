@@ -1,0 +1,413 @@
+"""The app comes, the app goes: in which order, what is waited for and for how long, and whose fault it is."""
+
+import msgspec
+import pytest
+
+from scenario_kit.changes.undo import Blocked
+from scenario_kit.errors import Forbidden, GuardRailError, InfrastructureError, NotFound
+from scenario_kit.judge.guards import Guarded
+from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
+from scenario_kit.model.fault import Entity
+from scenario_kit.schema.writable import OWNED
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import deploy as module
+from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, teardown
+from tests.trial.test_watch import Trial, config, fault
+
+RBAC = "rbac.authorization.k8s.io"
+
+
+def thing(kind, name, namespace="shop", api="v1", meta=None, **fields):
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {}) | (meta or {})
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
+
+
+def web(**status):
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return thing("Deployment", "web", api="apps/v1", spec=spec, status=status)
+
+
+READY = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}
+
+
+class App(Trial):
+    """An app of these objects that is about to be deployed; its Deployment is ready after so many seconds."""
+
+    def __init__(self, *objects, ready=0.0, faults=(), others=None, virtual=True):
+        super().__init__()
+        self.ready, self.idled = 1000.0 + ready, []
+        self.clock = FakeClock(1000.0, passing=self.pass_)
+        spec = msgspec.structs.replace(self.context.spec, clock="Virtual" if virtual else "Wall")
+        runbook = msgspec.structs.replace(
+            self.context.runbook, objects=objects, faults=faults, namespaces=dict(others or {})
+        )
+        self.context.clock = self.context.engine._clock = self.clock
+        self.context.runbook, self.context.spec, self.context.idle = runbook, spec, self.idled.append
+
+    def pass_(self, now):
+        ref = Reference("Deployment", "web", "shop")
+        if now >= self.ready and self.cluster.get(ref):
+            self.cluster.patch(ref, {"status": READY}, subresource="status")
+
+    def created(self):
+        return [target for verb, target in self.cluster.requests if verb == "create"]
+
+
+# --- deploy
+
+
+def test_an_app_is_there_when_all_its_workloads_are():
+    app = App(web(), thing("Service", "web", spec={"selector": {"app": "web"}}), config("c"), ready=40)
+    assert deploy(app.context) == []
+    assert app.clock.now() == 1045.0, "looked at in ticks"
+    for ref in ("Deployment/web", "Service/web", "ConfigMap/c"):
+        assert app.cluster.get(Reference.parse(ref).within("shop")) is not None
+    baseline = app.context.baseline()
+    assert baseline.namespace_uid == app.cluster.get(Reference("Namespace", "shop"))["metadata"]["uid"]
+    assert baseline.ready_at == 1045.0
+    assert {(g.kind, g.name) for g in baseline.guards} == {("Deployment", "web"), ("Service", "web")}
+    assert baseline.snapshot == snapshot(FakeCluster())
+
+
+def test_on_a_wall_clock_it_is_looked_at_more_often():
+    app = App(web(), ready=4, virtual=False)
+    assert deploy(app.context) == []
+    assert 1004.0 <= app.clock.now() <= 1006.0
+
+
+def test_namespaces_and_access_come_first_and_bindings_after_their_roles():
+    app = App(config("c"), others={"stores": "shop-stores"})
+    app.cluster.requests.clear()
+    assert deploy(app.context) == []
+    created = app.created()
+    assert sorted(created[:2]) == ["Namespace/shop", "Namespace/shop-stores"]
+    assert sorted(created[2:4]) == ["shop-stores/RoleBinding/oncall", "shop/RoleBinding/oncall"]
+    assert created[4:] == ["shop/ConfigMap/c"]
+    for name in ("shop", "shop-stores"):
+        assert app.cluster.get(Reference("Namespace", name))["metadata"]["labels"] == dict([OWNED])
+    binding = app.cluster.get(Reference("RoleBinding", "oncall", "shop", RBAC))
+    assert binding["roleRef"] == {"apiGroup": RBAC, "kind": "ClusterRole", "name": "oncall"}
+    assert binding["subjects"][0] == {"kind": "User", "name": "oncall", "apiGroup": RBAC}
+    assert [s["kind"] for s in binding["subjects"]] == ["User", "ServiceAccount"]
+
+
+def visible(visibility="Visible"):
+    chaos = thing("PodChaos", "x", api="chaos-mesh.org/v1alpha1", spec={"mode": "all", "selector": {}})
+    return Fault(name="f", type="t", version=1, target="Deployment/web", visibility=visibility, effect=(),
+                 changes=(Change.from_json({"chaos": chaos}),), entities=())  # fmt: skip
+
+
+def test_a_solver_may_read_and_delete_chaos_that_the_scenario_shows():
+    app = App(config("c"), faults=(visible(),))
+    assert deploy(app.context) == []
+    role = app.cluster.get(Reference("Role", "oncall-extra", "shop", RBAC))
+    assert role["rules"] == [
+        {"apiGroups": ["chaos-mesh.org"], "resources": ["*"], "verbs": ["get", "list", "watch", "delete"]}
+    ]
+    binding = app.cluster.get(Reference("RoleBinding", "oncall-extra", "shop", RBAC))
+    assert binding["roleRef"] == {"apiGroup": RBAC, "kind": "Role", "name": "oncall-extra"}
+    assert [s["name"] for s in binding["subjects"]] == ["oncall"]
+    created = app.created()
+    assert created.index("shop/Role/oncall-extra") < created.index("shop/RoleBinding/oncall-extra")
+
+
+def test_a_deployment_that_was_cut_short_goes_on():
+    app = App(web(), config("c"), ready=40)
+    app.context.save_baseline(Baseline(snapshot={"Node/x": "1"}))
+    app.cluster.create(thing("Namespace", "shop", ""))
+    app.cluster.create(config("c"))
+    assert deploy(app.context) == []
+    assert app.context.baseline().snapshot == {"Node/x": "1"}, "what was there before is known from then"
+    again = msgspec.structs.replace(app.context.baseline(), ready_at=7.0)
+    app.context.save_baseline(again)
+    assert deploy(app.context) == []
+    assert app.context.baseline().ready_at == 7.0, "it was ready then"
+
+
+@pytest.mark.parametrize(("ready", "held"), [(900, True), (916, False)])
+def test_an_app_that_is_never_ready_is_the_authors(ready, held):
+    app = App(web(), ready=ready)
+    found = deploy(app.context)
+    if held:
+        assert found == []
+        return
+    assert [(f.code, f.severity, f.message) for f in found] == [
+        ("SK301", Severity.ERROR, "the app did not become ready")
+    ]
+    assert found[0].observed == "not available after 900 s: Deployment/web"
+    assert app.clock.now() == 1900.0
+
+
+def waiting_pod(namespace, name, *, placed):
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]} | (
+        {"nodeName": "n"} if placed else {}
+    )
+    full = [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes: Insufficient cpu"}]
+    return thing("Pod", name, namespace, spec=spec, status={"phase": "Running"} if placed else {"conditions": full})
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_an_app_that_others_leave_no_room_is_nobodys(others):
+    app = App(web(), ready=5000)
+    node = thing("Node", "n", "", spec={}, status={"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "9"}})
+    app.cluster.put(node)
+    app.cluster.put(waiting_pod("elsewhere" if others else "shop", "a", placed=True))
+    app.context.save_baseline(Baseline())
+    app.cluster.put(waiting_pod("shop", "b", placed=False))
+    if others:
+        with pytest.raises(InfrastructureError, match="the cluster is full: 1 pods of the app wait for room"):
+            deploy(app.context)
+    else:
+        assert [f.code for f in deploy(app.context)] == ["SK301"]
+
+
+@pytest.mark.parametrize(
+    ("going", "seconds", "refused"), [(False, 0, True), (True, 3, False), (True, 59, False), (True, 60, True)]
+)
+def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(going, seconds, refused):
+    app = App(config("c"))
+    meta = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]} if going else {}
+    app.cluster.put(thing("Namespace", "shop", "", meta=meta))
+
+    def idle(_):
+        app.idled.append(1)
+        if len(app.idled) == seconds:
+            app.cluster.patch(Reference("Namespace", "shop"), {"metadata": {"finalizers": None}})
+
+    app.context.idle = idle
+    if refused:
+        with pytest.raises(GuardRailError, match="the namespace 'shop' exists and is not ours"):
+            deploy(app.context)
+        assert app.context.baseline() is None
+        assert app.created()[-1:] != ["shop/ConfigMap/c"]
+    else:
+        assert deploy(app.context) == []
+        assert len(app.idled) == seconds
+
+
+@pytest.mark.parametrize(("refusals", "passes"), [(0, True), (5, True), (300, True), (301, False)])
+def test_the_rights_to_secrets_take_a_moment(refusals, passes):
+    app, left = App(config("c")), [refusals]
+
+    def before(verb, target):
+        if (verb, target) == ("list", "shop/Secret") and left[0]:
+            left[0] -= 1
+            raise Forbidden("secrets is forbidden", status=403)
+
+    app.cluster.before = before
+    if passes:
+        assert deploy(app.context) == []
+        assert app.idled == [0.2] * refusals
+    else:
+        with pytest.raises(Forbidden):
+            deploy(app.context)
+
+
+def stray(namespace):
+    chaos = thing("PodChaos", "x", api="chaos-mesh.org/v1alpha1", spec={"selector": {"namespaces": [namespace]}})
+    return Change.from_json({"chaos": chaos})
+
+
+@pytest.mark.parametrize("where", ["changes", "undo", "procedure"])
+@pytest.mark.parametrize(("namespace", "codes"), [("kube-system", ["SK150"]), ("shop", []), ("shop-stores", [])])
+def test_nothing_is_created_for_chaos_that_would_leave_the_app(where, namespace, codes):
+    patch = fault("a").changes[0]
+    of = {where: (stray(namespace),)} if where != "procedure" else {}
+    broken = msgspec.structs.replace(fault("a"), **{"changes": (patch,), **of})
+    app = App(config("c"), faults=(broken,), others={"stores": "shop-stores"})
+    if where == "procedure":
+        solution = Procedure(use="Solution", name="s", solution=Solution(name="s", changes=(stray(namespace),)))
+        app.context.runbook = msgspec.structs.replace(app.context.runbook, procedures=(solution,))
+    found = deploy(app.context)
+    assert [f.code for f in found] == codes
+    assert (app.cluster.get(Reference("Namespace", "shop")) is None) is bool(codes)
+
+
+# --- the clean room
+
+
+def test_a_snapshot_holds_what_is_outside_of_namespaces():
+    cluster = FakeCluster([
+        thing("Node", "n", "", spec={"unschedulable": True}), config("c"), thing("Namespace", "extra", ""),
+        thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5),
+    ])  # fmt: skip
+    before = snapshot(cluster)
+    assert set(before) >= {"PriorityClass.scheduling.k8s.io/p"}
+    assert not [name for name in before if name.startswith(("ConfigMap", "Namespace"))]
+    cluster.patch(Reference("PriorityClass", "p", "", "scheduling.k8s.io"), {"value": 6})
+    after = snapshot(cluster)
+    assert [name for name in before if before[name] != after[name]] == ["PriorityClass.scheduling.k8s.io/p"]
+    cluster.patch(Reference("PriorityClass", "p", "", "scheduling.k8s.io"), {"value": 5})
+    assert snapshot(cluster) == before
+
+
+@pytest.mark.parametrize("error", [NotFound, Forbidden])
+def test_what_may_not_be_read_is_not_in_a_snapshot(error):
+    cluster = FakeCluster([thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5)])
+
+    def before(verb, target):
+        if (verb, target) == ("list", "PriorityClass"):
+            raise error("no", status=403)
+
+    cluster.before = before
+    assert "PriorityClass.scheduling.k8s.io/p" not in snapshot(cluster)
+
+
+def deployed(*objects, **more):
+    app = App(*objects, **more)
+    assert deploy(app.context) == []
+    return app
+
+
+PRIORITY = {"create": thing("PriorityClass", "p", "", "scheduling.k8s.io/v1", value=5)}
+
+
+def test_after_a_teardown_nothing_is_left_and_the_receipts_go():
+    app = deployed(config("c"), others={"stores": "shop-stores"})
+    app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
+    assert teardown(app.context) == []
+    assert app.cluster.get(Reference("PriorityClass", "p", "", "scheduling.k8s.io")) is None
+    for name in ("shop", "shop-stores"):
+        assert app.cluster.get(Reference("Namespace", name)) is None
+    assert app.context.baseline().undone == ()
+    assert app.context.baseline().ready_at is None
+    assert app.context.engine.recorded() != []
+    assert expect_clean(app.context) == []
+    assert app.context.engine.recorded() == []
+
+
+def test_what_is_left_is_told_and_the_receipts_stay():
+    app = deployed(config("c"))
+    app.context.engine.do(Change.from_json(PRIORITY), ordinal=1, group="Fault/f")
+    teardown(app.context)
+    app.cluster.put(thing("PriorityClass", "left", "", "scheduling.k8s.io/v1", value=5))
+    found = expect_clean(app.context)
+    assert [f.severity for f in found] == [Severity.ERROR]
+    assert "left" in found[0].message + found[0].observed
+    assert app.context.engine.recorded() != []
+
+
+def test_what_is_left_in_a_namespace_of_the_app_is_told():
+    app = deployed(config("c"), others={"stores": "shop-stores"})
+    teardown(app.context)
+    app.cluster.put(config("left") | {"metadata": {"name": "left", "namespace": "shop-stores"}})
+    assert [("left" in f.message + f.observed) for f in expect_clean(app.context)] == [True]
+
+
+@pytest.mark.parametrize(("visibility", "told"), [("Hidden", True), ("Visible", False)])
+def test_a_hidden_experiment_that_is_left_is_told(visibility, told):
+    app = deployed(config("c"), faults=(visible(visibility),))
+    teardown(app.context)
+    spec = {"selector": {"namespaces": ["shop"]}}
+    app.cluster.put(thing("PodChaos", "left", "kit", "chaos-mesh.org/v1alpha1", spec=spec))
+    assert bool(expect_clean(app.context)) is told
+
+
+@pytest.mark.parametrize(
+    ("blocked_until", "virtual", "raised", "at"),
+    [(0, True, False, 1000.0), (40, True, False, 1045.0), (40, False, False, 1040.0), (400, True, True, 1300.0)],
+)
+def test_a_blocked_undo_is_tried_again_until_the_deadline(monkeypatch, blocked_until, virtual, raised, at):
+    app = deployed(config("c"), virtual=virtual)
+    app.clock = app.context.clock = FakeClock(1000.0)
+    blocked, seen = [Blocked("Fault/f", "ConfigMap/c", "no")], []
+    undo = lambda self: blocked if app.clock.now() < 1000.0 + blocked_until else []  # noqa: E731
+    monkeypatch.setattr(type(app.context.engine), "undo_all", undo)
+    monkeypatch.setattr(module, "remove", lambda context, deadline: seen.append((context, deadline)))
+    if raised:
+        with pytest.raises(InfrastructureError, match="undo of Fault/f on ConfigMap/c is blocked: no"):
+            teardown(app.context)
+    else:
+        assert teardown(app.context) == []
+    assert seen == ([] if raised else [(app.context, 1300.0)])
+    assert app.clock.now() == at
+
+
+def undone(wanted):
+    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 30})
+    return Fault(name="a", type="t", version=1, target="ConfigMap/a", effect=(), entities=(Entity(ref="ConfigMap/a"),),
+                 changes=fault("a").changes, undone=(check,))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "injected", "codes"),
+    [("good", True, []), ("bad", True, ["SK306"]), ("bad", False, [])],
+)
+def test_that_a_fault_is_gone_is_proven_before_the_app_goes(wanted, injected, codes):
+    app = deployed(config("a"), faults=(undone(wanted),))
+    if injected:
+        app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
+    found = teardown(app.context)
+    assert [(f.code, f.severity) for f in found] == [(code, Severity.ERROR) for code in codes]
+    assert app.cluster.get(Reference("Namespace", "shop")) is None
+    if codes:
+        assert "the fault 'a' was undone" in found[0].message
+    again = teardown(app.context)
+    assert [f.code for f in again] == codes, "asked once; the app is gone by now"
+
+
+def test_an_answer_that_nobody_knows_proves_nothing_against_a_fault():
+    query = Check.from_json({"query": {"expr": "up", "is": "AtLeast", "value": 5}, "withinSeconds": 0})
+    app = deployed(config("a"), faults=(msgspec.structs.replace(undone("good"), undone=(query,)),))
+    app.context.metrics = FakeMetrics(lambda *_: [])
+    app.context.engine.do(fault("a").changes[0], ordinal=1, group="Fault/a")
+    assert teardown(app.context) == []
+
+
+# --- who removes what
+
+
+OWNED_BY = {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "u"}]}
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+ACCESS = thing("RoleBinding", "oncall", api=f"{RBAC}/v1")
+
+
+@pytest.mark.parametrize(
+    ("rest", "asked"),
+    [
+        ([config("a"), config("b")], ["a", "b"]),
+        ([config("a"), thing("Pod", "owned", meta=OWNED_BY)], ["a"]),
+        ([config("a"), thing("ConfigMap", "going", meta=GOING)], ["a"]),
+        ([thing("Service", "web"), thing("Endpoints", "web"), thing("Endpoints", "other")], ["web", "other"]),
+        ([thing("Endpoints", "web")], ["web"]),
+        ([ACCESS, config("a")], ["a"]),
+        ([ACCESS, thing("ConfigMap", "going", meta=GOING)], []),  # it lets us see that
+        ([ACCESS], ["oncall"]),
+        ([thing("RoleBinding", "own"), thing("ConfigMap", "oncall")], ["own", "oncall"]),
+    ],
+)
+def test_each_goes_by_whoever_removes_it_anyway_and_the_access_last(rest, asked):
+    assert [o["metadata"]["name"] for o in module._nobodys(rest)] == asked
+
+
+@pytest.mark.parametrize(("released", "raised"), [(20, False), (400, True)])
+def test_what_does_not_go_is_named_at_the_deadline(released, raised):
+    app = deployed(config("c"), thing("ConfigMap", "held", meta={"finalizers": ["f"]}))
+    ref = Reference("ConfigMap", "held", "shop")
+
+    def passing(now):
+        if now >= 1000.0 + released and app.cluster.get(ref):
+            app.cluster.patch(ref, {"metadata": {"finalizers": None}})
+
+    app.clock = app.context.clock = FakeClock(1000.0, passing=passing)
+    if raised:
+        with pytest.raises(InfrastructureError, match="objects of shop are still there: ConfigMap/held"):
+            module.remove(app.context, 1300.0)
+    else:
+        module.remove(app.context, 1300.0)
+        assert app.cluster.get(Reference("Namespace", "shop")) is None
+
+
+def test_nothing_is_removed_where_nothing_is():
+    app = App(config("c"))
+    app.cluster.requests.clear()
+    module.remove(app.context, 1300.0)
+    assert {verb for verb, _ in app.cluster.requests} <= {"get"}
+
+
+def test_guards_are_those_of_the_app_at_rest():
+    app = deployed(web())
+    (guard,) = app.context.baseline().guards
+    assert guard == Guarded(kind="Deployment", name="web", replicas=1, probes={"web": []}, resources={"web": {}})

@@ -22,7 +22,7 @@ TESTS = {
     "campaign": ("campaign",),
     "changes": ("changes", "trial", "operator"),
     "trial": ("trial", "campaign"),
-    "contribution": ("contribution", "cli"),
+    "contribution": ("contribution",),
 }
 _SEEN = ("scenario_kit", "tests", "catalog", "templates", "schema", "operators", "docs", "ci", ".github", "README.md")
 _SEEN += ("CONTRIBUTING.md", "LICENSE", ".pre-commit-hooks.yaml", ".gitignore")

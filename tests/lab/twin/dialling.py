@@ -10,7 +10,7 @@ from scenario_kit.lab.twin.parameters import ComponentModel, Edge, Parameters, P
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.streams import Streams
-from scenario_kit.model import NetworkEffect
+from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, service
 
 CALLER = "web"
@@ -19,9 +19,10 @@ PORT = 7000
 ADDRESS = "10.96.0.1"
 
 
-def edge(protocol: Any = "grpc", text: str = f"{CALLEE}:{PORT}", **fields: Any) -> Edge:
+def edge(protocol: Any = "grpc", text: str = f"{CALLEE}:{PORT}", default_port: int = 0, **fields: Any) -> Edge:
     """What the caller dials."""
-    return Edge(caller=CALLER, callee=CALLEE, protocol=protocol, address=AddressSource(text=text), **fields)
+    address = AddressSource(text=text, default_port=default_port)
+    return Edge(caller=CALLER, callee=CALLEE, protocol=protocol, address=address, **fields)
 
 
 def process(
@@ -31,7 +32,7 @@ def process(
     program = fields.pop("program", "")
     known: dict[str, Any] = {
         "key": ProcessKey(name, "main", "1"),
-        "pod": pod(name, ip, ports=[{"containerPort": PORT}]),
+        "pod": _running(pod(name, ip, ports=[{"containerPort": PORT}])),
         "spec": {"name": "main"},
         "image": "example.org/x:1",
         "component": component,
@@ -59,6 +60,7 @@ class Surroundings:
         self.behind = list(behind)
         self.served = True
         self.effects: tuple[NetworkEffect, ...] = ()
+        self.proxies: tuple[ContainerEffect, ...] = ()
         self.more: tuple[dict[str, Any], ...] = ()
         self.registries = Registries(parameters or _no_registries())
         self.connections = Connections((of,), Physics(), Streams(1), self.registries)
@@ -77,6 +79,7 @@ class Surroundings:
             endpoints(CALLEE, *(endpoint(p.ip) for p in self.behind), p=PORT),
             *self.more,
             effects=self.effects,
+            containers=self.proxies,
             processes=tuple(self.processes),
         )
         return self.network
@@ -109,6 +112,11 @@ class Surroundings:
         """All packets of the caller are lost, or pass again."""
         uid = self.caller.key.pod_uid
         self.effects = (NetworkEffect(pod_uid=uid, direction="OUTPUT", drop=True),) if whole else ()
+
+
+def _running(one: dict[str, Any]) -> dict[str, Any]:
+    status = {"containerID": f"containerd://{one['metadata']['name']}", "state": {"running": {}}}
+    return one | {"status": one["status"] | {"containerStatuses": [status]}}
 
 
 def _no_registries() -> Parameters:

@@ -1,11 +1,13 @@
 """Connections outlive what helped to open them (behaviour.md §1.2, §1.3): tables over time."""
 
+from typing import Any
+
 import pytest
 
 from scenario_kit.lab.twin.connections import Lane
 from scenario_kit.lab.twin.network import Wire
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
-from tests.lab.twin.net import endpoint, endpoints, service
+from tests.lab.twin.net import endpoint, endpoints, policy, service
 
 IP = "10.0.0.2"
 CHANNELS = ["grpc", "sql", "redis", "mongodb", "kafka", "tcp"]
@@ -37,6 +39,28 @@ def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
     assert around.lane(15.0, redirect="10.0.0.3:7000").target is other
     assert around.lane(15.0, redirect="10.0.0.3").outcome == "noname", "nobody says which port"
     assert around.lane(30.0).target is there
+
+
+def test_a_redirect_without_a_port_goes_to_the_usual_one() -> None:
+    around, there = between(default_port=PORT)
+    assert around.lane(0.0, redirect="10.0.0.2").target is there
+
+
+@pytest.mark.parametrize("fields", [{"shared": False}, {"protocol": "http"}, {}, {"registry": "consul", "name": "srv"}])
+def test_a_link_says_which_edge_it_is_and_where_its_address_leads(fields: Any) -> None:
+    around, _ = between(**fields)
+    link = around.link(0.0)
+    assert (link.key.process, link.key.edge) == (around.caller.key, 0)
+    assert (link.address.host, link.address.port, link.ip) == (CALLEE, PORT, ADDRESS)
+
+
+@pytest.mark.parametrize(("port", "outcome"), [(PORT, "ok"), (PORT + 1, "dropped")])
+@pytest.mark.parametrize("fields", [{"protocol": "sql", "shared": False}, {"protocol": "sql"}])
+def test_a_policy_is_about_the_port_of_the_connection(fields: Any, port: int, outcome: str) -> None:
+    around, _ = between(**fields)
+    assert around.lane(0.0).outcome == "ok"
+    around.more = (policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": port}]}]),)
+    assert around.lane(15.0).outcome == outcome
 
 
 def test_a_peer_that_ended_is_dialled_again() -> None:
@@ -93,6 +117,22 @@ def test_only_grpc_backs_off() -> None:
 def test_a_first_channel_waits_for_nobody() -> None:
     around, _ = between()
     assert around.lane(0.0).ready_at == 0.0
+
+
+def test_a_channel_that_was_never_open_backs_off_as_well() -> None:
+    opened = []
+    for ordinal in range(20):
+        around = Surroundings(edge())
+        around.caller.ordinal = ordinal
+        for start in range(0, 60, 15):
+            assert around.lane(float(start)).outcome == "refused"
+        around.start(process("there", IP))
+        start = 60
+        while (lane := around.lane(float(start))).outcome != "ok":
+            start += 15
+        opened.append(lane.ready_at - 60.0)
+    assert max(opened) > 30.0
+    assert max(opened) <= 60.0
 
 
 def test_the_back_off_begins_when_the_callee_is_back_and_not_at_each_look() -> None:

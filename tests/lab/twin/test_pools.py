@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.connections import Lane
+from scenario_kit.lab.twin.interception import Rule
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.lab.twin.parameters import Parameters, read
+from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import PORT, Surroundings, between, edge, process
+from tests.lab.twin.net import policy
 
 IP = "10.0.0.2"
 
@@ -73,6 +76,51 @@ def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
     around.behind.clear()
     there.component = "other"
     assert [lane.outcome for lane in around.link(15.0).old] == ["foreign"]
+
+
+def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
+    """A proxy in front of that process that breaks off every request."""
+    rule = {"target": "Request", "selector": {"port": PORT}, "actions": {"abort": True}}
+    told = {"proxyPorts": [PORT], "tls": False, "rules": [rule]}
+    return (ContainerEffect(pod_uid=name, container_id=f"containerd://{name}", kind="HTTP", arguments=told),)
+
+
+ABORT = (Rule(False, abort=True),)
+
+
+def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
+    around, there = between("http")
+    around.link(0.0)
+    around.proxies = proxy()
+    link = around.link(15.0)
+    assert link.lanes == (Lane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert link.old == (Lane("ok", there, Wire(False), 0.0, port=PORT),)
+
+
+def test_connections_through_a_proxy_end_with_it() -> None:
+    around, there = between("http")
+    around.proxies = proxy()
+    assert around.link(0.0).lanes == (Lane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    around.proxies = ()
+    link = around.link(15.0)
+    assert (link.lanes, link.old) == ((Lane("ok", there, Wire(False), 0.0, port=PORT),), ())
+
+
+def test_a_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
+    around, _ = between("http")
+    around.link(0.0)
+    around.behind.clear()
+    for port, outcome in ((PORT, "ok"), (PORT + 1, "dropped")):
+        around.more = (policy("a", "there", policyTypes=["Ingress"], ingress=[{"ports": [{"port": port}]}]),)
+        assert [lane.outcome for lane in around.link(15.0).old] == [outcome]
+
+
+def test_a_connection_of_a_pool_is_up_when_its_process_is() -> None:
+    around, there = between("http")
+    there.ready_at = 20.0
+    around.link(0.0)
+    around.behind.clear()
+    assert [lane.ready_at for lane in around.link(15.0).old] == [20.0]
 
 
 REGISTRY = {
@@ -145,3 +193,28 @@ def test_of_connections_that_stand_soon_those_that_stand_already_are_used(regist
     around, _, (_, two) = listed(registry, "one", "two")
     two.ready_at = 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]
+
+
+def test_a_connection_to_what_is_registered_is_given_up_when_nothing_comes(registry: Parameters) -> None:
+    around, _, (one,) = listed(registry, "one", silent_seconds=45.0)
+    around.link(0.0)
+    around.effects = (NetworkEffect(pod_uid="one", direction="INPUT", drop=True),)
+    assert [around.link(start).lanes[0].target for start in (15.0, 45.0, 60.0)] == [one, one, None]
+
+
+def test_each_registry_is_asked_for_the_name_of_the_edge(registry: Parameters) -> None:
+    around, consul, _ = listed(registry)
+    other = process("other", "10.0.1.9")
+    around.processes.append(other)
+    around.registries.announce(consul, "another", other)
+    assert around.link(0.0).lanes == (Lane("unlisted"),)
+
+
+def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: Parameters) -> None:
+    around, consul, those = listed(registry, "one")
+    around.link(0.0)
+    around.end(consul)
+    around.start(process("fresh", IP, "consul", "http"))
+    assert [lane.target for lane in around.link(15.0, 20.0).lanes] == those
+    assert [lane.target for lane in around.link(20.0, 25.0).lanes] == those
+    assert around.link(25.0).lanes == (Lane("unlisted"),)

@@ -1,0 +1,221 @@
+"""What the network calls of Chaos Mesh mean, as tables over messages of the same shape; no installation is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.chaos_daemon.network import (
+    AddressSet,
+    NotSimulated,
+    Rule,
+    address_set,
+    filter_rule,
+    members,
+    resolved,
+    traffic_rule,
+)
+from scenario_kit.lab.chaos_daemon.proto import load_messages
+from scenario_kit.model import NetworkEffect
+
+#: Names and types of the fields that matter (chaos-mesh.md §7.2); the numbers are nobody's concern here.
+MESSAGES = """
+syntax = "proto3";
+message Netem {
+  string time = 1; string jitter = 2; float delay_corr = 3; uint32 limit = 4; float loss = 5; float loss_corr = 6;
+  float duplicate = 8; float reorder = 10; float corrupt = 12; string rate = 16;
+}
+message Tbf { string rate = 1; uint32 limit = 2; uint32 buffer = 3; }
+message Tc {
+  enum Type { NETEM = 0; BANDWIDTH = 1; }
+  Type type = 1; Netem netem = 2; Tbf tbf = 3; string ipset = 4; string protocol = 5; string source_port = 6;
+  string egress_port = 7; string device = 9;
+}
+message CidrAndPort { string cidr = 1; uint32 port = 2; }
+message IPSet {
+  string name = 1; repeated string cidrs = 2; repeated CidrAndPort cidr_and_ports = 3; repeated string set_names = 4;
+  string type = 5;
+}
+message Chain {
+  string name = 1;
+  enum Direction { INPUT = 0; OUTPUT = 1; }
+  Direction direction = 2; repeated string ipsets = 3; string target = 4; string protocol = 5;
+  string source_ports = 6; string destination_ports = 7; string tcp_flags = 8; string device = 9;
+}
+message All { Tc tc = 1; IPSet ipset = 2; Chain chain = 3; }
+service ChaosDaemon { rpc Say (All) returns (All) {} }
+"""
+
+
+def written(folder: Path, text: str) -> Any:
+    """A constructor of those messages, by the name of their field in ``All``."""
+    file = folder / "chaosdaemon.proto"
+    file.write_text(text)
+    make = load_messages(file).calls["Say"].request
+    return lambda kind, **fields: getattr(make(**{kind: fields}), kind)
+
+
+@pytest.fixture(scope="module")
+def message(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return written(tmp_path_factory.mktemp("proto"), MESSAGES)
+
+
+def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
+    newer = MESSAGES.replace("string source_port = 6;", "").replace("string egress_port = 7;", "reserved 6, 7;")
+    rule = traffic_rule("pod-1", written(tmp_path, newer)("tc", netem={"time": "1s"}))
+    assert rule.effect.delay == 1.0
+
+
+@pytest.mark.parametrize(
+    ("netem", "expected"),
+    [
+        ({"time": "250ms"}, {"delay": 0.25}),
+        ({"time": "250ms", "jitter": "10ms"}, {"delay": 0.25, "jitter": 0.01}),
+        ({"time": "1.5s", "jitter": "0ms"}, {"delay": 1.5}),
+        ({"jitter": "10ms"}, {}),  # tc takes a jitter only after a delay
+        ({"time": "0s", "jitter": "10ms"}, {}),
+        ({"loss": 25}, {"loss": 25.0}),
+        ({"loss": 12.3}, {"loss": 12.3}),  # and not what is left of it in 32 bits
+        ({"loss": 0.00011}, {"loss": 0.0001}),
+        ({"duplicate": 33.3}, {"duplicate": 33.3}),
+        ({"corrupt": 66.6}, {"corrupt": 66.6}),
+        ({"rate": "8kbit"}, {"rate": 1000.0}),
+        ({"rate": "1mbps"}, {"rate": 1e6}),
+        ({"time": "1s", "delay_corr": 50, "limit": 5, "reorder": 3}, {"delay": 1.0}),
+        ({}, {}),
+    ],
+)  # fmt: skip
+def test_netem_shapes_what_a_pod_sends(message: Any, netem: Any, expected: Any) -> None:
+    effect = NetworkEffect(pod_uid="pod-1", direction="OUTPUT", device="eth0", **expected)
+    assert traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == Rule(effect, ())
+
+
+@pytest.mark.parametrize(("rate", "expected"), [("1mbps", 1e6), ("1mbit", 125_000.0), ("100", 12.5), ("", 0.0)])
+def test_a_bucket_limits_the_rate(message: Any, rate: str, expected: float) -> None:
+    tc = message("tc", type="BANDWIDTH", tbf={"rate": rate, "limit": 100, "buffer": 100}, netem={"time": "1s"})
+    effect = NetworkEffect(pod_uid="pod-1", device="eth0", rate=expected)
+    assert traffic_rule("pod-1", tc) == Rule(effect, ())
+
+
+def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> None:
+    rule = traffic_rule("pod-1", message("tc", netem={"time": "1s"}, device="eth1", ipset="targets"))
+    assert rule == Rule(NetworkEffect(pod_uid="pod-1", device="eth1", delay=1.0), ("targets",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"type": "NETEM"}, ValueError, "netem is missing while the type is NETEM"),
+        ({"type": "NETEM", "tbf": {"rate": "1mbps"}}, ValueError, "netem is missing"),
+        ({"type": "BANDWIDTH"}, ValueError, "tbf is missing while the type is BANDWIDTH"),
+        ({"type": "BANDWIDTH", "netem": {"time": "1s"}}, ValueError, "tbf is missing"),
+        ({"netem": {"time": "fast"}}, ValueError, "fast"),
+        ({"netem": {"time": "1s", "jitter": "some"}}, ValueError, "some"),
+        ({"netem": {"rate": "quick"}}, ValueError, "'quick' is no rate"),
+        ({"netem": {"time": "1s"}, "protocol": "tcp"}, NotSimulated, r"found \['tcp'\]"),
+        ({"netem": {"time": "1s"}, "source_port": "80"}, NotSimulated, r"found \['80'\]"),
+        ({"netem": {"time": "1s"}, "egress_port": "81"}, NotSimulated, r"found \['81'\]"),
+    ],
+)
+def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        traffic_rule("pod-1", message("tc", **fields))
+    assert type(caught.value) is error or error is ValueError
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"direction": "INPUT"}, {"direction": "INPUT"}),
+        ({"direction": "OUTPUT"}, {"direction": "OUTPUT"}),
+        ({}, {"direction": "INPUT"}),
+        ({"direction": "OUTPUT", "device": "eth1"}, {"direction": "OUTPUT", "device": "eth1"}),
+    ],
+)
+def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any) -> None:
+    rule = filter_rule("pod-1", message("chain", name="x", target="DROP", ipsets=["a", "b"], **fields))
+    assert rule == Rule(NetworkEffect(**{"pod_uid": "pod-1", "drop": True, "device": "eth0"} | expected), ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"target": "ACCEPT"}, ValueError, "chain x: target 'ACCEPT', expected DROP"),
+        ({}, ValueError, "chain x: target '', expected DROP"),
+        ({"target": "DROP", "direction": 7}, ValueError, "chain x: unknown direction 7"),
+        ({"target": "DROP", "protocol": "tcp"}, NotSimulated, "'tcp'"),
+        ({"target": "DROP", "source_ports": "80"}, NotSimulated, "'80'"),
+        ({"target": "DROP", "destination_ports": "81"}, NotSimulated, "'81'"),
+        ({"target": "DROP", "tcp_flags": "SYN"}, NotSimulated, "'SYN'"),
+    ],
+)
+def test_a_chain_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        filter_rule("pod-1", message("chain", name="x", **fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"type": "hash:net"}, AddressSet()),
+        ({"type": "hash:net", "cidrs": ["10.0.0.9/32", "10.1.2.3/16", "10.0.0.7"]},
+         AddressSet(("10.0.0.9/32", "10.1.0.0/16", "10.0.0.7/32"))),
+        ({"type": "list:set", "set_names": ["b", "a"]}, AddressSet(sets=("b", "a"))),
+        ({"type": "list:set"}, AddressSet()),
+        ({"type": "hash:net,port"}, AddressSet()),
+    ],
+)  # fmt: skip
+def test_address_sets(message: Any, fields: Any, expected: AddressSet) -> None:
+    assert address_set(message("ipset", name="x", **fields)) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"type": "hash:ip"}, ValueError, "ipset x: unexpected type 'hash:ip'"),
+        ({"type": "hash:net", "cidrs": ["here"]}, ValueError, "here"),
+        ({"type": "hash:net,port", "cidr_and_ports": [{"cidr": "10.0.0.1/32"}]}, NotSimulated,
+         "ipset x: targets with a port are not simulated"),
+    ],
+)  # fmt: skip
+def test_address_sets_that_cannot_be(message: Any, fields: Any, error: type[ValueError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        address_set(message("ipset", name="x", **fields))
+
+
+EFFECT = NetworkEffect(pod_uid="pod-1", delay=1.0)
+SETS = {
+    "all": AddressSet(sets=("net", "port", "more")),
+    "net": AddressSet(("10.0.0.9/32", "10.0.0.7/32")),
+    "more": AddressSet(("10.0.0.7/32",), ("last",)),
+    "last": AddressSet(("10.0.0.8/32",), ("all",)),
+    "port": AddressSet(),
+    "list": AddressSet(sets=("port", "gone")),
+    "self": AddressSet(sets=("self",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ((), None),
+        (("net",), ("10.0.0.7/32", "10.0.0.9/32")),
+        (("net", "last"), ("10.0.0.7/32", "10.0.0.8/32", "10.0.0.9/32")),
+        (("all",), ("10.0.0.7/32", "10.0.0.8/32", "10.0.0.9/32")),
+        (("port",), "nobody"),
+        (("list",), "nobody"),
+        (("gone",), "nobody"),
+        (("self",), "nobody"),
+        (("port", "net"), ("10.0.0.7/32", "10.0.0.9/32")),
+    ],
+)
+def test_a_rule_touches_the_members_of_its_sets(names: tuple[str, ...], expected: Any) -> None:
+    """Every peer where it names no set, and nobody where those that it names are empty."""
+    found = resolved(Rule(EFFECT, names), SETS)
+    if expected == "nobody":
+        assert found is None
+    else:
+        assert found == NetworkEffect(pod_uid="pod-1", delay=1.0, peers=expected or ())
+        assert members(names, SETS) == (expected or ())

@@ -1,0 +1,243 @@
+"""What templates pay for, and what of built-in values they reach, to the unit."""
+
+from typing import Any
+
+import pytest
+from jinja2 import DictLoader
+from jinja2.exceptions import SecurityError, UndefinedError
+
+from scenario_kit.render.meter import MAX_WORK, _left, metered
+from scenario_kit.render.sandbox import MAX_RANGE, Sandbox, sandbox
+
+#: What the frame of every template costs: its one node, paid when it is compiled, and its size, when it runs.
+EMPTY = 5 + 1
+
+
+def rendered(text: str, /, **variables: Any) -> tuple[str, int]:
+    """What a template says, and what it paid for being compiled and run."""
+    with metered():
+        shown = sandbox().from_string(text).render(**variables)
+        left = _left.get()
+    assert left is not None
+    return shown, MAX_WORK - left[0]
+
+
+def cost(text: str, /, **variables: Any) -> int:
+    return rendered(text, **variables)[1]
+
+
+def refused(text: str, /, **variables: Any) -> BaseException:
+    with pytest.raises((ValueError, SecurityError, UndefinedError, TypeError)) as caught:
+        rendered(text, **variables)
+    return caught.value
+
+
+def test_an_empty_template_pays_for_its_frame() -> None:
+    assert cost("") == EMPTY
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "pieces"),
+    [
+        ("x", 3, 1),
+        ("{{ 1 }}", 3, 1),
+        ("{{ a }}", 3, 1),
+        ("{{ a }}{{ a }}", 4, 2),
+        ("{% if a %}{% endif %}", 3, 0),
+        ("{% if a %}x{% endif %}", 5, 1),
+    ],
+)
+def test_every_node_is_paid_when_compiled_and_in_each_turn(text: str, nodes: int, pieces: int) -> None:
+    assert cost(text, a=1) == (5 + 1) * nodes + pieces
+
+
+@pytest.mark.parametrize(("body", "units"), [("", 3), ("{{ x }}", 5 + 1), ("{{ x }}{{ x }}", 6 + 2)])
+def test_each_turn_of_a_loop_pays_for_its_nodes_and_what_it_says(body: str, units: int) -> None:
+    for turns in (1, 5):
+        more, fewer = (cost("{% for x in a %}" + body + "{% endfor %}", a=[1] * n) for n in (turns, turns - 1))
+        assert more - fewer == units
+
+
+def test_an_item_that_is_left_out_pays_as_well() -> None:
+    def loop(turns: int) -> int:
+        return cost("{% for x in items if x %}{{ x }}{% endfor %}", items=[0] * turns)
+
+    assert loop(5) - loop(4) == loop(1) - loop(0) > 0
+
+
+def test_every_call_of_a_macro_pays() -> None:
+    def calls(count: int) -> int:
+        return cost("{% macro f() %}x{% endmacro %}{% for i in a %}{{ f() }}{% endfor %}", a=[1] * count)
+
+    loop, call, body = 6 + 1, 50, 3 + 1
+    assert calls(3) - calls(2) == calls(2) - calls(1) == loop + call + body
+
+
+def test_a_function_costs_50_and_a_built_in_10() -> None:
+    plain = cost("{{ f }}", f=1)
+    own = cost("{{ f() }}", f=lambda: 1)
+    assert own - plain == 6 + 50
+    assert cost("{{ f.upper() }}", f="a") - plain == 2 * 6 + 10 + 0
+    assert cost("{{ dict() }}") - plain == 6 + 10
+
+
+@pytest.mark.parametrize(
+    ("text", "small", "large", "units"),
+    [
+        ("{{ a.upper() }}", "", "x" * 1000, 10 + 10 + 10 + 10),  # read, made, shown, and put together
+        ("{{ a.count('b') }}", "", "x" * 1000, 10),
+        ("{{ 'b'.count(a) }}", "", "x" * 1000, 10),
+        ("{{ a.get('b') }}", {}, {str(i): 1 for i in range(30)}, 30),
+        ("{{ a.count('b') }}", [], [1] * 30, 15),
+        ("{{ a.count('b') }}", [""], ["x" * 1000], 10),
+    ],
+)
+def test_a_built_in_pays_for_what_it_reads_and_makes(text: str, small: Any, large: Any, units: int) -> None:
+    assert cost(text, a=large) - cost(text, a=small) == units
+
+
+@pytest.mark.parametrize(
+    ("value", "units"),
+    [
+        ("a", 0),
+        ("a[0]", 0),
+        ("a ~ 'b'", 40),
+        ("[a]", 40),
+        ("[a, a]", 80),
+        ("(a, 1)", 40),
+        ("{'a': a}", 40),
+        ("{a: 1}", 40),
+        ("a[1:]", 40),
+        ("a == 'a'", 40),
+        ("'a' == a", 40),
+        ("a in 'a'", 40),
+        ("1 < 2 == a", 40),
+        ("dict(a=a)", 40),
+        ("[0].count(a)", 40),
+        ("a.upper()", 80),
+        ("a.count('b')", 40),
+    ],
+)
+def test_what_is_made_or_compared_is_paid_by_its_size(value: str, units: int) -> None:
+    text = "{% set b = " + value + " %}"
+    assert cost(text, a="x" * 4000) - cost(text, a="") == units
+
+
+@pytest.mark.parametrize(("text", "units"), [("{{ a }}", 80), ("{% set b %}{{ a }}{% endset %}", 80)])
+def test_what_is_shown_is_paid_by_its_size(text: str, units: int) -> None:
+    assert cost(text, a="x" * 4000) - cost(text, a="") == units
+
+
+@pytest.mark.parametrize("text", ["{% set b, c = a %}{{ b }}", "{% for b, c in [a] %}{{ c }}{% endfor %}"])
+def test_names_that_are_assigned_are_not_values(text: str) -> None:
+    assert rendered(text, a=[1, 1])[0] == "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{ 7 % 4 }}", "3"),
+        ("{{ 6 * 7 }}", "42"),
+        ("{{ 1 + 2.5 }}", "3.5"),
+        ("{{ 'a' + 'b' }}", "ab"),
+        ("{{ 1000000 * 1000000 }}", "1000000000000"),
+        ("{{ 10 ** 2 }}", ValueError),
+        ("{{ 'a' * 3 }}", ValueError),
+        ("{{ 3 * [1] }}", ValueError),
+        ("{{ 'a%s' % 3 }}", ValueError),
+        ("{{ big * 1 }}", "1" + "0" * 24),
+        ("{{ (big + 1) * 1 }}", ValueError),
+        ("{{ 1 * (-1 - big) }}", ValueError),
+        ("{{ big + big }}", "2" + "0" * 24),
+        ("{{ (big + 1) + 1 }}", ValueError),
+    ],
+)
+def test_arithmetic_is_for_numbers_of_ordinary_size(text: str, expected: Any) -> None:
+    if isinstance(expected, str):
+        assert rendered(text, big=10**24)[0] == expected
+    else:
+        assert "ordinary size only" in str(refused(text, big=10**24))
+
+
+@pytest.mark.parametrize(("count", "allowed"), [(MAX_RANGE, True), (MAX_RANGE + 1, False)])
+def test_a_range_has_a_thousand_items_at_most(count: int, allowed: bool) -> None:
+    if allowed:
+        assert rendered("{{ range(n) | length }}", n=count)[0] == "1000"
+        assert rendered("{{ range(5, 5 + n) | length }}", n=count)[0] == "1000"
+        assert rendered("{{ range(0, 2 * n, 2) | length }}", n=count)[0] == "1000"
+    else:
+        assert str(refused("{{ range(n) }}", n=count)) == "a range of 1001 items; at most 1000 are possible"
+
+
+@pytest.mark.parametrize(
+    ("value", "attribute", "reached"),
+    [
+        ("a", "upper", True),
+        ("a", "ljust", False),
+        ("a", "format_map", False),
+        ("a", "__class__", False),
+        ({"a": 1}, "items", True),
+        ({"a": 1}, "update", False),
+        ({"a": 1}, "pop", False),
+        ([1], "index", True),
+        ([1], "append", False),
+        ((1,), "count", True),
+        ({1}, "add", False),
+        (frozenset(), "union", False),
+        (1, "real", False),
+        (1.5, "hex", False),
+        (1j, "real", False),
+        (b"a", "decode", False),
+        (range(3), "count", False),
+        (int, "mro", False),
+        (len, "__name__", False),
+        (pytest.mark, "skip", True),
+        (pytest.mark, "_x", False),
+    ],
+)
+def test_which_attributes_of_a_value_a_template_reaches(value: Any, attribute: str, reached: bool) -> None:
+    assert bool(sandbox().is_safe_attribute(value, attribute, None)) is reached
+
+
+def test_format_is_refused_and_says_what_to_write() -> None:
+    assert str(refused("{{ 'a{}'.format(1) }}")) != ""
+    wrapped = sandbox().wrap_str_format("a".format)
+    assert wrapped is not None
+    with pytest.raises(SecurityError, match="`format` is not available here: write `~` between the parts"):
+        wrapped(1)
+    assert sandbox().wrap_str_format(len) is None
+
+
+def test_an_environment_has_two_functions_and_is_strict() -> None:
+    made = sandbox()
+    assert isinstance(made, Sandbox)
+    assert set(made.globals) == {"range", "dict"}
+    assert isinstance(refused("{{ absent }}"), UndefinedError)
+    assert rendered("a\n")[0] == "a\n", "the last newline stays"
+    assert rendered("{{ a }}", a="<b>")[0] == "<b>", "nothing is escaped"
+
+
+def test_templates_include_each_other_where_a_loader_has_them() -> None:
+    with metered():
+        made = sandbox(DictLoader({"a": "{% include 'b' %}!", "b": "{{ x }}"}))
+        assert made.get_template("a").render(x=1) == "1!"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(True, "True"), (None, "None"), (1.5, "1.5"), ("a", "a"), ([1, "a"], "[1, 'a']"), ({"a": (1,)}, "{'a': (1,)}")],
+)
+def test_values_are_shown_as_python_writes_them(value: Any, shown: str) -> None:
+    assert rendered("{{ a }}", a=value)[0] == shown
+
+
+@pytest.mark.parametrize("name", ["(turn)", "(joined)", "(made)", "(compared)"])
+def test_a_template_cannot_spell_what_the_compiler_puts_into_it(name: str) -> None:
+    assert name in sandbox().filters
+    with pytest.raises(Exception, match=r"expected token|unexpected"), metered():
+        sandbox().from_string("{{ a | " + name + " }}")
+
+
+def test_nothing_is_rendered_without_an_allowance() -> None:
+    with pytest.raises(ValueError, match="within an allowance of work only"):
+        sandbox().from_string("")

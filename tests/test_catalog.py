@@ -64,19 +64,48 @@ def test_an_app_is_one_of_its_versions(root):
     assert [c.name for c in app.components] == ["web"]
 
 
+SHARED = {
+    "components": {"web": {"image": "web"}},
+    "load": {"component": "web", "entry": "web/x", "users": {}, "routes": {}},
+    "physics": {"sigma": 1, "hopMs": 1},
+}
+
+
 @pytest.mark.parametrize(
-    ("twin", "expected"),
+    ("versions", "expected"),
     [
-        ({"hop": 1, "edges": {"a": 1, "b": 1}}, {"hop": 1, "edges": {"a": 1, "b": 1}}),
-        (
-            {"hop": 1, "edges": {"a": 1, "b": 1}, "versions": {"1.0": {"edges": {"b": 2}}, "2.0": {"hop": 3}}},
-            {"hop": 1, "edges": {"a": 1, "b": 2}},
-        ),
+        ({}, (1.0, 1.0)),
+        ({"versions": None}, (1.0, 1.0)),
+        ({"versions": {"1.0": {"physics": {"hopMs": 2}}, "2.0": {"physics": {"sigma": 3}}}}, (1.0, 2.0)),
     ],
 )
-def test_twin_stands_beside_the_app(root, twin, expected):
-    put(root, "catalog/apps/shop/twin.yaml", twin)
-    assert Catalog([root]).app("shop", "1.0").twin == expected
+def test_twin_stands_beside_the_app(root, versions, expected):
+    put(root, "catalog/apps/shop/twin.yaml", {**SHARED, **versions})
+    twin = Catalog([root]).app("shop", "1.0").twin
+    assert (twin.physics.sigma, twin.physics.hop_ms) == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "message"),
+    [
+        ({"hop": 1}, "hop: 1", "Object contains unknown field `hop`"),
+        ({"components": []}, "components: []", "Expected `object`, got `array` - at `components`"),
+        ({"components": {"web": 3}}, "  web: 3", "Expected `object`, got `int` - at `components.web`"),
+        ({"physics": {"sigma": -1}}, "  sigma: -1", "Expected `float` >= 0.0 - at `physics.sigma`"),
+        ({"physics": {"sigma": "$x"}}, "  sigma: $x", "'$x' names no assumption; declared are none"),
+        ({"assumptions": []}, "assumptions: []", "Expected `object`, got `array` - at `assumptions`"),
+        ({"versions": []}, "versions: []", "Expected `object`, got `array` - at `versions`"),
+        ({"versions": {"1.0": 3}}, "  '1.0': 3", "Expected `object`, got `int` - at `versions.1.0`"),
+        ({"versions": {"1.0": {"load": 3}}}, "    load: 3", "Expected `object`, got `int` - at `load`"),
+    ],
+)
+def test_a_twin_of_another_shape_is_refused_with_its_place(root, wrong, line, message):
+    file = put(root, "catalog/apps/shop/twin.yaml", {**SHARED, **wrong})
+    with pytest.raises(AuthoringError) as refused:
+        Catalog([root]).app("shop", "1.0")
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.message) == ("SK138", f"the twin of shop 1.0: {message}")
+    assert file.read_text().splitlines()[finding.position.line - 1] == line
 
 
 def test_app_without_a_twin(root):

@@ -9,12 +9,13 @@ goes on to do so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from scenario_kit.campaign.plans import enumerated
 from scenario_kit.model import App, Finding, Runbook, Severity
+from scenario_kit.model.twin import Assumption
 
 #: Which of four repeats take the upper end: every way to choose two.
 _PATTERNS: Final = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
@@ -42,24 +43,23 @@ def drawn(app: App, variation: int) -> dict[str, float]:
         return {}
     block, turn = divmod(variation - 1, _BLOCK)
     return {
-        name: body["high"] if turn in _PATTERNS[(place + block * (1 + place // len(_PATTERNS))) % len(_PATTERNS)]
-        else body["low"]
-        for place, (name, body) in enumerate(sorted(known.items()))
+        name: known[name].high if turn in _PATTERNS[(place + block * (1 + place // len(_PATTERNS))) % len(_PATTERNS)]
+        else known[name].low
+        for place, name in enumerate(sorted(known))
     }  # fmt: skip
 
 
-def ranges(app: App) -> dict[str, Mapping[str, Any]]:
+def ranges(app: App) -> Mapping[str, Assumption]:
     """The assumptions of an app by name; none where it has no twin."""
-    return dict((app.twin or {}).get("assumptions") or {})
+    return app.twin.assumptions if app.twin is not None else {}
 
 
 def varied(runbook: Runbook, variation: int) -> Runbook:
     """The runbook with the twin's assumptions as that variation has them."""
-    values = drawn(runbook.app, variation)
-    if not values:
+    values, twin = drawn(runbook.app, variation), runbook.app.twin
+    if not values or twin is None:
         return runbook
-    assumptions = {name: {**body, "value": values[name]} for name, body in ranges(runbook.app).items()}
-    app = msgspec.structs.replace(runbook.app, twin={**(runbook.app.twin or {}), "assumptions": assumptions})
+    app = msgspec.structs.replace(runbook.app, twin=twin.with_assumptions(values))
     return msgspec.structs.replace(runbook, app=app)
 
 
@@ -92,5 +92,6 @@ def _explains(name: str, broken: Sequence[Ran], held: Sequence[Ran]) -> bool:
     return len(values) == 1 and all(r.assumed.get(name) not in values for r in held)
 
 
-def _told(name: str, body: Mapping[str, Any], value: float) -> str:
-    return f"{name} = {value:g} ({body['low']:g} to {body['high']:g}, {body.get('why', '')})".replace(", )", ")")
+def _told(name: str, assumption: Assumption, value: float) -> str:
+    said = f"{name} = {value:g} ({assumption.low:g} to {assumption.high:g}, {assumption.why})"
+    return said.replace(", )", ")")

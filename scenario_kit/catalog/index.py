@@ -15,10 +15,12 @@ from scenario_kit.catalog.collection import demands_merged
 from scenario_kit.catalog.lock import locks
 from scenario_kit.catalog.matrix import FILE as MATRIX
 from scenario_kit.catalog.matrix import current, rows
-from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, of_version, read, value
+from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, read, value
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Mistaken, load_app, load_fault, load_pack
 from scenario_kit.load.kept import kept
+from scenario_kit.load.overlay import of_version
+from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object
 from scenario_kit.model.matrix import Row
 
@@ -194,7 +196,7 @@ class Catalog:
         if document.get("twin") == "none":
             document["twin"] = None
         elif twin.is_file():
-            document["twin"] = of_version(self._document(twin), version)
+            document["twin"] = load_twin(twin, self._document(twin), name, version)
         return value({**document, "version": version}, App, path, name)
 
     def _tried(self, app: App, fault: str) -> tuple[Row, ...]:

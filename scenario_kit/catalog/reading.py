@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -103,18 +103,3 @@ def value(document: Object, to: type[_T], path: Path, name: str) -> _T:
         return convert(document, to)
     except msgspec.ValidationError as error:
         raise AuthoringError(f"{path}: {error}") from error
-
-
-def of_version(document: Object, version: str) -> Object:
-    """The document with the part of one version laid over what all versions share, mapping by mapping."""
-    document = dict(document)
-    own = (document.pop("versions", None) or {}).get(version) or {}
-    return _over(document, own)
-
-
-def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> Object:
-    merged = dict(base)
-    for key, value in own.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _over(merged[key], value) if both else value
-    return merged

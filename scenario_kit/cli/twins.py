@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scenario_kit.errors import AuthoringError
 
 if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
-    from scenario_kit.lab.twin.fit import Place
-    from scenario_kit.load.document import Document
     from scenario_kit.model import App, Finding, Object, Position
+    from scenario_kit.model.twin import Place
 
 
 def of_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
@@ -30,7 +29,7 @@ def of_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
             continue
         for finding in (
             *_unheard(twin, name, known),
-            *(f for a in _versions(name, known) for f in findings(a, known, twin)),
+            *(f for v in _versions(name, known) for f in _of(name, v, known, twin)),
         ):
             found.setdefault(f"{file} {finding.message}", finding)
     return list(found.values())
@@ -39,14 +38,19 @@ def of_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
 def of_app(name: str, version: str, catalog: Catalog) -> list[Finding]:
     """Findings about the twin of one app; none where there is no such app, which others tell."""
     try:
-        return findings(catalog.app(name, version), catalog, catalog.app_path(name).with_name("twin.yaml"))
+        return _of(name, version, catalog, catalog.app_path(name).with_name("twin.yaml"))
     except AuthoringError:
         return []
 
 
-def findings(app: App, catalog: Catalog, file: Path) -> list[Finding]:
-    """What keeps the twin of an app from running, or its healthy processes from meeting, and where it stands."""
+def _of(name: str, version: str, catalog: Catalog, file: Path) -> list[Finding]:
+    """What keeps the twin of an app from being loaded, from running, or its healthy processes from meeting."""
+    try:
+        app = catalog.app(name, version)
+    except AuthoringError as error:  # what is wrong with the app itself is told by the rules
+        return [_finding(f.message, _in(file, f.position)) for f in error.findings if f.code == "SK138"]
     from scenario_kit.load.document import read_document
+    from scenario_kit.load.twin import position_of
 
     found = _mistakes(app, catalog)
     document = read_document(file) if found else None
@@ -57,6 +61,13 @@ def findings(app: App, catalog: Catalog, file: Path) -> list[Finding]:
         )
         for text, place in found
     ]
+
+
+def _in(file: Path, position: Position | None) -> Position | None:
+    """The position with the path as the command line spells it."""
+    import msgspec
+
+    return None if position is None else msgspec.structs.replace(position, path=str(file))
 
 
 def _finding(message: str, position: Position | None) -> Finding:
@@ -91,11 +102,8 @@ def _unheard(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
     if not twin.is_file():
         return
     document = read_document(twin)
-    try:
-        known = catalog.versions(name)
-    except AuthoringError:
-        return
-    for version in document.data.get("versions") or ():
+    known, parts = _versions(name, catalog), document.data.get("versions")
+    for version in parts if known and isinstance(parts, dict) else ():
         if version not in known:
             said = f"versions: app.yaml has no version '{version}'; there is {', '.join(known)}"
             yield _finding(f"the twin of {name}: {said}", document.positions.key("versions", version))
@@ -136,24 +144,8 @@ def _rendered(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | No
         return None
 
 
-def position_of(document: Document, version: str, place: Place) -> Position:
-    """Where a field of a version is written: in the part of that version, or in what all versions share."""
-    own = ("versions", version, *place)
-    return document.positions.key(*(own if _stands(document.data, own) else place))
-
-
-def _stands(data: Any, place: Place) -> bool:
-    for part in place:
-        known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
-        if part not in known:
-            return False
-        data = data[part]
-    return True
-
-
-def _versions(name: str, catalog: Catalog) -> Iterator[App]:
+def _versions(name: str, catalog: Catalog) -> tuple[str, ...]:
     try:
-        for version in catalog.versions(name):
-            yield catalog.app(name, version)
+        return catalog.versions(name)
     except AuthoringError:
-        return  # what is wrong with the app itself is told by the rules
+        return ()  # what is wrong with the app itself is told by the rules

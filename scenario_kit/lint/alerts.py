@@ -104,10 +104,7 @@ def _unheard(app: App, alert: AlertRule, on: str) -> str:
     """The component behind a workload if the rule never hears of it; empty where it may."""
     workload = Reference.parse(on).groupless
     names = [c.name for c in app.components if Reference.parse(c.workload).groupless == workload]
-    try:
-        silent = unheard(alert.expr, app)
-    except AuthoringError:  # a twin that cannot be read, which others tell
-        return ""
+    silent = unheard(alert.expr, app)
     return names[0] if names and silent.issuperset(names) else ""
 
 

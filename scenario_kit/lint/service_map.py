@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.case import FAULT_NODE, Case
 from scenario_kit.lint.messaging import delivers, joined, route
@@ -120,8 +120,8 @@ def _component(app: App, text: str) -> Component | None:
 
 def _collector(app: App) -> str:
     """The component through which all others tell of their requests; nothing where the app has none, or no twin."""
-    collector = app.twin.get("collector") if app.twin else None
-    return str(collector.get("component", "")) if isinstance(collector, Mapping) else ""
+    collector = app.twin.collector if app.twin is not None else None
+    return collector.component if collector is not None else ""
 
 
 def _calls(app: App, caller: str, callee: str) -> bool:

@@ -107,7 +107,7 @@ def _code() -> bytes:
     """What makes the answers: our own code, by the times and sizes of its files, and its version."""
     root = Path(scenario_kit.__file__).parent
     sums = hashlib.sha256(scenario_kit.__version__.encode())
-    for folder in ("catalog", "lab/twin", "load", "model", "render", "schema"):
+    for folder in ("catalog", "lab/twin", "load", "model", "model/twin", "render", "schema"):
         with os.scandir(root / folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.name.endswith((".py", ".yaml")):

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.client import Client
+from scenario_kit.model.twin.definition import TwinDefinition
 
 
 class JvmResult(Value, frozen=True, kw_only=True):
@@ -141,7 +142,7 @@ class App(Value, frozen=True, kw_only=True):
     flags: FlagStore | None = None
     load: LoadKnobs | None = None
     clients: tuple[Client, ...] = ()
-    twin: Object | None = None
+    twin: TwinDefinition | None = None
 
     def component(self, name: str) -> Component | None:
         """The component of that name, or None."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.model import App, Object
 from scenario_kit.model.image import like
+from scenario_kit.model.twin.store import DiskModel
 
 #: Volumes of these kinds hold configuration: programs read them once, when they start.
 _FIXED = ("configMap", "secret", "projected", "downwardAPI")
@@ -29,26 +29,21 @@ def files(app: App, component: str, workload: Object, container: Object) -> dict
         free = [str(m["mountPath"]) for m in own if m["name"] not in fixed and not m.get("readOnly")]
         told = dict.fromkeys(("slow", "fails", "reads", "opens", "used"), True)
         return {"mounts": mounts, "mount": free[0] if free else "", **told}
-    model: Mapping[str, Any] = (app.twin.get("components") or {}).get(component) or {}
-    if not like(str(container.get("image")), str(model.get("image"))):
-        model = {}
-    disk: Mapping[str, Any] = model.get("disk") or {}
-    mounts += [path for path in disk.get("volumes") or () if path not in mounts]
-    directory = str(disk.get("directory") or "")
+    model = app.twin.components.get(component)
+    if model is not None and not like(str(container.get("image")), model.image):
+        model = None
+    disk = model.disk if model is not None else DiskModel()
+    mounts += [path for path in disk.volumes if path not in mounts]
+    directory = disk.directory
     around = [path for path in mounts if directory == path or directory.startswith(path.rstrip("/") + "/")]
-    used = list(_accesses(model))
-    waited = [access for access in used if access.get("waits", True)]
+    used = [access for operation in (model.operations.values() if model else ()) for access in operation.files]
+    waited = [access for access in used if access.waits]
     return {
         "mounts": mounts,
         "mount": max(around, key=len, default=""),
         "slow": bool(waited),
-        "fails": bool(used) or "snapshots" in disk,
-        "reads": any(access.get("wrong") for access in waited),
-        "opens": any("open" in access["methods"] for access in waited),
+        "fails": bool(used) or disk.snapshots is not None,
+        "reads": any(access.wrong for access in waited),
+        "opens": any("open" in access.methods for access in waited),
         "used": bool(used),
     }
-
-
-def _accesses(model: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for operation in (model.get("operations") or {}).values():
-        yield from operation.get("files") or ()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from scenario_kit.model import App, Check
-from scenario_kit.render.traffic import misshapen_twin, traffic
+from scenario_kit.model.twin.component import ComponentModel
+from scenario_kit.render.traffic import traffic
 
 _SPANS: Final = re.compile(r"\btraces_span_metrics_\w+\s*\{([^}]*)\}")
 #: What a matcher of spans holds that looks for errors.
@@ -58,11 +59,11 @@ def resolves(app: App, component: str) -> bool:
         return True
     asked = {callee for caller, callee in known.calls if caller == component}
     return any(
-        edge.get("caller") == component
-        and edge.get("callee") in asked
-        and (edge.get("protocol") == "http" or edge.get("shared") is False)
-        and not edge.get("remembers")
-        for edge in (app.twin or {}).get("edges", ())
+        edge.caller == component
+        and edge.callee in asked
+        and (edge.protocol == "http" or not edge.shared)
+        and not edge.remembers
+        for edge in (app.twin.edges if app.twin is not None else ())
     )
 
 
@@ -70,13 +71,13 @@ def mute(app: App) -> frozenset[str]:
     """Components that report no spans: the platform beside the app, and what the app's own twin says reports none."""
     twin = _models(app)
     return frozenset(
-        c.name for c in app.components if c.role == "Platform" or (c.name in twin and "telemetry" not in twin[c.name])
+        c.name for c in app.components if c.role == "Platform" or (c.name in twin and twin[c.name].telemetry is None)
     )
 
 
 def blind(app: App) -> frozenset[str]:
     """Components whose spans show no errors, as the app's own twin says: those show at their callers."""
-    return frozenset(name for name, model in _models(app).items() if model.get("blind"))
+    return frozenset(name for name, model in _models(app).items() if model.blind)
 
 
 def unheard(expr: str, app: App) -> frozenset[str]:
@@ -90,12 +91,9 @@ def unheard(expr: str, app: App) -> frozenset[str]:
     return mute(app) | blind(app) if any(_ERRORS.search(matcher) for matcher in spans) else mute(app)
 
 
-def _models(app: App) -> Mapping[str, Mapping[str, Any]]:
+def _models(app: App) -> Mapping[str, ComponentModel]:
     """How the twin models each component; nothing for an app without one."""
-    known = (app.twin or {}).get("components", {})
-    if not isinstance(known, Mapping) or not all(isinstance(model, Mapping) for model in known.values()):
-        raise misshapen_twin(app)
-    return known
+    return app.twin.components if app.twin is not None else {}
 
 
 def _asked(checks: Iterable[Check]) -> Iterable[tuple[tuple[str, ...], bool]]:

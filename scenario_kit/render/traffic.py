@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App
-from scenario_kit.render.mistake import mistake
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.operation import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,48 +24,27 @@ class Traffic:
 
 
 def traffic(app: App) -> Traffic | None:
-    """The traffic of ordinary users; None for an app without a twin, of which nobody knows.
-
-    Raises:
-        AuthoringError: the twin has not the shape of one.
-    """
-    if app.twin is None:
-        return None
-    try:
-        return _Walk(app.twin).whole()
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise misshapen_twin(app) from error
-
-
-def misshapen_twin(app: App) -> AuthoringError:
-    """What is said of a twin that cannot be read as one; what is wrong with it, only the lab's reader knows."""
-    return mistake(
-        "SK138",
-        f"the twin of {app.name} {app.version} has not the shape of one",
-        why="what users do, and who shows it, is read from there",
-        fix=f"`scenario-kit lint catalog/apps/{app.name}` says what is wrong with its twin.yaml",
-    )
+    """The traffic of ordinary users; None for an app without a twin, of which nobody knows."""
+    return None if app.twin is None else _Walk(app.twin).whole()
 
 
 class _Walk:
-    def __init__(self, twin: Mapping[str, Any]) -> None:
-        self._load: Mapping[str, Any] = twin["load"]
-        self._components: Mapping[str, Mapping[str, Any]] = twin["components"]
+    def __init__(self, twin: TwinDefinition) -> None:
+        self._load, self._components = twin.load, twin.components
         self._seen: set[tuple[str, str, str]] = set()
         self._found = Traffic()
 
     def whole(self) -> Traffic:
-        source = self._load["component"]
+        source = self._load.component
         self._found.parts.add(source)
-        for route in self._load["routes"]:
-            self._call(source, self._load["entry"], route)
+        for route in self._load.routes:
+            self._call(source, self._load.entry, route)
         for name, component in self._components.items():
-            needs = component.get("start", {}).get("needs", ())
-            self._found.starts.update((name, need["callee"]) for need in needs)
-            for source in component.get("consumes", ()):
-                if source["queue"] in self._found.parts:
-                    self._found.calls.add((name, source["queue"]))
-                    self._operation(name, source["operation"], "")
+            self._found.starts.update((name, need.callee) for need in component.start.needs)
+            for consumer in component.consumes:
+                if consumer.queue in self._found.parts:
+                    self._found.calls.add((name, consumer.queue))
+                    self._operation(name, consumer.operation, "")
         return self._found
 
     def _call(self, caller: str, call: str, route: str) -> None:
@@ -79,12 +57,13 @@ class _Walk:
             return
         self._seen.add((name, operation, route))
         self._found.parts.add(name)
-        known = self._components.get(name, {}).get("operations", {})
-        self._steps(name, known.get(operation, {}).get("steps", ()), route)
+        model = self._components.get(name)
+        known = model.operations.get(operation) if model is not None else None
+        self._steps(name, known.steps if known is not None else (), route)
 
-    def _steps(self, name: str, steps: Iterable[Mapping[str, Any]], route: str) -> None:
+    def _steps(self, name: str, steps: Iterable[Step], route: str) -> None:
         for step in steps:
-            if "call" in step:
-                self._call(name, step["call"], step.get("route", route))
-            if "keys" not in step:  # what is below asks for keys that a cache has lost
-                self._steps(name, step.get("steps", ()), route)
+            if step.call:
+                self._call(name, step.call, step.route or route)
+            if not step.keys:  # what is below asks for keys that a cache has lost
+                self._steps(name, step.steps, route)

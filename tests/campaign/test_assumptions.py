@@ -9,14 +9,16 @@ from scenario_kit.campaign import QUICK, STANDARD, trials
 from scenario_kit.campaign.assumptions import drawn, ranges, rests_on, varied
 from scenario_kit.campaign.plans import repeat
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin.parameters import read
+from scenario_kit.model.twin import Assumption
+from tests.lab.twin import tiny
 
 NAMES = [f"a{i:02d}" for i in range(17)]
 
 
 def an_app(app, names=NAMES):
-    body = {"value": 2.0, "low": 1.0, "high": 3.0, "why": "nobody has measured it"}
-    return msgspec.structs.replace(app, twin={"assumptions": {n: dict(body) for n in names}})
+    assumption = Assumption(value=2.0, low=1.0, high=3.0, why="nobody has measured it")
+    twin = msgspec.structs.replace(tiny.DEFINITION, assumptions=dict.fromkeys(names, assumption))
+    return msgspec.structs.replace(app, twin=twin)
 
 
 @pytest.fixture
@@ -43,12 +45,13 @@ def test_no_two_of_them_go_together_for_ever(book):
     assert len(set(columns.values())) == len(NAMES)
 
 
-def test_the_values_reach_the_twin():
+def test_the_values_reach_the_twin(book):
     app = Catalog().app("otel-demo", "2.2.0")
     values = drawn(app, 1)
-    changed = {**app.twin, "assumptions": {n: {**b, "value": values[n]} for n, b in ranges(app).items()}}
-    assert read(changed).physics.hop_ms == values["hopMs"]
-    assert {n for n, v in values.items() if v != ranges(app)[n]["value"]} >= {"latencyScale", "cpuScale", "hopMs"}
+    changed = varied(msgspec.structs.replace(book, app=app), 1).app.twin
+    assert changed.physics.hop_ms == values["hopMs"]
+    assert {name: a.value for name, a in changed.assumptions.items()} == values
+    assert {n for n, v in values.items() if v != ranges(app)[n].value} >= {"latencyScale", "cpuScale", "hopMs"}
 
 
 def test_only_the_plans_that_repeat_vary_them(book):

@@ -10,7 +10,6 @@ import yaml
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.cli.twins import of_files
 from scenario_kit.draft import Answers, draft
-from scenario_kit.lab.twin.parameters import read
 from scenario_kit.lab.twin.rehearsal import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
@@ -124,7 +123,7 @@ def test_every_call_in_the_whole_app_of_the_page_reaches_its_callee(pair):
     app = catalog.app("pair", "1.0")
     templates = catalog.templates("pair")
     objects = app_objects(app, options_of(app, {}), 20, app.namespace, templates=templates)
-    assert misses(located(app, objects, app.namespace), read(app.twin), objects) == ()
+    assert misses(located(app, objects, app.namespace), app.twin, objects) == ()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import copy
 
-import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog
@@ -15,6 +14,7 @@ from scenario_kit.load import load_scenario
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
+from tests.twins import with_component
 
 CATALOG = Catalog()
 SHOP = CATALOG.app("otel-demo", "2.2.0")
@@ -24,9 +24,7 @@ OBJECTS = app_objects(SHOP, {}, 50, SHOP.namespace)
 @pytest.fixture(scope="module")
 def quiet():
     """The shop with a cart that reports no spans, as many a program does."""
-    twin = copy.deepcopy(SHOP.twin)
-    del twin["components"]["cart"]["telemetry"]
-    return msgspec.structs.replace(SHOP, twin=twin)
+    return with_component(SHOP, "cart", telemetry=None)
 
 
 def offered(app, fault="network-delay", target="Deployment/valkey-cart"):
@@ -61,9 +59,7 @@ def test_alerts_are_predicted_of_what_has_telemetry(quiet):
 @pytest.fixture(scope="module")
 def numb():
     """The shop with a cart whose spans show no errors, as those of a program that sets no status."""
-    twin = copy.deepcopy(SHOP.twin)
-    twin["components"]["cart"]["blind"] = True
-    return msgspec.structs.replace(SHOP, twin=twin)
+    return with_component(SHOP, "cart", blind=True)
 
 
 def test_errors_behind_a_caller_that_shows_none_are_seen_at_its_callers(numb):

@@ -18,6 +18,7 @@ from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from scenario_kit.trial import TrialStatus
 from scenario_kit.trial.status import StepStatus
+from tests.lab.twin import tiny
 
 HERE = "scenario-kit"
 REF = Reference("Trial", "t", HERE, GROUP)
@@ -75,9 +76,7 @@ def applied(environment, twin, status=None):
     return TrialRun(environment, "t", lambda: False)
 
 
-@pytest.mark.parametrize(
-    ("twin", "outcome", "code"), [({"components": {}}, "Broken", "SK138"), (None, "Infra", "SK911")]
-)
+@pytest.mark.parametrize(("twin", "outcome", "code"), [(tiny.DEFINITION, "Broken", "SK138"), (None, "Infra", "SK911")])
 def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code):
     applied(environment, twin).execute()
     _, status = read(environment.cluster.get(REF))
@@ -90,7 +89,7 @@ def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code
 
 
 def test_a_trial_that_had_a_world_in_another_lab_waits_for_it(environment):
-    begun = applied(environment, {"components": {}}, TrialStatus(started_at=15.0))
+    begun = applied(environment, tiny.DEFINITION, TrialStatus(started_at=15.0))
     with pytest.raises(AuthoringError):
         begun.execute()
 
@@ -123,7 +122,7 @@ def test_what_another_version_has_begun_waits_for_it(environment, call):
 
 
 def test_it_lets_go_when_it_is_deleted(environment, grounds):
-    assert applied(environment, {"components": {}}).clean() == []
+    assert applied(environment, tiny.DEFINITION).clean() == []
     assert grounds.closed
 
 
@@ -136,7 +135,7 @@ def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment,
         StepStatus(index=i, step=str(step), outcome=outcome, started_at=0.0)
         for i, (step, outcome) in enumerate(zip(STEPS, outcomes, strict=True))
     )
-    run = applied(environment, {"components": {}}, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
+    run = applied(environment, tiny.DEFINITION, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
     metadata = {"name": "t-evidence", "namespace": HERE, "labels": {TRIAL_LABEL: "t"}}
     environment.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": "{}"}})
     assert run.clean() == []

@@ -6,6 +6,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component
+from scenario_kit.model.twin import decode
 from scenario_kit.render.files import files
 
 _SLOW = {"file": "log", "methods": ["write"]}
@@ -16,7 +17,7 @@ _VOLUMES = [{"name": "data", "emptyDir": {}}, {"name": "conf", "configMap": {"na
 
 def _files(twin: dict[str, Any] | None, *mounts: dict[str, Any], image: str = "example.org/box:1") -> dict[str, Any]:
     app = App(
-        name="tiny", version="1", namespace="tiny", entry="box", twin=twin,
+        name="tiny", version="1", namespace="tiny", entry="box", twin=None if twin is None else decode(twin),
         components=(Component(name="box", workload="Deployment/box"),),
     )  # fmt: skip
     container = {"name": "box", "image": image, "volumeMounts": list(mounts)}
@@ -26,7 +27,8 @@ def _files(twin: dict[str, Any] | None, *mounts: dict[str, Any], image: str = "e
 
 def _twin(*accesses: dict[str, Any], **disk: Any) -> dict[str, Any]:
     model = {"image": "example.org/box:*", "disk": disk, "operations": {"get": {"files": list(accesses)}}}
-    return {"components": {"box": model}}
+    load = {"component": "box", "entry": "box/get", "users": {}, "routes": {}}
+    return {"components": {"box": model}, "load": load}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,11 @@ def test_mounts_are_those_of_the_pod_and_of_the_image(
         ([_SLOW], {}, {"slow", "fails", "used"}),
         ([{**_SLOW, "waits": False}], {}, {"fails", "used"}),
         ([{"file": "a", "methods": ["open", "read"], "wrong": "x"}], {}, {"slow", "fails", "used", "reads", "opens"}),
-        ([], {"snapshots": {"file": "dump"}}, {"fails"}),
+        (
+            [],
+            {"snapshots": {"file": "dump", "methods": ["write"], "after": [[60, 1]], "operations": ["get"]}},
+            {"fails"},
+        ),
     ],
 )
 def test_what_requests_notice(accesses: list[dict[str, Any]], disk: dict[str, Any], noticed: set[str]) -> None:
@@ -75,5 +81,5 @@ def test_stores_of_the_apps() -> None:
     shop, hotel = catalog.app("otel-demo", "3.0.0"), catalog.app("hotel-reservation", "6ecb097")
     assert shop.twin is not None
     assert hotel.twin is not None
-    assert shop.twin["components"]["astronomy-db"]["disk"]["volumes"] == ["/var/lib/postgresql"]
-    assert hotel.twin["components"]["mongodb-reservation"]["disk"]["directory"] == "/data/db"
+    assert shop.twin.components["astronomy-db"].disk.volumes == ("/var/lib/postgresql",)
+    assert hotel.twin.components["mongodb-reservation"].disk.directory == "/data/db"

@@ -17,7 +17,6 @@ from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.status import pod_status
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import read
 from scenario_kit.model import App, Change, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, options_of
@@ -267,7 +266,7 @@ def asked() -> tuple[set[str], set[str]]:
         simulated.kinds["Pod"][name]["metadata"].setdefault("annotations", {"workload": ""})
         simulated.version += 1
         simulated.run(15)
-        network = Network(simulated.view(), Census(read(tiny.TWIN)))
+        network = Network(simulated.view(), Census(tiny.DEFINITION))
         network.lookup(one, "gate", 80)
         del simulated.kinds["Pod"][name]
     return of_pods, of_containers

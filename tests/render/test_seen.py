@@ -1,7 +1,5 @@
 """Whether requests of users would show what a fault does."""
 
-import copy
-
 import msgspec
 import pytest
 
@@ -12,6 +10,7 @@ from scenario_kit.render import app_objects
 from scenario_kit.render.offers import offer
 from scenario_kit.render.seen import idle, resolves, unheard, unseen
 from scenario_kit.render.traffic import traffic
+from tests.twins import with_component
 
 
 @pytest.fixture(scope="module")
@@ -146,34 +145,8 @@ def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
     assert resolves(msgspec.structs.replace(app, twin=None), "cart")
 
 
-@pytest.mark.parametrize(
-    "twin",
-    [
-        {},
-        {"load": {}, "components": {}},
-        {"load": {"component": "a", "entry": "a/b", "routes": 3}, "components": {}},
-        {"load": {"component": "a", "entry": "a/b", "routes": {"r": {}}}, "components": {"a": {"operations": 3}}},
-        {"load": [], "components": []},
-    ],
-)
-def test_a_twin_of_another_shape_is_refused_in_one_sentence(app, twin):
-    strange = msgspec.structs.replace(app, twin=twin)
-    with pytest.raises(AuthoringError, match="has not the shape of one") as refused:
-        traffic(strange)
-    assert "scenario-kit lint catalog/apps/otel-demo" in refused.value.fix
-
-
-@pytest.mark.parametrize("components", [[], {"cart": 3}])
-def test_so_is_one_whose_components_are_none(app, components):
-    strange = msgspec.structs.replace(app, twin={**app.twin, "components": components})
-    with pytest.raises(AuthoringError, match="has not the shape of one"):
-        unseen([asks("cart")], strange)
-
-
 def test_whose_spans_show_no_errors_cannot_prove_any(app):
-    twin = copy.deepcopy(app.twin)
-    twin["components"]["cart"]["blind"] = True
-    numb = msgspec.structs.replace(app, twin=twin)
+    numb = with_component(app, "cart", blind=True)
     failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
     errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
     assert unseen([errors], numb) == ("cart",)
@@ -195,9 +168,7 @@ SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_
     ],
 )
 def test_of_whom_a_rule_never_hears(app, expr, cart):
-    twin = copy.deepcopy(app.twin)
-    twin["components"]["cart"]["blind"] = True
-    silent = unheard(expr, msgspec.structs.replace(app, twin=twin))
+    silent = unheard(expr, with_component(app, "cart", blind=True))
     assert ("cart" in silent) == bool(cart)
     assert ("valkey-cart" in silent) == (cart is not None)
     assert "checkout" not in silent

@@ -6,8 +6,6 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from scenario_kit.model.base import Value
-
 #: Ports that clients take where an address names none, by scheme.
 _PORTS = {
     "amqp": 5672,
@@ -54,26 +52,6 @@ class Address(NamedTuple):
     def wanted(self) -> str:
         """The database that a client of SQL asks for: where none is named, the one that is called as its user."""
         return self.database or self.user
-
-
-class AddressSource(Value, frozen=True, kw_only=True):
-    """Where a program reads an address: one variable, or one for the host and one for the port, or a fixed text.
-
-    ``key`` is one of the component's configuration file, or ``host_key`` and ``port_key`` are; ``text`` then stands for
-    the file in the image, which counts where none is mounted. ``$(NAME)`` in ``text`` is a variable of the program,
-    empty where it has none of that name. With ``of`` the variables are those of another component, which hands the
-    address out.
-    """
-
-    of: str = ""
-    env: str = ""
-    key: str = ""
-    host_env: str = ""
-    port_env: str = ""
-    host_key: str = ""
-    port_key: str = ""
-    text: str = ""
-    default_port: int = 0
 
 
 def parse(text: str, default_port: int = 0) -> Address:

@@ -12,11 +12,12 @@ from scenario_kit.lab.twin.batches import Batch, Result
 from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Need, Operation
 from scenario_kit.lab.twin.process import Crash, Process
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, OperationNode
+from scenario_kit.model.twin.component import Need
+from scenario_kit.model.twin.operation import Operation
 
 _FLAG, _ABSORB, _PART = 0x56, 0x59, 0x1000
 

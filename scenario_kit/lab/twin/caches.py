@@ -6,9 +6,9 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Draws
-from scenario_kit.lab.twin.parameters import Step
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.tree import CallNode
+from scenario_kit.model.twin.operation import Step
 
 #: A cache that lacks less than this of a key holds all of them.
 _FULL = 1e-3

@@ -9,11 +9,12 @@ from typing import Final
 
 from scenario_kit.lab.twin.environment import environment, expand
 from scenario_kit.lab.twin.files import configuration, mounted
-from scenario_kit.lab.twin.parameters import ComponentModel, Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey, containers, identify, listeners
 from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 from scenario_kit.model.pattern import pattern
+from scenario_kit.model.twin.component import ComponentModel
+from scenario_kit.model.twin.definition import TwinDefinition
 
 #: A login that no client can have: a store with it alone asks everybody for one, and accepts none.
 NOBODY: Final = ("\0", "")
@@ -26,7 +27,7 @@ class Census:
     first view that shows it.
     """
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: TwinDefinition) -> None:
         self._parameters = parameters
         self._born: dict[tuple[str, str], Process] = {}
         self._files: dict[str, Mapping[str, str]] = {}
@@ -47,6 +48,11 @@ class Census:
     def of(self, component: str) -> list[Process]:
         """The running processes of a component by ordinal: by age of the pod, then by name."""
         return self.by_component.get(component, [])
+
+    def program(self, component: str) -> str:
+        """The program that a component runs; empty where nothing else runs the same."""
+        model = self._parameters.components.get(component)
+        return model.program if model is not None else ""
 
     def born(self, view: View, pod: Object, spec: Object, now: float) -> Process:
         """A container's process starts now: it reads its environment, and what it finds in the volumes of its pod."""

@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.address import Address, AddressSource, parse
+from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.interception import Rule
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
-from scenario_kit.lab.twin.parameters import Edge, Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.streams import Streams, identity, mix
+from scenario_kit.model.twin.address import AddressSource
+from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.edge import Edge
 
 _NEVER = float("inf")
 _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
@@ -204,7 +206,7 @@ class Connections:
         wire = network.wire(caller, peer.pod, state.port)
         if not wire.cut:
             state.cut_since = None
-            return Lane(_greeting(edge, peer, state.port), peer, wire, 0.0, port=state.port)
+            return Lane(_greeting(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
             return Lane("dropped", peer, wire, port=state.port)
@@ -262,7 +264,7 @@ class Connections:
             process = census.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
-                outcome = "dropped" if wire.cut else _greeting(edge, process, port)
+                outcome = "dropped" if wire.cut else _greeting(edge, process, port, network)
                 left.append(Lane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._physics.http_pool_seconds:
@@ -324,7 +326,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         return Lane("dropped", None, wire, port=place.port)
     if target is None or target.ended:
         return Lane("refused")
-    outcome = _greeting(edge, target, place.port)
+    outcome = _greeting(edge, target, place.port, network)
     if outcome == "ok" and address.tls:
         outcome = "plain"
     if outcome == "ok" and target.logins and (address.user, address.password) not in target.logins:
@@ -340,7 +342,7 @@ def _transport(edge: Edge) -> str:
     return "UDP" if edge.protocol == "udp" else "TCP"
 
 
-def _greeting(edge: Edge, target: Process, port: int) -> str:
+def _greeting(edge: Edge, target: Process, port: int, network: Network) -> str:
     """Whether the callee is who the caller takes it for, or as good.
 
     A registry that is asked for the callee's address is not the callee: to it the caller speaks HTTP.
@@ -348,7 +350,8 @@ def _greeting(edge: Edge, target: Process, port: int) -> str:
     listener = target.listener(port)
     if edge.registry and target.component == edge.registry:
         return "ok"
-    same = target.component == edge.callee or (target.program and target.program == edge.program)
+    program = network.program(edge.callee)
+    same = target.component == edge.callee or (program and target.program == program)
     return "ok" if same and listener is not None and listener.protocol in (edge.protocol, "tcp") else "foreign"
 
 

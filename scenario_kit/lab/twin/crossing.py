@@ -9,9 +9,10 @@ from scenario_kit.lab.twin.batches import stream
 from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.connections import Lane
 from scenario_kit.lab.twin.network import Shape
-from scenario_kit.lab.twin.parameters import Edge, Physics
 from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.streams import Streams, mix
+from scenario_kit.model.twin.definition import Physics
+from scenario_kit.model.twin.edge import Edge
 
 _HOP, _SHAPE = 0x51, 0x53
 

@@ -16,14 +16,14 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Batch
 from scenario_kit.lab.twin.gates import queued
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Crash, Process, identify, injected
-from scenario_kit.lab.twin.storage import Access, DiskModel, Snapshots, Upkeep
 from scenario_kit.lab.twin.streams import Streams, identity, mix
 from scenario_kit.lab.twin.tree import OperationNode
 from scenario_kit.lab.twin.volume import Rule, rules
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.store import Access, DiskModel, Snapshots, Upkeep
 
 _DISK, _STEP = 0x5A, 0x2000
 _UNTOUCHED: Final[Mapping[str, Any]] = {"volume": "", "actions": ()}
@@ -40,7 +40,7 @@ class _Met(NamedTuple):
 class Disks:
     """The files of all processes of a world."""
 
-    def __init__(self, parameters: Parameters, streams: Streams) -> None:
+    def __init__(self, parameters: TwinDefinition, streams: Streams) -> None:
         self._parameters = parameters
         self._streams = streams
 

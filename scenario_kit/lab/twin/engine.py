@@ -19,7 +19,6 @@ from scenario_kit.lab.twin.java import Java, Rule
 from scenario_kit.lab.twin.load import Load
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Edge, Parameters, read
 from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, ProcessKey, holds
 from scenario_kit.lab.twin.queues import Queues
@@ -38,6 +37,8 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, SeriesId, Start
 from scenario_kit.model.trace import Trace
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
 
 _NOTHING = View("", {}, Ledger(), -1)
 
@@ -55,7 +56,7 @@ class Twin:
     def __init__(self, app: App, seed: int, assumptions: Mapping[str, float] | None = None) -> None:
         if app.twin is None:
             raise ValueError(f"{app.name} {app.version} has no twin; it runs on real clusters only")
-        self._parameters = _with_telemetry(read(app.twin, assumptions))
+        self._parameters = _with_telemetry(app.twin.with_assumptions(assumptions) if assumptions else app.twin)
         self._streams = Streams(seed)
         self._census = Census(self._parameters)
         self._registries = Registries(self._parameters)
@@ -315,7 +316,7 @@ class Twin:
         return lines
 
 
-def _with_telemetry(parameters: Parameters) -> Parameters:
+def _with_telemetry(parameters: TwinDefinition) -> TwinDefinition:
     """Sending spans is a call like others: an edge from each component that does to the collector."""
     if parameters.collector is None:
         return parameters

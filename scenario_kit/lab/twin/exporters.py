@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from scenario_kit.lab.twin.beside import Exporter, Signal
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.model.process import SeriesId
+from scenario_kit.model.twin.telemetry import Exporter, Signal
 
 
 def samples(

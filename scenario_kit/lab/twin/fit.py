@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-import msgspec
-
-from scenario_kit.lab.twin.beside import RECORDS
 from scenario_kit.lab.twin.engine import Twin
-from scenario_kit.lab.twin.parameters import Misfit, Parameters, Step, read
 from scenario_kit.lab.twin.rehearsal import misses
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import like
+from scenario_kit.model.twin.decode import spell
+from scenario_kit.model.twin.definition import Place, TwinDefinition
+from scenario_kit.model.twin.operation import Step
+from scenario_kit.model.twin.queue import RECORDS
 
-#: A place in the document: names of fields, and indices of lists.
-Place = tuple[str | int, ...]
-#: Where a reader of values stopped, and each part of that; of mappings it does not tell the key.
-_AT: Final = re.compile(r"`\$((?:\.\w+|\[[^\]]*\])+)`")
-_PART: Final = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
-_UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
+#: What errors quote.
 _QUOTED: Final = re.compile(r"'([^']*)'")
-_ANY: Final = "..."
 
 
 class Mistake(NamedTuple):
@@ -36,17 +30,12 @@ class Mistake(NamedTuple):
 def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[Mistake, ...]:
     """What is wrong with the twin of an app; nothing where it can run.
 
-    What has the wrong shape, or names what is not there, is told alone. With the app as ``rendered``, and its objects,
-    also what does not come together in the healthy app.
+    A call of what is not there is told alone. With the app as ``rendered``, and its objects, also what does not come
+    together in the healthy app.
     """
     if app.twin is None:
         return ()
-    try:
-        parameters = read(app.twin)
-    except msgspec.ValidationError as error:
-        return (_misshapen(app.twin, str(error)),)
-    except Misfit as error:
-        return (Mistake(str(error).removeprefix("twin: "), error.place),)
+    parameters = app.twin
     try:
         Twin(app, 0)
     except ValueError as error:
@@ -66,59 +55,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
     return tuple(_at(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
 
 
-def spelled(place: Place) -> str:
-    """The place as messages name it: ``components.cart.operations.get.steps[0]``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
-
-
-def _misshapen(document: Mapping[str, Any], said: str) -> Mistake:
-    """A value of another shape; keys of mappings that the error leaves open are those with which it comes alone."""
-    place = _stopped(said)
-    while _ANY in place:
-        at = place.index(_ANY)
-        entries = _part(document, place[:at])
-        guilty = next((key for key, body in entries.items() if _refused(document, place[:at], key, body) == said), None)
-        if guilty is None:
-            place = place[:at]
-            break
-        document = _with(document, place[:at], {guilty: entries[guilty]})
-        place = (*place[:at], guilty, *place[at + 1 :])
-    text = _AT.sub(f"`{spelled(place)}`", said)
-    unknown = _UNKNOWN.search(said)
-    return Mistake(text, (*place, unknown[1]) if unknown else place)
-
-
-def _stopped(said: str) -> Place:
-    found = _AT.search(said)
-    parts = _PART.finditer(found[1]) if found else ()
-    return tuple(int(part[2]) if part[2] else part[1] or part[3] for part in parts)
-
-
-def _refused(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
-    """What the reader says if a mapping has but this entry; empty if nothing."""
-    try:
-        read(_with(document, place, {key: body}))
-    except msgspec.ValidationError as error:
-        return str(error)
-    return ""
-
-
-def _part(document: Any, place: Place) -> Any:
-    for part in place:
-        document = document[part]
-    return document
-
-
-def _with(document: Any, place: Place, value: Any) -> Any:
-    """A copy of the document with another value at a place."""
-    if not place:
-        return value
-    copy: Any = list(document) if isinstance(document, list) else dict(document)
-    copy[place[0]] = _with(copy[place[0]], place[1:], value)
-    return copy
-
-
-def _called(parameters: Parameters, said: str) -> Place:
+def _called(parameters: TwinDefinition, said: str) -> Place:
     """The call that an error speaks of, by what it quotes: an operation, or a caller and whom it calls."""
     words = _QUOTED.findall(said)
     for place, operation in _consumed(parameters):
@@ -134,7 +71,7 @@ def _called(parameters: Parameters, said: str) -> Place:
     return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
 
 
-def _strangers(parameters: Parameters) -> Iterator[Mistake]:
+def _strangers(parameters: TwinDefinition) -> Iterator[Mistake]:
     """Names of components, in the parts that nothing has looked up so far, that the twin does not have."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     named: list[tuple[Place, str]] = []
@@ -161,14 +98,14 @@ def _strangers(parameters: Parameters) -> Iterator[Mistake]:
                 yield _at(place, f"there is no edge from '{name}' to '{need.callee}'")
 
 
-def _consumed(parameters: Parameters) -> Iterator[tuple[Place, str]]:
+def _consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
     """What consumers run for a record, spelled as a call, with the place of the consumer."""
     for name, model in parameters.components.items():
         for i, consumer in enumerate(model.consumes):
             yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
 
 
-def _unqueued(parameters: Parameters) -> Iterator[Mistake]:
+def _unqueued(parameters: TwinDefinition) -> Iterator[Mistake]:
     """Topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
@@ -192,7 +129,7 @@ def _of(known: Iterable[str] | None) -> str:
     return f"; there is {', '.join(sorted(known))}" if known else ""
 
 
-def _unread(parameters: Parameters) -> Iterator[Mistake]:
+def _unread(parameters: TwinDefinition) -> Iterator[Mistake]:
     """Numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
@@ -205,7 +142,7 @@ def _unread(parameters: Parameters) -> Iterator[Mistake]:
                 yield _at((*place, field), f"no route draws '{asked}'; drawn are {known}")
 
 
-def _alone(parameters: Parameters) -> Iterator[Mistake]:
+def _alone(parameters: TwinDefinition) -> Iterator[Mistake]:
     """Steps that are said to be made side by side with others, and there are no others."""
     for place, step in _steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
@@ -215,7 +152,7 @@ def _alone(parameters: Parameters) -> Iterator[Mistake]:
             yield _at((*place, "fork"), "it needs at least two `steps` to begin at the same time")
 
 
-def _steps(parameters: Parameters) -> Iterator[tuple[Place, Step]]:
+def _steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
     """Every step of every operation, with its place."""
     for component, model in parameters.components.items():
         for name, operation in model.operations.items():
@@ -229,7 +166,7 @@ def _below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
         yield from _below(step.steps, here)
 
 
-def _unmatched(parameters: Parameters, images: Iterable[str]) -> Iterator[Mistake]:
+def _unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[Mistake]:
     """Components that no image of the app implements."""
     known = tuple(images)
     for name, model in parameters.components.items():
@@ -237,7 +174,7 @@ def _unmatched(parameters: Parameters, images: Iterable[str]) -> Iterator[Mistak
             yield _at(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
 
 
-def _untold(parameters: Parameters, app: App) -> Iterator[Mistake]:
+def _untold(parameters: TwinDefinition, app: App) -> Iterator[Mistake]:
     """Edges between components of the app that its definition knows nothing of: no fault would be aimed along them."""
     names = {component.name for component in app.components}
     calls = {(call.caller, call.callee) for call in app.calls}
@@ -248,7 +185,7 @@ def _untold(parameters: Parameters, app: App) -> Iterator[Mistake]:
             yield _at(("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go")
 
 
-def _unmeasured(parameters: Parameters, entry: str) -> Iterator[Mistake]:
+def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[Mistake]:
     """An entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
     model = parameters.components.get(entry)
     if model is None:
@@ -266,4 +203,4 @@ def _unmeasured(parameters: Parameters, entry: str) -> Iterator[Mistake]:
 
 
 def _at(place: Place, said: str) -> Mistake:
-    return Mistake(f"{spelled(place)}: {said}", place)
+    return Mistake(f"{spell(place)}: {said}", place)

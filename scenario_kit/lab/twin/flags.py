@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scenario_kit.lab.twin.beside import FlagEffect, FlagModel
 from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.process import Process
+from scenario_kit.model.twin.flag import FlagEffect, FlagModel
 
 #: Calls of one tick after which a leak that grows has long ended its process.
 _ENOUGH = 500

@@ -23,7 +23,6 @@ from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.gates import Gate
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.publishing import Publishing
 from scenario_kit.lab.twin.recorder import Recorder
@@ -32,6 +31,7 @@ from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
+from scenario_kit.model.twin.definition import TwinDefinition
 
 _LANE, _SHARE = 0x52, 0x55
 _MISS, _REJECT = 0x57, 0x58
@@ -52,7 +52,7 @@ class Flow:
     """Walks requests."""
 
     def __init__(
-        self, parameters: Parameters, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
+        self, parameters: TwinDefinition, streams: Streams, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape
     ) -> None:
         self._edges = parameters.edges
         self._physics = parameters.physics

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from scenario_kit.lab.twin.beside import JavaModel
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, identify, injected
 from scenario_kit.model.app import App, Jvm
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 from scenario_kit.model.process import SeriesId
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.java import JavaModel
 
 _MIB = 2.0**20
 #: Where stressors and collections are hung up: a thread of the agent calls it every five seconds.
@@ -45,7 +45,7 @@ class _Met(NamedTuple):
 class Java:
     """The Java programs of an app."""
 
-    def __init__(self, app: App, parameters: Parameters) -> None:
+    def __init__(self, app: App, parameters: TwinDefinition) -> None:
         self._parameters = parameters
         self._jvms = {c.name: c.jvm for c in app.components if c.jvm is not None}
 

@@ -19,11 +19,11 @@ from scenario_kit.lab.twin.batches import REQUEST, Result
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.flow import Flow
-from scenario_kit.lab.twin.parameters import Crowd, LoadModel, Setting
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.stages import share
 from scenario_kit.lab.twin.streams import Streams, mix
 from scenario_kit.lab.twin.tree import RouteNode, TaskNode
+from scenario_kit.model.twin.load import Crowd, LoadModel, Setting
 
 _COUNT, _TIMES, _DRAW = 0x61, 0x62, 0x63
 _SMOOTHING = 0.5

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.connections import Lane, dial, read
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Edge, Need, Parameters
 from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.model.twin.component import Need
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
 
 
 class Came(NamedTuple):
@@ -35,7 +37,7 @@ class _Waiting:
 class Needs:
     """The processes of a world that are not up yet because they wait for something."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: TwinDefinition) -> None:
         self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 

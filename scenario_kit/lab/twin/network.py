@@ -162,6 +162,10 @@ class Network:
         """The process that listens there, up or still starting."""
         return next((p for p in self._census.by_ip.get(destination.ip, ()) if p.listener(destination.port)), None)
 
+    def program(self, component: str) -> str:
+        """The program that a component runs; empty where nothing else runs the same."""
+        return self._census.program(component)
+
     def _home(self, obj: Object) -> str:
         return str(obj["metadata"].get("namespace", self._view.namespace))
 

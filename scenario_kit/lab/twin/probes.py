@@ -12,12 +12,12 @@ from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.streams import Streams, identity
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Lag
+from scenario_kit.model.twin.definition import TwinDefinition
 
 #: What Linux waits before it repeats an answer to a handshake (RFC 6298, section 2).
 _HANDSHAKE_SECONDS = 1.0
@@ -26,7 +26,7 @@ _HANDSHAKE_SECONDS = 1.0
 class Probes:
     """Answers from the last view, and from what the calls of the last tick met."""
 
-    def __init__(self, parameters: Parameters, census: Census, streams: Streams) -> None:
+    def __init__(self, parameters: TwinDefinition, census: Census, streams: Streams) -> None:
         self._physics = parameters.physics
         self._edges = parameters.edges
         self._links: Mapping[LinkKey, Link] | None = None

@@ -11,12 +11,13 @@ from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.gates import Gate
 from scenario_kit.lab.twin.holdings import Holdings
-from scenario_kit.lab.twin.parameters import ComponentModel, Need, Parameters, Port
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.volume import Volume
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import ContainerEffect, Ledger
 from scenario_kit.model.image import like
+from scenario_kit.model.twin.component import ComponentModel, Need, Port
+from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The least that a limit can leave: the kubelet rounds up to the kernel's smallest share, 1 ms of each 100 ms.
 _LEAST_CORES: Final = 0.01
@@ -205,13 +206,13 @@ class Identity(NamedTuple):
     idle: bool
 
 
-def holds(parameters: Parameters, image: str, program: str) -> bool:
+def holds(parameters: TwinDefinition, image: str, program: str) -> bool:
     """Whether an image of several components has one whose program this is: a bare name, or an absolute path."""
     plain = program if "/" not in program else program.rpartition("/")[2] if program.startswith("/") else ""
     return any(plain in model.commands and like(image, model.image) for model in parameters.components.values())
 
 
-def identify(parameters: Parameters, spec: Object) -> Identity:
+def identify(parameters: TwinDefinition, spec: Object) -> Identity:
     """Which component a container runs; none for programs that the application's definition does not know."""
     image = str(spec["image"])
     program = str(next(iter(spec.get("command") or spec.get("args") or ()), "")).rpartition("/")[2]

@@ -15,11 +15,11 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
 from scenario_kit.lab.twin.batches import Draws
 from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.flags import Active
-from scenario_kit.lab.twin.parameters import Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.shaping import resumes
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode
+from scenario_kit.model.twin.definition import Physics
 
 #: Seconds for a request from which on it matters that a connection's are handled one after another.
 _SLOW: Final = 0.1

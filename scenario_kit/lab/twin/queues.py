@@ -10,17 +10,17 @@ import numpy as np
 from scenario_kit.lab.twin import traffic
 from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
 from scenario_kit.lab.twin.batches import REQUEST
-from scenario_kit.lab.twin.beside import QueueModel
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flow import Flow
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.publishing import Published
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.transit import Place, Sent, Transit
 from scenario_kit.lab.twin.tree import CallNode, ConsumerNode
 from scenario_kit.model.process import SeriesId
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.queue import QueueModel
 
 #: Seconds for a record from which on it matters how many a member takes at once.
 _SLOW = 0.1
@@ -68,7 +68,7 @@ class _Broker:
 class Queues:
     """All brokers of a world."""
 
-    def __init__(self, parameters: Parameters, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
+    def __init__(self, parameters: TwinDefinition, consumers: tuple[ConsumerNode, ...], spans: SpanBook) -> None:
         self._models = parameters.queues
         self._message_bytes = parameters.physics.message_bytes
         self._edges = parameters.edges

@@ -10,12 +10,12 @@ from scenario_kit.lab.twin.calls import Calls
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hangs import HangBook
 from scenario_kit.lab.twin.logs import LogBook
-from scenario_kit.lab.twin.parameters import Edge
 from scenario_kit.lab.twin.phrases import UNCONNECTED, answered, cause, told
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
 from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.tree import CallNode, LoopNode, OperationNode
+from scenario_kit.model.twin.edge import Edge
 
 #: What a channel of gRPC says once its peer is gone.
 _BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Destination
-from scenario_kit.lab.twin.parameters import Parameters
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.model.twin.definition import TwinDefinition
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class _Watch:
 class Registries:
     """The content of all registries of a world, and the watches of all callers."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: TwinDefinition) -> None:
         self._seconds = {model.component: model.resolve_seconds for model in parameters.registries}
         self._content: dict[ProcessKey, dict[str, list[Destination]]] = {}
         self._watches: dict[tuple[ProcessKey, str, str], _Watch] = {}

@@ -12,7 +12,6 @@ from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Lane, dial, read
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Edge, Parameters
 from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, containers
 from scenario_kit.lab.twin.streams import Streams
@@ -21,6 +20,8 @@ from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.effect import Ledger
 from scenario_kit.model.reference import WORKLOADS, Reference
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
 
 #: A place in the document: names of fields, and indices of lists.
 Place = tuple[str | int, ...]
@@ -42,7 +43,7 @@ class _Call(NamedTuple):
     what: str
 
 
-def misses(app: App, parameters: Parameters, objects: Sequence[Object]) -> tuple[Miss, ...]:
+def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
     """What does not come together where each workload of the rendered app has one pod, and all of them are up.
 
     Components whose workload the manifests do not have, as options may leave them out, are not missed.
@@ -56,7 +57,7 @@ def misses(app: App, parameters: Parameters, objects: Sequence[Object]) -> tuple
 
 
 class _Stage:
-    def __init__(self, app: App, parameters: Parameters, view: View, census: Census, network: Network) -> None:
+    def __init__(self, app: App, parameters: TwinDefinition, view: View, census: Census, network: Network) -> None:
         self._app, self._parameters = app, parameters
         self._view, self._census, self._network = view, census, network
 

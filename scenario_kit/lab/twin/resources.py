@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.gates import queued
-from scenario_kit.lab.twin.parameters import Physics
 from scenario_kit.lab.twin.process import Process, ProcessKey, injected
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.streams import Streams, identity
 from scenario_kit.model.effect import ContainerEffect, Ledger
 from scenario_kit.model.process import Exit, Usage
+from scenario_kit.model.twin.definition import Physics
 
 _MIB = 2.0**20
 _IDLE_MILLICORES = 2.0

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from scenario_kit.lab.twin.address import Address, AddressSource, parse
+from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import dial
 from scenario_kit.lab.twin.environment import expand
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Edge, Protocol
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.utterances import complaint, objection
 from scenario_kit.lab.twin.view import View
@@ -27,6 +26,8 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.client import fill
 from scenario_kit.model.image import normalised
 from scenario_kit.model.process import Exit, Start
+from scenario_kit.model.twin.address import AddressSource, Protocol
+from scenario_kit.model.twin.edge import Edge
 
 #: How long a command takes that does not last.
 SECONDS: Final = 1.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.network import Shape
-from scenario_kit.lab.twin.parameters import Physics
+from scenario_kit.model.twin.definition import Physics
 
 
 def delays(shape: Shape, draws: Floats, physics: Physics) -> Floats:

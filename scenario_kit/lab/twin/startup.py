@@ -11,7 +11,6 @@ from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.looking import look
 from scenario_kit.lab.twin.needs import Needs
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import Edge, Parameters
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.sessions import Sessions
 from scenario_kit.lab.twin.view import View
@@ -19,6 +18,8 @@ from scenario_kit.lab.twin.waiting import script, waits
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import is_tool, normalised
 from scenario_kit.model.process import Exit, InitState, LogRecord, Start
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
 
 _KILLED_AFTER = 1.0
 
@@ -26,7 +27,7 @@ _KILLED_AFTER = 1.0
 class Startup:
     """Answers the kubelet's questions from the last view. ``lines`` collects what starting processes print."""
 
-    def __init__(self, parameters: Parameters, images: Sequence[str], census: Census, sessions: Sessions) -> None:
+    def __init__(self, parameters: TwinDefinition, images: Sequence[str], census: Census, sessions: Sessions) -> None:
         self._parameters = parameters
         self._images = {normalised(image) for image in (*images, *parameters.images)}
         self._census = census

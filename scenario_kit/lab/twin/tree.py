@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.beside import Consumer
-from scenario_kit.lab.twin.parameters import Crowd, Operation, Parameters, Route, Step
 from scenario_kit.lab.twin.spans import SpanName
 from scenario_kit.lab.twin.streams import identity, mix
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.load import Crowd, Route
+from scenario_kit.model.twin.operation import Operation, Step
+from scenario_kit.model.twin.queue import Consumer
 
 _DEEPEST = 24
 
@@ -84,7 +86,7 @@ class Planter:
     Raises, every method: ``ValueError`` for a call that names no operation or has no edge, and for calls in circles.
     """
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: TwinDefinition) -> None:
         self._parameters = parameters
         self._edges: dict[tuple[str, str], int] = {
             (e.caller, e.callee): n for n, e in reversed(list(enumerate(parameters.edges)))

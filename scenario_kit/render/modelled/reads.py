@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.model import App, Object
+from scenario_kit.model.base import Value
 from scenario_kit.model.image import like
+from scenario_kit.model.twin.address import AddressSource
+from scenario_kit.model.twin.component import Port, Start
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.flag import FlagModel
+from scenario_kit.model.twin.store import Database, Login
 
 #: Variables that the twin reads of every program: they are in the resource attributes of its spans.
 ALWAYS: Final = frozenset({"OTEL_RESOURCE_ATTRIBUTES"})
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
-_KEYS: Final = frozenset({"key", "hostKey", "portKey"})
 
 
 class Reads(NamedTuple):
@@ -35,83 +40,83 @@ class Reads(NamedTuple):
 
 def reads(app: App, container: Object) -> Reads:
     """What is read of the program in a container; next to nothing where the app's definition does not know it."""
-    twin: Mapping[str, Any] = app.twin or {}
-    component = component_of(twin, container)
-    if not component:
+    twin = app.twin
+    component = component_of(twin, container) if twin is not None else ""
+    if twin is None or not component:
         return Reads()
-    model: Mapping[str, Any] = twin["components"][component]
+    model = twin.components[component]
     parts = [model, *_parts(twin, component)]
-    start, disk = model.get("start") or {}, model.get("disk") or {}
     return Reads(
         component=component,
         variables=ALWAYS | {name for part in parts for name in _variables(part)},
-        needed=tuple(start.get("env") or ()),
-        config=str(model.get("config") or ""),
-        keys=frozenset(text for part in parts for text in _texts(part, _KEYS)),
-        needed_keys=frozenset(start.get("keys") or ()),
-        words=frozenset(str(login["flag"]) for login in model.get("logins") or () if login.get("flag")),
-        files=frozenset([*filter(None, [disk.get("directory")]), *(disk.get("volumes") or ())]),
+        needed=model.start.env,
+        config=model.config,
+        keys=frozenset(key for part in parts for key in _keys(part)),
+        needed_keys=frozenset(model.start.keys),
+        words=frozenset(login.flag for login in model.logins if login.flag),
+        files=frozenset(path for path in (model.disk.directory, *model.disk.volumes) if path),
     )
 
 
-def component_of(twin: Mapping[str, Any], container: Object) -> str:
+def component_of(twin: TwinDefinition, container: Object) -> str:
     """The component of the twin whose program a container runs, as the twin itself finds it; empty for none."""
     image = str(container.get("image", ""))
     program = str(next(iter(container.get("command") or container.get("args") or ()), "")).rpartition("/")[2]
-    for name, model in (twin.get("components") or {}).items():
-        commands = model.get("commands") or ()
-        if not (like(image, model["image"]) or fnmatchcase(image, model["image"])):
+    for name, model in twin.components.items():
+        if not (like(image, model.image) or fnmatchcase(image, model.image)):
             continue
-        if (not commands or program in commands) and fnmatchcase(container["name"], model.get("container", "*")):
-            return str(name)
+        if (not model.commands or program in model.commands) and fnmatchcase(container["name"], model.container):
+            return name
     return ""
 
 
 def documents(app: App) -> Iterator[tuple[str, str]]:
     """Names and keys of the ConfigMaps that the twin reads by their names."""
-    for node in _nodes(app.twin or {}):
-        if node.get("configMap") and node.get("key"):
-            yield str(node["configMap"]), str(node["key"])
+    for value in _values(app.twin):
+        if isinstance(value, Login | Database | FlagModel) and value.config_map and value.key:
+            yield value.config_map, value.key
 
 
 def flags(app: App) -> frozenset[str]:
     """The feature flags that do something in the twin."""
-    return frozenset(((app.twin or {}).get("flags") or {}).get("effects") or ())
+    return frozenset(app.twin.flags.effects if app.twin is not None and app.twin.flags is not None else ())
 
 
-def _parts(twin: Mapping[str, Any], component: str) -> Iterator[Mapping[str, Any]]:
+def _parts(twin: TwinDefinition, component: str) -> Iterator[Value]:
     """What the twin says about a component elsewhere: of whom it calls, and of what it is beside its work."""
-    for edge in twin.get("edges") or ():
-        if component in (edge.get("caller"), (edge.get("address") or {}).get("of")):
+    for edge in twin.edges:
+        if component in (edge.caller, edge.address.of):
             yield edge
-    for name, part in twin.items():
-        if name in ("components", "edges", "assumptions"):
-            continue
-        for each in part if isinstance(part, list) else [part]:
-            if isinstance(each, Mapping) and each.get("component") == component:
-                yield each
+    beside = (twin.load, twin.flags, twin.collector, *twin.queues, *twin.registries, *twin.exporters)
+    yield from (part for part in beside if part is not None and part.component == component)
 
 
-def _variables(part: Any) -> Iterator[str]:
-    for node in _nodes(part):
-        for key, value in node.items():
-            if key == "env" or key.endswith("Env"):
-                yield from [value] if isinstance(value, str) else map(str, value or ())
-            elif isinstance(value, str):
-                yield from _REFERENCE.findall(value)
+def _variables(part: Value) -> Iterator[str]:
+    """Variables that fields of a part name, and those of which an address is put together."""
+    for value in _values(part):
+        for field in value.__struct_fields__:
+            if field == "env" or field.endswith("_env"):
+                named = getattr(value, field)
+                yield from ([named] if named else []) if isinstance(named, str) else named
+        if isinstance(value, AddressSource):
+            yield from _REFERENCE.findall(value.text)
 
 
-def _texts(part: Any, keys: Iterable[str]) -> Iterator[str]:
-    return (str(node[key]) for node in _nodes(part) for key in keys if isinstance(node.get(key), str))
+def _keys(part: Value) -> Iterator[str]:
+    """Keys of the configuration file that fields of a part name."""
+    for value in _values(part):
+        if isinstance(value, AddressSource):
+            yield from filter(None, (value.key, value.host_key, value.port_key))
+        elif isinstance(value, Port) and value.key:
+            yield value.key
 
 
-def _nodes(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping in a document; what a component needs to start is not a value that it reads."""
-    if isinstance(value, Mapping):
-        yield value
-        for key, part in value.items():
-            if key != "start":
-                yield from _nodes(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _nodes(part)
+def _values(part: Any) -> Iterator[Value]:
+    """Every value inside of one, with itself; what a component needs to start is not a value that it reads."""
+    if isinstance(part, Value) and not isinstance(part, Start):
+        yield part
+        for field in part.__struct_fields__:
+            yield from _values(getattr(part, field))
+    elif isinstance(part, tuple | dict):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from _values(inner)

@@ -18,7 +18,6 @@ from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import read
 from scenario_kit.lab.twin.selectors import inside
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
@@ -80,7 +79,7 @@ def flow(simulated: Little, *objects: Object) -> None:
         for obj in objects:
             simulated.put(obj)
         simulated.version += 1
-        net = Network(simulated.view(), Census(read(tiny.TWIN)))
+        net = Network(simulated.view(), Census(tiny.DEFINITION))
         pods = list(simulated.kinds["Pod"].values())
         for source in pods:
             for name in simulated.kinds["Service"]:

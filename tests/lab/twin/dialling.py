@@ -3,14 +3,17 @@
 from types import SimpleNamespace
 from typing import Any
 
-from scenario_kit.lab.twin.address import AddressSource
 from scenario_kit.lab.twin.connections import Connections, Lane, Link
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.parameters import ComponentModel, Edge, Parameters, Physics, read
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.lab.twin.streams import Streams
 from scenario_kit.model import ContainerEffect, NetworkEffect
+from scenario_kit.model.twin.address import AddressSource
+from scenario_kit.model.twin.component import ComponentModel
+from scenario_kit.model.twin.decode import decode
+from scenario_kit.model.twin.definition import Physics, TwinDefinition
+from scenario_kit.model.twin.edge import Edge
 from tests.lab.twin.net import endpoint, endpoints, network, pod, service
 
 CALLER = "web"
@@ -53,7 +56,7 @@ def process(
 class Surroundings:
     """What exists now; tests change ``processes``, ``behind``, ``effects`` and ``more``, and look again."""
 
-    def __init__(self, of: Edge, *behind: Process, parameters: Parameters | None = None, **caller: Any) -> None:
+    def __init__(self, of: Edge, *behind: Process, parameters: TwinDefinition | None = None, **caller: Any) -> None:
         self.edge = of
         self.caller = process(CALLER, "10.0.0.1", CALLER, port=0, **caller)
         self.processes = list(behind)
@@ -62,6 +65,7 @@ class Surroundings:
         self.effects: tuple[NetworkEffect, ...] = ()
         self.proxies: tuple[ContainerEffect, ...] = ()
         self.more: tuple[dict[str, Any], ...] = ()
+        self.programs: dict[str, str] = {}
         self.registries = Registries(parameters or _no_registries())
         self.connections = Connections((of,), Physics(), Streams(1), self.registries)
         self.network: Network | None = None
@@ -81,6 +85,7 @@ class Surroundings:
             effects=self.effects,
             containers=self.proxies,
             processes=tuple(self.processes),
+            programs=self.programs,
         )
         return self.network
 
@@ -119,8 +124,8 @@ def _running(one: dict[str, Any]) -> dict[str, Any]:
     return one | {"status": one["status"] | {"containerStatuses": [status]}}
 
 
-def _no_registries() -> Parameters:
-    return read({"components": {}, "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}}})
+def _no_registries() -> TwinDefinition:
+    return decode({"components": {}, "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}}})
 
 
 def between(protocol: Any = "grpc", **fields: Any) -> tuple[Surroundings, Process]:

@@ -1,6 +1,7 @@
 """Objects of a small cluster, and the network that follows from them: what tests of packets begin with."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,8 +70,12 @@ def network(
     containers: tuple[ContainerEffect, ...] = (),
     dns: ClusterDns | None = None,
     processes: tuple[Any, ...] = (),
+    programs: Mapping[str, str] = {},
 ) -> Network:
-    """The network of a view with these objects; ``processes`` have an address and a ``listener`` method."""
+    """The network of a view with these objects; ``processes`` have an address and a ``listener`` method.
+
+    ``programs`` are what components run, by name.
+    """
     homes: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for obj in objects:
         name = obj["metadata"]["name"]
@@ -81,4 +86,4 @@ def network(
     for process in processes:
         by_ip.setdefault(process.ip, []).append(process)
     view = View(HOME, own, Ledger(network=effects, containers=containers), 1, homes, dns)
-    return Network(view, SimpleNamespace(by_ip=by_ip))  # type: ignore[arg-type]
+    return Network(view, SimpleNamespace(by_ip=by_ip, program=lambda name: programs.get(name, "")))  # type: ignore[arg-type]

@@ -21,9 +21,8 @@ COMMANDS = ("HGET", "HSET", "EXPIRE")
 
 def assumed(app: App, **values: float) -> App:
     """The app with other values of its assumptions, as a repeat of a validation has them."""
-    known: dict[str, Any] = dict(app.twin or {})
-    bodies = {name: {**body, "value": values.get(name, body["value"])} for name, body in known["assumptions"].items()}
-    return msgspec.structs.replace(app, twin={**known, "assumptions": bodies})
+    assert app.twin is not None
+    return msgspec.structs.replace(app, twin=app.twin.with_assumptions(values))
 
 
 def test_only_the_first_connection_is_traced(cluster: Callable[..., Little]) -> None:

@@ -4,18 +4,20 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.address import Address, AddressSource
+from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, dial, read
 from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 
 IP = "10.0.0.2"
 
 
-def dialled(of: Any, target: Process, address: str = f"store:{PORT}", **more: Any) -> Lane:
+def dialled(of: Any, target: Process, address: str = f"store:{PORT}", program: str = "", **more: Any) -> Lane:
     around = Surroundings(of, target)
+    around.programs = {of.callee: program}
     (lane,), ip = dial(of, _address(address, **more), around.caller, around.change())
     assert ip == ADDRESS
     return lane
@@ -58,7 +60,7 @@ def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome:
 )
 def test_components_of_one_program_stand_in_for_each_other(program: str, component: str, outcome: str) -> None:
     there = process("there", IP, component, program=program)
-    assert dialled(edge(program="mongod"), there).outcome == outcome
+    assert dialled(edge(), there, program="mongod").outcome == outcome
 
 
 @pytest.mark.parametrize(

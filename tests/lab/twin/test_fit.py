@@ -10,11 +10,13 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.twin_reference import twin_page
 from scenario_kit.cli import run
-from scenario_kit.cli.twins import of_app, of_files, position_of
+from scenario_kit.cli.twins import of_app, of_files
 from scenario_kit.lab.twin.fit import Mistake, mistakes
-from scenario_kit.lab.twin.page import twin_page
 from scenario_kit.load.document import parse
+from scenario_kit.load.twin import position_of
+from scenario_kit.model.twin import DefinitionError, decode
 from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN
 
@@ -31,7 +33,11 @@ def test_the_twins_of_the_catalogue_fit(name: str) -> None:
 def wrong(change: Callable[[dict[str, Any]], object]) -> list[Mistake]:
     twin = copy.deepcopy(TWIN)
     change(twin)
-    return list(mistakes(msgspec.structs.replace(HOTEL, twin=twin, images=())))
+    try:
+        definition = decode(twin)
+    except DefinitionError as error:
+        return [Mistake(str(error), error.place)]
+    return list(mistakes(msgspec.structs.replace(HOTEL, twin=definition, images=())))
 
 
 READ = ("components", "gate", "operations", "read")
@@ -131,7 +137,9 @@ def test_what_fits_is_left_alone() -> None:
 
 
 def test_an_image_that_the_app_does_not_have_is_told() -> None:
-    found = mistakes(msgspec.structs.replace(HOTEL, twin=TWIN, images=("example.org/users:1", "example.org/api:1")))
+    found = mistakes(
+        msgspec.structs.replace(HOTEL, twin=tiny.DEFINITION, images=("example.org/users:1", "example.org/api:1"))
+    )
     assert found == tuple(
         Mistake(
             f"components.{name}.image: 'example.org/{name}:*' is none of the app's `images`",
@@ -161,7 +169,7 @@ def test_a_call_that_the_definition_does_not_have_is_told() -> None:
 def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
     twin = copy.deepcopy(TWIN)
     change(twin)
-    (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=twin))
+    (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
     told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
     assert found == Mistake(told, ("components", "gate"))
 

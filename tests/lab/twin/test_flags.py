@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin.parameters import read
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import Little, Span
 from tests.lab.twin.shop import flag
@@ -131,7 +130,7 @@ def document(version: str) -> dict[str, Any]:
 def test_no_flag_is_without_effect_and_none_without_a_test(version: str) -> None:
     app = Catalog().app("otel-demo", version)
     assert app.twin is not None
-    model = read(app.twin).flags
+    model = app.twin.flags
     assert model is not None
     known = set(document(version))
     assert known - SILENT <= set(model.effects)

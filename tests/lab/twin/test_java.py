@@ -21,9 +21,7 @@ _FAILURE = {"throws": "java.lang.IllegalStateException: why"}
 
 
 def _app(**java: Any) -> App:
-    base = tiny.app()
-    assert base.twin is not None
-    components = dict(base.twin["components"])
+    components = dict(tiny.TWIN["components"])
     java = {"thrown": "SEVERE: {exception}\n\tat {class}.{method}", "answer": "2 UNKNOWN: so there", **java}
     components["api"] = {**components["api"], "dialect": "java", "java": java}
     components["gate"] = {**components["gate"]}

@@ -14,18 +14,19 @@ from scenario_kit.lab.twin.caches import misses
 from scenario_kit.lab.twin.connections import timeout
 from scenario_kit.lab.twin.files import configuration, mounted
 from scenario_kit.lab.twin.network import Destination
-from scenario_kit.lab.twin.parameters import Parameters, read
 from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Crash, ProcessKey, holds, identify
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.model import Ledger
+from scenario_kit.model.twin.decode import decode
+from scenario_kit.model.twin.definition import TwinDefinition
 
 
 @pytest.fixture(scope="module")
-def hotel() -> Parameters:
+def hotel() -> TwinDefinition:
     app = Catalog().app("hotel-reservation", "6ecb097")
     assert app.twin is not None
-    return read(app.twin)
+    return app.twin
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ _GO = "deathstarbench/hotel-reservation:latest"
         ({"name": "another", "image": "mongo:4.4.6"}, ""),
     ],
 )
-def test_one_image_many_programs(hotel: Parameters, spec: dict[str, Any], component: str) -> None:
+def test_one_image_many_programs(hotel: TwinDefinition, spec: dict[str, Any], component: str) -> None:
     assert identify(hotel, spec).component == component
 
 
@@ -120,7 +121,7 @@ def test_one_image_many_programs(hotel: Parameters, spec: dict[str, Any], compon
         ("x/y:1", "geo", False),
     ],
 )
-def test_programs_of_an_image(hotel: Parameters, image: str, program: str, expected: bool) -> None:
+def test_programs_of_an_image(hotel: TwinDefinition, image: str, program: str, expected: bool) -> None:
     assert holds(hotel, image, program) == expected
 
 
@@ -128,7 +129,7 @@ def _process(name: str, **fields: Any) -> Any:
     return SimpleNamespace(key=ProcessKey(name, name, "1"), **fields)
 
 
-def test_what_watchers_of_a_registry_know(hotel: Parameters) -> None:
+def test_what_watchers_of_a_registry_know(hotel: TwinDefinition) -> None:
     registries = Registries(hotel)
     first, second, client = _process("first"), _process("second"), _process("client")
     service = _process("service", ip="10.0.0.1", listeners=[SimpleNamespace(number=80)])
@@ -157,8 +158,7 @@ def test_timeouts_from_the_environment(env: dict[str, str], expected: float) -> 
         "load": {"component": "a", "entry": "b/x", "users": {}, "routes": {}},
         "edges": [edge | {"timeoutSeconds": 2, "timeoutEnv": "T", "timeoutElse": 0.5}],
     }
-    found = read(document).edges[0]
-    assert found.program == "p"
+    found = decode(document).edges[0]
     assert timeout(found, SimpleNamespace(env=env)) == expected  # type: ignore[arg-type]
 
 

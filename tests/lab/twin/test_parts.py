@@ -14,7 +14,6 @@ from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.environment import environment
 from scenario_kit.lab.twin.flags import values
 from scenario_kit.lab.twin.network import Shape
-from scenario_kit.lab.twin.parameters import Physics, read
 from scenario_kit.lab.twin.quantities import number
 from scenario_kit.lab.twin.resources import Stress, factor
 from scenario_kit.lab.twin.selectors import Party, allowed, matches
@@ -24,6 +23,8 @@ from scenario_kit.lab.twin.streams import Streams
 from scenario_kit.lab.twin.waiting import Script, waits
 from scenario_kit.model import ContainerEffect, Ledger
 from scenario_kit.model.image import normalised
+from scenario_kit.model.twin import decode
+from scenario_kit.model.twin.definition import Physics
 from tests.lab.twin import tiny
 
 
@@ -320,12 +321,12 @@ def test_flag_documents() -> None:
 
 
 def test_assumptions_are_replaced_by_name() -> None:
-    assert read(tiny.TWIN).edges[2].timeout_seconds == 2.0
-    assert read(tiny.TWIN, {"boxSeconds": 4.0}).edges[2].timeout_seconds == 4.0
+    assert tiny.DEFINITION.edges[2].timeout_seconds == 2.0
+    assert tiny.DEFINITION.with_assumptions({"boxSeconds": 4.0}).edges[2].timeout_seconds == 4.0
     with pytest.raises(ValueError, match="boxSecond"):
-        read(tiny.TWIN, {"boxSecond": 4.0})
+        Twin(tiny.app(), 1, {"boxSecond": 4.0})
     with pytest.raises(ValueError, match="names no assumption"):
-        read({**tiny.TWIN, "assumptions": {}})
+        decode({**tiny.TWIN, "assumptions": {}})
 
 
 def test_definitions_that_do_not_fit_together_are_refused() -> None:

@@ -7,8 +7,9 @@ import pytest
 from scenario_kit.lab.twin.connections import Lane
 from scenario_kit.lab.twin.interception import Rule
 from scenario_kit.lab.twin.network import Wire
-from scenario_kit.lab.twin.parameters import Parameters, read
 from scenario_kit.model import ContainerEffect, NetworkEffect
+from scenario_kit.model.twin.decode import decode
+from scenario_kit.model.twin.definition import TwinDefinition
 from tests.lab.twin.dialling import PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import policy
 
@@ -131,11 +132,11 @@ REGISTRY = {
 
 
 @pytest.fixture
-def registry() -> Parameters:
-    return read(REGISTRY)
+def registry() -> TwinDefinition:
+    return decode(REGISTRY)
 
 
-def listed(registry: Parameters, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
+def listed(registry: TwinDefinition, *names: str, **fields: Any) -> tuple[Surroundings, Any, list[Any]]:
     """A caller that asks a registry for the callee, and processes that announced themselves there."""
     consul = process("consul", IP, "consul", "http")
     around = Surroundings(edge(registry="consul", name="srv", **fields), consul, parameters=registry)
@@ -146,18 +147,18 @@ def listed(registry: Parameters, *names: str, **fields: Any) -> tuple[Surroundin
     return around, consul, those
 
 
-def test_calls_take_turns_over_all_that_are_registered(registry: Parameters) -> None:
+def test_calls_take_turns_over_all_that_are_registered(registry: TwinDefinition) -> None:
     around, _, those = listed(registry, "one", "two")
     lanes = around.link(0.0).lanes
     assert [(lane.outcome, lane.target) for lane in lanes] == [("ok", one) for one in those]
 
 
-def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: Parameters) -> None:
+def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: TwinDefinition) -> None:
     around, _, _ = listed(registry)
     assert around.link(0.0).lanes == (Lane("unlisted"),)
 
 
-def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: Parameters) -> None:
+def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: TwinDefinition) -> None:
     around, _, those = listed(registry, "one", "two")
     around.link(0.0)
     around.end(those[0])
@@ -167,7 +168,7 @@ def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: Pa
     assert [lane.outcome for lane in lanes] == ["dropped"], "nobody has the address any more"
 
 
-def test_a_registry_that_is_gone_leaves_what_callers_know(registry: Parameters) -> None:
+def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefinition) -> None:
     around, consul, those = listed(registry, "one")
     around.link(0.0)
     around.end(consul)
@@ -175,21 +176,21 @@ def test_a_registry_that_is_gone_leaves_what_callers_know(registry: Parameters) 
     assert [lane.target for lane in link.lanes] == those
 
 
-def test_a_registry_is_asked_once_it_listens(registry: Parameters) -> None:
+def test_a_registry_is_asked_once_it_listens(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry, "one")
     consul.ready_at = 20.0
     assert around.link(15.0).lanes == (Lane("unlisted"),)
     assert around.link(30.0).lanes[0].outcome == "ok"
 
 
-def test_a_connection_that_stands_soon_is_used_where_none_stands_yet(registry: Parameters) -> None:
+def test_a_connection_that_stands_soon_is_used_where_none_stands_yet(registry: TwinDefinition) -> None:
     around, _, (one, two) = listed(registry, "one", "two")
     one.ready_at, two.ready_at = 5.0, 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [5.0, 10.0]
     assert [lane.ready_at for lane in around.link(15.0).lanes] == [0.0, 0.0]
 
 
-def test_of_connections_that_stand_soon_those_that_stand_already_are_used(registry: Parameters) -> None:
+def test_of_connections_that_stand_soon_those_that_stand_already_are_used(registry: TwinDefinition) -> None:
     around, _, (_, two) = listed(registry, "one", "two")
     two.ready_at = 10.0
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]

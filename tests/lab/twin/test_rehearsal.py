@@ -10,7 +10,6 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.twins import of_files
 from scenario_kit.lab.twin.fit import mistakes
-from scenario_kit.lab.twin.parameters import read
 from scenario_kit.lab.twin.rehearsal import Miss, misses
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.namespaces import located
@@ -28,7 +27,7 @@ def played(
     objects(there)
     app = tiny.app(**made)
     assert app.twin is not None
-    return list(misses(app, read(app.twin), there))
+    return list(misses(app, app.twin, there))
 
 
 def container(objects: list[Document], name: str) -> Document:
@@ -63,7 +62,7 @@ def test_the_apps_of_the_catalogue_come_together(name: str, version: str, option
     app = CATALOG.app(name, version)
     objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=CATALOG.templates(name))
     assert app.twin is not None
-    assert misses(located(app, objects, app.namespace), read(app.twin), objects) == ()
+    assert misses(located(app, objects, app.namespace), app.twin, objects) == ()
 
 
 def test_what_comes_together_is_left_alone() -> None:

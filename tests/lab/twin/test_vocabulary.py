@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from scenario_kit.lab.twin.parameters import Protocol
 from scenario_kit.lab.twin.phrases import DIALECTS, cause
 from scenario_kit.lab.twin.vocabulary import SPOKEN
+from scenario_kit.model.twin.address import Protocol
 
 NAMES = {"host": "orders-db", "port": 4711, "ip": "10.96.0.7", "user": "shop", "database": "shop"}
 OUTCOMES = (

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 from scenario_kit.model import App, CallEdge, Component
+from scenario_kit.model.twin import decode
 from tests.lab.twin.little import Little
 
 TWIN: dict[str, Any] = {
@@ -59,6 +60,8 @@ TWIN: dict[str, Any] = {
     ],
 }  # fmt: skip
 
+DEFINITION = decode(TWIN)
+
 
 def app(**twin: Any) -> App:
     names = ("users", "gate", "api", "box", "sink")
@@ -72,7 +75,7 @@ def app(**twin: Any) -> App:
         components=components,
         calls=tuple(CallEdge(caller=a, callee=b) for a, b in pairwise(names[:4])),
         images=images,
-        twin={**TWIN, **twin},
+        twin=decode({**TWIN, **twin}),
     )
 
 

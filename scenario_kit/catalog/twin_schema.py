@@ -1,0 +1,96 @@
+"""The schema of ``twin.yaml`` for editors: JSON Schema draft 7, made from the types that the file is read into."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, Final
+
+import msgspec
+
+from scenario_kit.catalog.twin_reference import fields_of, twin_types
+from scenario_kit.model import Object
+from scenario_kit.model.twin import TwinDocument
+from scenario_kit.model.twin.decode import ASSUMED
+
+_POINTER: Final = "#/definitions/"
+#: What a part of a version is called, where it may leave out what all versions share.
+_PART: Final = "Part"
+_VERSIONS: Final = (
+    "Parts of single versions of the app, by version: they are laid over the rest, mapping by mapping; lists are "
+    "replaced."
+)
+_ASSUMED: Final = {"type": "string", "pattern": f"^{ASSUMED.pattern}$"}
+
+
+def twin_schema() -> Object:
+    """The schema, complete in one document."""
+    _, written = msgspec.json.schema_components([TwinDocument], ref_template=_POINTER + "{name}")
+    known = {name: _portable(schema) for name, schema in written.items()}
+    _add_units(known)
+    parts: dict[str, Object] = {}
+    _lay_over(TwinDocument.__name__, known, parts)
+    root = known.pop(TwinDocument.__name__)
+    required = root.pop("required")
+    overlay = {"$ref": f"{_POINTER}{TwinDocument.__name__}{_PART}"}
+    versions = {"description": _VERSIONS, "type": "object", "additionalProperties": overlay}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://scenariokit.io/schema/twin.schema.json",
+        **root,
+        "title": "Twin",
+        "properties": {**root["properties"], "versions": versions},
+        "anyOf": [{"required": required}, {"required": ["versions"]}],
+        "definitions": dict(sorted({**known, **parts}.items())),
+    }
+
+
+def _portable(schema: Any) -> Any:
+    """Draft 7 has other words for pairs, and ignores what stands beside a reference; a number may be an assumption."""
+    if isinstance(schema, list):
+        return [_portable(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: part if key == "default" else _portable(part) for key, part in schema.items()}
+    if "description" in result and isinstance(result["description"], str):
+        result["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(result["description"]))
+    if "prefixItems" in result:
+        result["items"], result["additionalItems"] = result.pop("prefixItems"), False
+    beside = {key: result.pop(key) for key in ("description", "default") if key in result}
+    if result.get("type") in ("number", "integer"):
+        result = {"anyOf": [result, _ASSUMED]}
+    elif "$ref" in result and beside:
+        result = {"allOf": [result]}
+    return {**beside, **result}
+
+
+def _add_units(known: dict[str, Object]) -> None:
+    for kind in twin_types():
+        for field in fields_of(kind):
+            if field.unit:
+                known[kind.__name__]["properties"][field.name]["description"] += f" Unit: {field.unit}."
+
+
+def _lay_over(name: str, known: dict[str, Object], parts: dict[str, Object]) -> None:
+    """Add the definition of a part of a type: as the type itself, with nothing required."""
+    if name + _PART in parts:
+        return
+    parts[name + _PART] = {}
+    whole = known[name]
+    properties = {key: _partial(schema, known, parts) for key, schema in whole["properties"].items()}
+    parts[name + _PART] = {key: part for key, part in whole.items() if key != "required"} | {"properties": properties}
+
+
+def _partial(schema: Any, known: dict[str, Object], parts: dict[str, Object]) -> Any:
+    """The schema of a value that is laid over another one; lists replace, so they have to be complete."""
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(_POINTER)
+        _lay_over(name, known, parts)
+        return {**schema, "$ref": f"{_POINTER}{name}{_PART}"}
+    result = dict(schema)
+    for key in ("allOf", "anyOf"):
+        if key in schema:
+            result[key] = [_partial(part, known, parts) for part in schema[key]]
+    if isinstance(schema.get("additionalProperties"), dict):
+        result["additionalProperties"] = _partial(schema["additionalProperties"], known, parts)
+    return result

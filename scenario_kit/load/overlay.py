@@ -1,0 +1,23 @@
+"""One version of an entry: its own part laid over what all versions share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scenario_kit.model import Object
+
+
+def of_version(document: Object, version: str) -> Object:
+    """The document with the part of one version laid over what all versions share, mapping by mapping."""
+    document = dict(document)
+    own = (document.pop("versions", None) or {}).get(version) or {}
+    return _over(document, own)
+
+
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> Object:
+    merged = dict(base)
+    for key, value in own.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _over(merged[key], value) if both else value
+    return merged

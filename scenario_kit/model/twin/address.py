@@ -1,0 +1,66 @@
+"""Addresses that programs dial: where they read them, and the registries that hand them out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from scenario_kit.model.base import Value
+from scenario_kit.model.twin.fields import PORT, SECONDS, describe
+
+#: What is spoken over a connection.
+Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
+
+
+class AddressSource(Value, frozen=True, kw_only=True):
+    """Where a program reads an address.
+
+    It is a variable or a key of the configuration file, one of either for the host and one for the port, or a fixed
+    text.
+    """
+
+    of: Annotated[
+        str, describe("The component whose environment holds the variables and that hands the address out.")
+    ] = ""
+    env: Annotated[str, describe("The variable that holds the address.")] = ""
+    key: Annotated[str, describe("The key of the component's configuration file that holds the address.")] = ""
+    host_env: Annotated[str, describe("The variable that holds the host alone.")] = ""
+    port_env: Annotated[str, describe("The variable that holds the port alone.")] = ""
+    host_key: Annotated[str, describe("The key of the configuration file that holds the host alone.")] = ""
+    port_key: Annotated[str, describe("The key of the configuration file that holds the port alone.")] = ""
+    text: Annotated[
+        str,
+        describe(
+            "The address itself. `$(NAME)` in it is a variable of the program, empty where it has none of that name. "
+            "Beside a key it stands for the file in the image, which counts where none is mounted."
+        ),
+    ] = ""
+    default_port: Annotated[
+        int, describe("The port where the address names none; 0 for that of its scheme.", **PORT)
+    ] = 0
+
+
+class RegistryModel(Value, frozen=True, kw_only=True):
+    """A service registry kept in memory, without health checks: entries of processes that are gone stay listed.
+
+    Watchers learn of changes at once.
+    """
+
+    component: Annotated[str, describe("The component that is the registry.")]
+    resolve_seconds: Annotated[
+        float,
+        describe(
+            "How long watchers keep what they know after the registry was replaced, before they read the new one.",
+            unit=SECONDS,
+            ge=0,
+        ),
+    ] = 10.0
+
+
+class Registration(Value, frozen=True, kw_only=True):
+    """A name under which a process announces its address and first port, once, when it has come up.
+
+    The registry's address is that of the edge to it.
+    """
+
+    registry: Annotated[str, describe("The component that is the registry.")]
+    name: Annotated[str, describe("The name under which the process is listed.")]

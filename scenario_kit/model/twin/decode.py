@@ -1,0 +1,122 @@
+"""Reads the document of a twin: assumptions take the place of their names, and every value is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import structs
+
+from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument
+
+#: How a document names an assumption.
+ASSUMED: Final = re.compile(r"\$([A-Za-z]\w*)")
+#: Where msgspec stopped, and each part of that; of mappings it does not tell the key.
+_AT: Final = re.compile(r"`\$((?:\.\w+|\[[^\]]*\])+)`")
+_PART: Final = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
+_UNKNOWN: Final = re.compile(r"unknown field `(\w+)`")
+_ANY: Final = "..."
+
+
+class DefinitionError(ValueError):
+    """The document is no definition of a twin; ``place`` is where, as near as can be told."""
+
+    def __init__(self, text: str, place: Place = ()) -> None:
+        super().__init__(text)
+        self.place = place
+
+
+def decode(document: Mapping[str, Any]) -> TwinDefinition:
+    """Decode the document of one version of an app.
+
+    Raises:
+        DefinitionError: a value does not fit, or a ``$name`` names no assumption.
+    """
+    known = {name: _assumed(name, body) for name, body in _entries(document.get("assumptions"))}
+    uses: dict[str, list[Place]] = {}
+    resolved = _resolve(dict(document), known, uses, ())
+    try:
+        found = TwinDocument.from_json(resolved)
+    except msgspec.ValidationError as error:
+        raise _misshapen(resolved, str(error)) from error
+    fields = {field.name: getattr(found, field.name) for field in structs.fields(TwinDocument)}
+    return TwinDefinition(**fields, uses={name: tuple(places) for name, places in uses.items()})
+
+
+def spell(place: Place) -> str:
+    """The place as messages name it: ``components.cart.operations.get.steps[0]``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+
+
+def _entries(node: Any) -> Iterable[tuple[str, Any]]:
+    return node.items() if isinstance(node, dict) else ()
+
+
+def _assumed(name: str, body: Any) -> float:
+    try:
+        return float(body["value"])
+    except (TypeError, KeyError, ValueError):
+        raise DefinitionError(f"assumptions.{name}: it has no number as its `value`", ("assumptions", name)) from None
+
+
+def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]], place: Place) -> Any:
+    if isinstance(node, dict):
+        return {key: _resolve(value, known, uses, (*place, key)) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [_resolve(value, known, uses, (*place, i)) for i, value in enumerate(node)]
+    if isinstance(node, str) and node[:1] == "$" and (match := ASSUMED.fullmatch(node)):
+        if match[1] not in known:
+            declared = ", ".join(sorted(known)) or "none"
+            raise DefinitionError(f"'{node}' names no assumption; declared are {declared}", place)
+        uses.setdefault(match[1], []).append(place)
+        return known[match[1]]
+    return node
+
+
+def _misshapen(document: Mapping[str, Any], said: str) -> DefinitionError:
+    """Locate a value of another shape; the key of a mapping, which msgspec leaves open, is one that fails alone."""
+    place = _stopped(said)
+    while _ANY in place:
+        at = place.index(_ANY)
+        entries = _part(document, place[:at])
+        guilty = next((key for key, body in entries.items() if _refused(document, place[:at], key, body) == said), None)
+        if guilty is None:
+            place = place[:at]
+            break
+        document = _with(document, place[:at], {guilty: entries[guilty]})
+        place = (*place[:at], guilty, *place[at + 1 :])
+    text = _AT.sub(lambda _: f"`{spell(place)}`", said)
+    unknown = _UNKNOWN.search(said)
+    return DefinitionError(text, (*place, unknown[1]) if unknown else place)
+
+
+def _stopped(said: str) -> Place:
+    found = _AT.search(said)
+    parts = _PART.finditer(found[1]) if found else ()
+    return tuple(int(part[2]) if part[2] else part[1] or part[3] for part in parts)
+
+
+def _refused(document: Mapping[str, Any], place: Place, key: str, body: Any) -> str:
+    """What msgspec says if a mapping has but this entry; empty if nothing."""
+    try:
+        TwinDocument.from_json(_with(document, place, {key: body}))
+    except msgspec.ValidationError as error:
+        return str(error)
+    return ""
+
+
+def _part(document: Any, place: Place) -> Any:
+    for part in place:
+        document = document[part]
+    return document
+
+
+def _with(document: Any, place: Place, value: Any) -> Any:
+    """A copy of the document with another value at a place."""
+    if not place:
+        return value
+    copy: Any = list(document) if isinstance(document, list) else dict(document)
+    copy[place[0]] = _with(copy[place[0]], place[1:], value)
+    return copy

@@ -1,0 +1,137 @@
+"""Edges: which program dials which, and what the caller does when the callee is slow, refuses, or is gone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from scenario_kit.model.base import Value
+from scenario_kit.model.twin.address import AddressSource, Protocol
+from scenario_kit.model.twin.fields import MILLISECONDS, SECONDS, describe
+
+
+class Edge(Value, frozen=True, kw_only=True):
+    """One program dials another: address, protocol, timeouts, and how the caller's connection behaves."""
+
+    caller: Annotated[str, describe("The component that dials.")]
+    callee: Annotated[str, describe("The component that is dialled.")]
+    protocol: Annotated[Protocol, describe("What is spoken over the connection.")]
+    address: Annotated[AddressSource, describe("Where the caller reads the address.", group="Address")]
+    product: Annotated[
+        str,
+        describe(
+            "What the callee is, where the protocol has several products, such as `mysql` or `rabbitmq`: the caller's "
+            "client library then fails in the words for that one."
+        ),
+    ] = ""
+    timeout_seconds: Annotated[
+        float, describe("Timeout of a call; 0 waits forever.", unit=SECONDS, group="Timeouts", ge=0)
+    ] = 0.0
+    timeout_env: Annotated[
+        str, describe("The variable of the caller that overrides `timeoutSeconds`.", group="Timeouts")
+    ] = ""
+    timeout_else: Annotated[
+        float,
+        describe(
+            "Timeout of a call where the variable `timeoutEnv` is set to anything but a whole number above 0.",
+            unit=SECONDS,
+            group="Timeouts",
+            ge=0,
+        ),
+    ] = 0.0
+    dial_seconds: Annotated[
+        float,
+        describe(
+            "Timeout of an attempt to connect, where it differs from that of a call; negative tries forever.",
+            unit=SECONDS,
+            group="Timeouts",
+        ),
+    ] = 0.0
+    silent_seconds: Annotated[
+        float,
+        describe(
+            "After how long without an answer the caller closes a connection, where that is sooner than the kernel "
+            "does (keepalives, `TCP_USER_TIMEOUT`); 0 leaves it to the kernel.",
+            unit=SECONDS,
+            group="Timeouts",
+            ge=0,
+        ),
+    ] = 0.0
+    registry: Annotated[
+        str,
+        describe("The registry that lists the callee; `address` is then the registry's.", group="Address"),
+    ] = ""
+    name: Annotated[
+        str,
+        describe("The name in the registry; calls take turns over the addresses listed there.", group="Address"),
+    ] = ""
+    service: Annotated[
+        str,
+        describe(
+            "The service inside the caller whose spans this edge takes to the collector, instead of the caller's own.",
+            group="Tracing",
+        ),
+    ] = ""
+    retries: Annotated[int, describe("How often a failed call is tried again.", group="Failures", ge=0)] = 0
+    shared: Annotated[
+        bool, describe("Whether calls share one connection; `false` dials anew for every call.", group="Connection")
+    ] = True
+    remembers: Annotated[
+        bool,
+        describe("Whether the caller keeps the address it had when the name server has no answer.", group="Address"),
+    ] = False
+    unchecked: Annotated[
+        bool,
+        describe("Whether the caller ignores the status of an answer and reads whatever comes.", group="Failures"),
+    ] = False
+    optional: Annotated[
+        bool, describe("Whether the caller runs without the callee when it has no address.", group="Address")
+    ] = False
+    refused_ms: Annotated[
+        float,
+        describe("Median time until a refused call fails.", unit=MILLISECONDS, group="Failures", ge=0),
+    ] = 1.0
+    unreachable_seconds: Annotated[
+        float,
+        describe(
+            "How much longer a call takes to fail when the callee refuses, or without `dialSeconds` cannot be reached. "
+            "A callee that comes up meanwhile is waited for.",
+            unit=SECONDS,
+            group="Failures",
+            ge=0,
+        ),
+    ] = 0.0
+    acknowledged: Annotated[
+        bool,
+        describe(
+            "Whether a call waits for an acknowledgement. Without, it is done when it is written, which goes on while "
+            "nothing gets through, until the connection is closed.",
+            group="Connection",
+        ),
+    ] = True
+    shared_answers: Annotated[
+        bool,
+        describe(
+            "Whether an answer goes to the call that has waited longest, as in clients that match answers by order.",
+            group="Connection",
+        ),
+    ] = False
+    one_by_one: Annotated[
+        bool,
+        describe(
+            "Whether calls that find no connection attempt to make one one after another, and not all at once.",
+            group="Connection",
+        ),
+    ] = False
+    first_only: Annotated[
+        bool,
+        describe(
+            "Whether only calls over the first connection leave spans, as with a reconnected client.", group="Tracing"
+        ),
+    ] = False
+    unconnected: Annotated[
+        str,
+        describe(
+            "What the caller says of a call without a connection, in place of its client library's words.",
+            group="Failures",
+        ),
+    ] = ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from scenario_kit.lint.opening import AnyCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Schema
-from scenario_kit.load.modeline import exists, find_schema, path_from
+from scenario_kit.load.modeline import Modeline, exists, find_schema, modeline, path_from
 from scenario_kit.model import Position, Severity
 
 
@@ -23,19 +24,34 @@ from scenario_kit.model import Position, Severity
 )
 def schema_missing(case: AnyCase) -> Iterator[Problem]:
     """The schema that the file names for editors does not exist."""
-    named = case.positions.modeline
-    if named is None or "://" in named.schema or exists(case.path, named.schema):
+    if named := case.positions.modeline:
+        for path in _right_path(case.path, named, case.kind):
+            yield _problem(named, path, case.positions.path)._replace(edits=(Schema(path),))
+    twin = case.path.with_name("twin.yaml")
+    if case.kind == "App" and (named := _modeline_of(twin)):
+        for path in _right_path(twin, named, "Twin"):
+            yield _problem(named, path, str(twin))
+
+
+def _right_path(file: Path, named: Modeline, kind: str) -> Iterator[str]:
+    """The path that the comment has to name, where what it names does not exist."""
+    if "://" in named.schema or exists(file, named.schema):
         return
-    schema = find_schema(case.path, f"{case.kind.lower()}.schema.json")
-    if schema is None:
-        return
-    path = path_from(case.path, schema)
-    yield Problem(
+    schema = find_schema(file, f"{kind.lower()}.schema.json")
+    if schema is not None:
+        yield path_from(file, schema)
+
+
+def _modeline_of(file: Path) -> Modeline | None:
+    return modeline(file.read_text(encoding="utf-8", errors="replace")) if file.is_file() else None
+
+
+def _problem(named: Modeline, path: str, file: str) -> Problem:
+    return Problem(
         (),
         "there is no schema at the path that the file names for editors",
         named.schema,
         path,
         f"write `$schema={path}`",
-        position=Position(path=case.positions.path, line=named.line + 1, column=named.column + 1),
-        edits=(Schema(path),),
+        position=Position(path=file, line=named.line + 1, column=named.column + 1),
     )

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.catalog import data_root
+from scenario_kit.catalog.twin_reference import fields_of
 from scenario_kit.cli import run
 from scenario_kit.load import schema_of
+from scenario_kit.model.twin.component import ComponentModel
 from tests.editor.server import Server
 
 PROGRAM = Path(__file__).parent / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
@@ -100,3 +102,46 @@ def test_the_values_of_a_field_are_offered(server: Server, scenario: tuple[Path,
 def plain(text: str) -> str:
     """Without what Markdown adds."""
     return " ".join(text.replace("\\", "").replace("`", "").replace("*", "").replace("&nbsp;", " ").split())
+
+
+TWIN = data_root() / "catalog" / "apps" / "hotel-reservation" / "twin.yaml"
+
+
+@pytest.fixture
+def twin() -> tuple[Path, str]:
+    """A twin's definition with its header, and its text."""
+    return TWIN.parent.with_name(f"not-there-{next(NUMBERS)}") / TWIN.name, TWIN.read_text()
+
+
+def test_nothing_is_wrong_with_the_twins_of_ours(server: Server, twin: tuple[Path, str]) -> None:
+    assert server.opened(*twin) == []
+
+
+def test_a_typo_in_a_twin_is_shown_where_it_is(server: Server, twin: tuple[Path, str]) -> None:
+    path, text = twin
+    wrong = text.replace("readySeconds:", "readySecond:", 1)
+    found = server.opened(path, wrong)
+    (typo,) = [each for each in found if "readySecond" in each["message"]]
+    at = typo["range"]["start"]
+    assert (at["line"], at["character"]) == place(wrong, "readySecond:")
+
+
+def test_a_field_of_a_twin_is_explained_with_its_unit(server: Server, twin: tuple[Path, str]) -> None:
+    path, text = twin
+    server.opened(path, text)
+    line, column = place(text, "readySeconds:")
+    said = plain(server.hover(path, line, column + 2))
+    assert "From its start until it serves" in said
+    assert "Unit: s." in said
+
+
+def test_every_field_of_a_component_is_offered_and_described(server: Server, twin: tuple[Path, str]) -> None:
+    path, text = twin
+    head = text[: text.index("\ncomponents:")]
+    opened = f"{head}\ncomponents:\n  one:\n    image: x\n    \n"
+    server.opened(path, opened)
+    offered = server.completions(path, opened.count("\n") - 1, 4)
+    fields = {f.name: f.description for f in fields_of(ComponentModel)}
+    assert set(offered) >= fields.keys() - {"image"}
+    for name in fields.keys() - {"image"}:
+        assert plain(fields[name]) in plain(offered[name]), name

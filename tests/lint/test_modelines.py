@@ -66,6 +66,20 @@ def test_a_schema_that_does_not_exist_is_replaced_by_the_nearest(
     assert fixed.new.decode() == before.replace(LOST, path)
 
 
+def test_the_twin_beside_an_app_is_looked_at_too(tmp_path: Path) -> None:
+    put_schema(tmp_path, "schema/twin.schema.json")
+    app = written(tmp_path, "https://example.org/app.schema.json", APP)
+    twin = app.with_name("twin.yaml")
+    twin.write_text(f"# yaml-language-server: $schema={LOST}\n")
+    (found,) = [f for f in lint_file(app, CATALOG) if f.code == "SK170"]
+
+    assert (found.observed, found.expected, found.fixable) == (LOST, "../../../schema/twin.schema.json", False)
+    assert found.position is not None
+    assert (found.position.path, found.position.line) == (str(twin), 1)
+    twin.write_text("# yaml-language-server: $schema=../../../schema/twin.schema.json\n")
+    assert not [f for f in lint_file(app, CATALOG) if f.code == "SK170"]
+
+
 @pytest.mark.parametrize("schema", ["https://example.org/scenario.schema.json", "../../../schema/scenario.schema.json"])
 def test_an_address_and_a_schema_that_exists_are_no_finding(schema: str, tmp_path: Path) -> None:
     put_schema(tmp_path, "schema/scenario.schema.json")

@@ -42,6 +42,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
         said = str(error).removeprefix("twin: ")
         return (Mistake(said, _called(parameters, said)),)
     found = (
+        *_unranged(parameters),
         *_strangers(parameters),
         *_unqueued(parameters),
         *_unread(parameters),
@@ -53,6 +54,22 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
     if found or rendered is None:
         return found
     return tuple(_at(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
+
+
+def _unranged(parameters: TwinDefinition) -> Iterator[Mistake]:
+    """Find assumptions whose value lies outside of their range, or whose range does not fit where they are used."""
+    for name, assumption in parameters.assumptions.items():
+        place, low, high = ("assumptions", name), assumption.low, assumption.high
+        if not low <= assumption.value <= high:
+            yield _at((*place, "value"), f"{assumption.value:g} is not between `low` {low:g} and `high` {high:g}")
+            continue
+        for end, value in (("low", low), ("high", high)):
+            try:
+                parameters.with_assumptions({name: value})
+            except ValueError as error:
+                yield _at(
+                    (*place, end), f"{value:g} does not fit where the assumption is used: {error}".replace("`$.", "`")
+                )
 
 
 def _called(parameters: TwinDefinition, said: str) -> Place:

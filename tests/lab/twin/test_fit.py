@@ -99,6 +99,17 @@ READ = ("components", "gate", "operations", "read")
             ("assumptions", "speed"),
         ),
         (
+            lambda t: t["assumptions"]["boxSeconds"].update(value=6),
+            "assumptions.boxSeconds.value: 6 is not between `low` 1 and `high` 5",
+            ("assumptions", "boxSeconds", "value"),
+        ),
+        (
+            lambda t: t["assumptions"]["boxSeconds"].update(low=-1),
+            "assumptions.boxSeconds.low: -1 does not fit where the assumption is used: Expected `float` >= 0.0 - at "
+            "`edges[2].timeoutSeconds`",
+            ("assumptions", "boxSeconds", "low"),
+        ),
+        (
             lambda t: t["collector"].update(component="drain"),
             "collector.component: there is no component 'drain'",
             ("collector", "component"),

@@ -196,14 +196,14 @@ def test_of_connections_that_stand_soon_those_that_stand_already_are_used(regist
     assert [lane.ready_at for lane in around.link(0.0).lanes] == [0.0]
 
 
-def test_a_connection_to_what_is_registered_is_given_up_when_nothing_comes(registry: Parameters) -> None:
+def test_a_connection_to_what_is_registered_is_given_up_when_nothing_comes(registry: TwinDefinition) -> None:
     around, _, (one,) = listed(registry, "one", silent_seconds=45.0)
     around.link(0.0)
     around.effects = (NetworkEffect(pod_uid="one", direction="INPUT", drop=True),)
     assert [around.link(start).lanes[0].target for start in (15.0, 45.0, 60.0)] == [one, one, None]
 
 
-def test_each_registry_is_asked_for_the_name_of_the_edge(registry: Parameters) -> None:
+def test_each_registry_is_asked_for_the_name_of_the_edge(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry)
     other = process("other", "10.0.1.9")
     around.processes.append(other)
@@ -211,7 +211,7 @@ def test_each_registry_is_asked_for_the_name_of_the_edge(registry: Parameters) -
     assert around.link(0.0).lanes == (Lane("unlisted"),)
 
 
-def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: Parameters) -> None:
+def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: TwinDefinition) -> None:
     around, consul, those = listed(registry, "one")
     around.link(0.0)
     around.end(consul)

@@ -1,0 +1,377 @@
+"""What the engine keeps of its changes: in force, expired, bound anew, brought back; and what is refused before any."""
+
+import copy
+
+import msgspec
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.changes.engine import NoEffect
+from scenario_kit.changes.through_zero import restart
+from scenario_kit.errors import AuthoringError, LabError
+from scenario_kit.model import App, Change, Check, Reference
+from scenario_kit.testing import FakeClock, FakeCluster
+
+NS = "shop"
+APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
+
+
+def thing(kind, name, api="v1", namespace=NS, meta=None, **fields):
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace, **(meta or {})},
+        **fields,
+    }
+
+
+def config(name="a", **data):
+    return thing("ConfigMap", name, data=data or {"k": "good"})
+
+
+def patching(value, name="a", kind="ConfigMap"):
+    return Change.from_json({"patch": {"target": f"{kind}/{name}", "type": "Merge", "patch": {"data": {"k": value}}}})
+
+
+class Lab:
+    def __init__(self, *objects, passing=None, others=None):
+        spaces = [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": n}} for n in (NS, "shop-stores", "kit")
+        ]
+        self.cluster = FakeCluster([*spaces, *copy.deepcopy(objects)])
+        self.clock = FakeClock(1000.0, passing=passing and (lambda now: passing(self.cluster, now)))
+        self.others = others or {}
+        self.engine = self.start()
+
+    def start(self):
+        scene = Scene(cluster=self.cluster, namespace=NS, app=APP, now=self.clock.now, others=self.others)
+        self.store = ClusterStore(self.cluster, "kit", "t")
+        return Engine(scene, self.clock, self.store, "t")
+
+    def value(self, name="a", kind="ConfigMap"):
+        found = self.cluster.get(Reference(kind, name, NS))
+        return found and found["data"]["k"]
+
+    def writes(self):
+        return [t for v, t in self.cluster.requests if v not in ("get", "list", "kinds") and not t.startswith("kit/")]
+
+
+# --- once
+
+
+def test_a_change_that_was_made_is_not_made_again_whatever_became_of_the_object():
+    lab = Lab(config())
+    receipt = lab.engine.do(patching("bad"), ordinal=7, group="Fault/f", causal=False)
+    assert (receipt.ordinal, receipt.group, receipt.state, receipt.causal, receipt.at) == (
+        7,
+        "Fault/f",
+        "Done",
+        False,
+        1000,
+    )
+    (entry,) = receipt.entries
+    assert (entry.ref, entry.prior["data"], entry.after["data"]) == ("shop/ConfigMap/a", {"k": "good"}, {"k": "bad"})
+    assert entry.uid == lab.cluster.get(Reference("ConfigMap", "a", NS))["metadata"]["uid"]
+    lab.cluster.patch(Reference("ConfigMap", "a", NS), {"data": {"k": "repaired"}})
+    assert lab.start().do(patching("bad"), ordinal=7, group="Fault/f") == receipt
+    assert lab.value() == "repaired"
+    assert lab.engine.undo_all() == []
+    assert lab.start().do(patching("bad"), ordinal=7, group="Fault/f").state == "Undone"
+    assert lab.value() == "good"
+
+
+def test_what_changed_nothing_is_remembered_as_that():
+    lab = Lab(config())
+    with pytest.raises(NoEffect, match="the change 'patch' of Fault/f leaves shop/ConfigMap/a as it was"):
+        lab.engine.do(patching("good"), ordinal=1, group="Fault/f")
+    (receipt,) = lab.start().recorded()
+    assert (receipt.state, receipt.note) == ("Undone", "changed nothing")
+    assert lab.engine.done() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"create": config()}, "shop/ConfigMap/a exists already in namespace shop"),
+        ({"delete": {"target": "ConfigMap/no"}}, "shop/ConfigMap/no does not exist in namespace shop"),
+        (
+            {"create": config("b") | {"metadata": {"name": "b", "namespace": "nowhere"}}},
+            "there is no namespace 'nowhere'",
+        ),
+        (
+            {"apply": config("b") | {"metadata": {"name": "b", "namespace": "nowhere"}}},
+            "there is no namespace 'nowhere'",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(change, text):
+    lab = Lab(config())
+    with pytest.raises(AuthoringError, match=text):
+        lab.engine.do(Change.from_json(change), ordinal=1, group="Fault/f")
+    assert (lab.writes(), lab.engine.recorded()) == ([], [])
+
+
+@pytest.mark.parametrize("namespace", ["kit", "shop-stores", NS])
+def test_a_namespace_that_exists_may_be_named(namespace):
+    lab = Lab(others={"stores": "shop-stores"})
+    new = config("b") | {"metadata": {"name": "b", "namespace": namespace}}
+    lab.engine.do(Change.from_json({"create": new}), ordinal=1, group="Fault/f")
+    assert lab.cluster.get(Reference("ConfigMap", "b", namespace)) is not None
+    assert lab.engine.undo_all() == []
+    assert lab.cluster.get(Reference("ConfigMap", "b", namespace)) is None
+
+
+def test_what_is_applied_over_another_returns_to_it():
+    lab = Lab(config())
+    lab.engine.do(Change.from_json({"apply": config(k="bad", n="1")}), ordinal=1, group="Fault/f")
+    assert lab.value() == "bad"
+    assert lab.engine.undo_all() == []
+    assert lab.cluster.get(Reference("ConfigMap", "a", NS))["data"] == {"k": "good"}
+
+
+def test_a_change_that_was_announced_counts_from_when_it_is_made():
+    lab = Lab(config(), config("b"))
+    receipt = lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
+    announced = msgspec.structs.replace(
+        receipt, state="Recorded", entries=tuple(msgspec.structs.replace(e, after=None) for e in receipt.entries)
+    )
+    lab.store.save(announced)
+    lab.clock.wait(1600.0)
+    assert lab.start().do(patching("bad"), ordinal=1, group="Fault/f").at == 1000.0, "it had arrived"
+    lab.cluster.patch(Reference("ConfigMap", "a", NS), {"data": {"k": "good"}})
+    lab.store.save(announced)
+    assert lab.start().do(patching("bad"), ordinal=1, group="Fault/f").at == 1600.0
+    assert lab.value() == "bad"
+
+
+# --- which are undone
+
+
+def test_groups_are_told_apart_by_their_beginning():
+    lab = Lab(config(), config("b"), config("c"))
+    for ordinal, (name, group) in enumerate((("a", "Fault/a"), ("b", "Fault/ab"), ("c", "Decoy/d")), start=1):
+        lab.engine.do(patching("bad", name), ordinal=ordinal, group=group)
+    groups = lambda found: [r.group for r in found]  # noqa: E731
+    assert groups(lab.engine.recorded("Fault/")) == groups(lab.engine.done("Fault/")) == ["Fault/a", "Fault/ab"]
+    assert groups(lab.engine.recorded()) == ["Fault/a", "Fault/ab", "Decoy/d"]
+    assert lab.engine.undo_group("Fault/a") == []
+    assert (lab.value("a"), lab.value("b")) == ("good", "bad")
+    assert groups(lab.engine.done("Fault/")) == ["Fault/ab"]
+    assert groups(lab.engine.recorded("Fault/")) == ["Fault/a", "Fault/ab"]
+    lab.engine.forget()
+    assert lab.engine.recorded() == []
+
+
+def test_the_latest_is_undone_first_also_where_its_number_is_lower():
+    lab = Lab(config())
+    lab.engine.do(patching("first"), ordinal=9, group="Fault/f")
+    lab.clock.wait(1060.0)
+    lab.engine.do(patching("second"), ordinal=2, group="Decoy/d")
+    lab.cluster.requests.clear()
+    assert lab.engine.undo_all() == []
+    assert lab.value() == "good"
+
+
+def test_what_is_blocked_comes_back_and_the_others_are_undone():
+    lab = Lab(config(), config("b"))
+    for ordinal, name in enumerate("ab"):
+        lab.engine.do(patching("bad", name), ordinal=ordinal, group="Fault/f")
+    refused = [True]
+
+    def before(verb, target):
+        if refused[0] and (verb, target) == ("patch", "shop/ConfigMap/b"):
+            raise LabError("no")
+
+    lab.cluster.before = before
+    with pytest.raises(LabError):
+        lab.engine.undo_all()
+    refused[0] = False
+    assert lab.engine.undo_all() == []
+    assert [lab.value(n) for n in "ab"] == ["good", "good"]
+
+
+def test_one_object_of_one_group_is_put_back():
+    lab = Lab(config(), config("b"))
+    lab.engine.do(patching("bad"), ordinal=1, group="Fault/f")
+    lab.engine.do(patching("bad", "b"), ordinal=2, group="Fault/f")
+    lab.engine.do(patching("worse"), ordinal=3, group="Decoy/d")
+    assert lab.engine.undo_object("Decoy/d", "ConfigMap/b") == []
+    assert (lab.value(), lab.value("b")) == ("worse", "bad")
+    assert lab.engine.undo_object("Fault/f", "ConfigMap/b") == []
+    assert (lab.value(), lab.value("b")) == ("worse", "good")
+
+
+def test_what_a_fix_deleted_and_brought_back_belongs_to_who_made_it_and_to_nobody_else():
+    lab = Lab()
+    made = lab.engine.do(Change.from_json({"create": config("n")}), ordinal=1, group="Fault/f")
+    other = lab.engine.do(Change.from_json({"create": config("o")}), ordinal=2, group="Fault/g")
+    lab.engine.do(Change.from_json({"delete": {"target": "ConfigMap/n"}}), ordinal=3, group="Fix/x")
+    assert lab.engine.undo_group("Fix/x") == []
+    again = {r.ordinal: r for r in lab.engine.recorded()}
+    uid = lab.cluster.get(Reference("ConfigMap", "n", NS))["metadata"]["uid"]
+    assert again[1].entries[0].uid == uid != made.entries[0].uid
+    assert again[2] == other
+    lab.cluster.patch(Reference("ConfigMap", "n", NS), {"data": {"k": "changed"}})
+    assert lab.engine.undo_all() == []
+    assert lab.cluster.get(Reference("ConfigMap", "n", NS)) is None
+
+
+# --- experiments
+
+
+def pod(name, **meta):
+    return thing("Pod", name, meta={"labels": {"app": "web"}, **meta}, spec={},
+                 status={"phase": "Running", "containerStatuses": [{"containerID": f"c-{name}"}]})  # fmt: skip
+
+
+def experiment(name="x", kind="PodChaos", **spec):
+    spec = {"action": "pod-failure", "mode": "all", "selector": {"labelSelectors": {"app": "web"}}, **spec}
+    return Change(chaos=thing(kind, name, "chaos-mesh.org/v1alpha1", spec=spec))
+
+
+def live(lab, name="x"):
+    return lab.cluster.get(Reference("PodChaos", name, NS, "chaos-mesh.org"))
+
+
+def test_experiments_end_in_the_time_of_the_trial_each_at_its_own():
+    lab = Lab(pod("p"), config())
+    lab.engine.do(patching("bad"), ordinal=1, group="Fault/a")
+    lab.engine.do(experiment("x", duration="60s"), ordinal=2, group="Fault/x")
+    lab.clock.wait(1010.0)
+    lab.engine.do(experiment("y", duration="120s"), ordinal=3, group="Fault/y")
+    lab.engine.do(experiment("z"), ordinal=4, group="Fault/z")
+    made = experiment("w", duration="600s").chaos
+    lab.engine.do(Change(create=made), ordinal=5, group="Fault/w")
+    assert lab.engine.expire(1059.0) == 1060.0
+    assert not any(lab.engine.expired(f"Fault/{n}") for n in "axyzw")
+    assert lab.engine.expire(1060.0) == 1130.0
+    assert [n for n in "axyzw" if lab.engine.expired(f"Fault/{n}")] == ["x"]
+    assert live(lab)["metadata"]["annotations"] == {"experiment.chaos-mesh.org/pause": "true"}
+    assert "annotations" not in live(lab, "y")["metadata"]
+    assert lab.engine.expire(1060.0) == 1130.0
+    assert lab.engine.expire(1200.0) == 1610.0
+    assert lab.engine.expire(5000.0) is None
+    assert [n for n in "axyzw" if lab.engine.expired(f"Fault/{n}")] == ["x", "y", "w"]
+
+
+def test_one_that_somebody_removed_did_not_end_by_itself():
+    lab = Lab(pod("p"))
+    lab.engine.do(experiment(duration="60s"), ordinal=1, group="Fault/x")
+    lab.cluster.delete(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
+    assert lab.engine.expire(2000.0) is None
+    assert not lab.engine.expired("Fault/x")
+
+
+@pytest.mark.parametrize(
+    ("groups", "action", "over", "binds"),
+    [
+        (["Fault/x"], "pod-failure", False, True),
+        (["Fault/y"], "pod-failure", False, False),
+        ([], "pod-failure", False, False),
+        (["Fault/x"], "pod-kill", False, False),
+        (["Fault/x"], "pod-failure", True, False),
+    ],
+)
+def test_which_experiments_are_looked_after(groups, action, over, binds):
+    lab = Lab(pod("p"))
+    lab.engine.do(experiment(action=action, duration="60s"), ordinal=1, group="Fault/x")
+    if over:
+        lab.engine.expire(2000.0)
+    lab.cluster.put(pod("q"))
+    uid = live(lab)["metadata"]["uid"]
+    assert lab.engine.binds(groups) is binds
+    assert lab.engine.maintain(groups) == int(binds)
+    assert (live(lab)["metadata"]["uid"] != uid) is binds
+    if binds:
+        (receipt,) = lab.engine.recorded()
+        assert (receipt.note, receipt.state, len(receipt.covered)) == ("", "Done", 2)
+        assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
+
+
+def test_one_that_somebody_removed_stays_removed():
+    lab = Lab(pod("p"))
+    lab.engine.do(experiment(), ordinal=1, group="Fault/x")
+    lab.cluster.delete(Reference("PodChaos", "x", NS, "chaos-mesh.org"))
+    lab.cluster.put(pod("q"))
+    assert lab.engine.maintain(["Fault/x"]) == 0
+    assert live(lab) is None
+
+
+def test_one_that_is_not_released_is_told():
+    lab = Lab(pod("p"))
+    lab.engine.do(experiment(), ordinal=1, group="Fault/x")
+    lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": ["held"]}})
+    lab.cluster.put(pod("q"))
+    with pytest.raises(LabError, match="is not released by Chaos Mesh"):
+        lab.engine.maintain(["Fault/x"])
+    lab.cluster.patch(Reference("PodChaos", "x", NS, "chaos-mesh.org"), {"metadata": {"finalizers": None}})
+    assert lab.start().maintain(["Fault/x"]) == 1, "another process goes on"
+    assert live(lab)["spec"]["selector"]["pods"] == {NS: ["p", "q"]}
+
+
+def test_nothing_is_claimed_of_what_is_not_there():
+    assert Engine.chaos_state(None) == (None, "")
+    assert Engine.chaos_state(experiment().chaos) == (None, "")
+
+
+def test_without_a_place_checks_are_as_they_were():
+    check = Check.from_json({"object": {"ref": "ConfigMap/a", "exists": True}})
+    assert Lab().engine.placed([check]) == [check]
+
+
+# --- restarts through zero
+
+
+def web(replicas=2):
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": {}} | (
+        {} if replicas is None else {"replicas": replicas}
+    )
+    return thing("Deployment", "web", "apps/v1", spec=spec)
+
+
+DROP = Change.from_json({"restart": {"target": "Deployment/web", "dropOld": True}})
+
+
+@pytest.mark.parametrize(
+    ("replicas", "gone", "back", "end"), [(2, 0, 2, 1000), (3, 20, 3, 1030), (None, 0, 1, 1000), (2, 180, 2, 1180)]
+)
+def test_old_pods_go_before_the_new_ones_come(replicas, gone, back, end):
+    scales = []
+
+    def passing(cluster, now):
+        scales.append(cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"])
+        if now >= 1000 + gone:
+            cluster.delete(Reference("Pod", "web-1", NS), grace_seconds=0)
+
+    lab = Lab(web(replicas), pod("web-1"), passing=passing)
+    receipt = lab.engine.do(DROP, ordinal=1, group="Fault/f")
+    assert (receipt.state, receipt.note) == ("Done", "restarted through zero")
+    assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == back
+    assert scales[-1] == back
+    assert set(scales[:-1]) == {0}
+    assert lab.clock.now() == end
+
+
+def test_old_pods_that_do_not_go_are_told():
+    lab = Lab(web(), pod("web-1"), pod("web-2"))
+    with pytest.raises(
+        LabError, match="2 pods of shop/Deployment/web are still there 180 s after it was scaled to zero"
+    ):
+        lab.engine.do(DROP, ordinal=1, group="Fault/f")
+    assert lab.clock.now() == 1180.0
+    (receipt,) = lab.engine.recorded()
+    assert receipt.state == "Down"
+    lab.cluster.delete(Reference("Pod", "web-1", NS), grace_seconds=0)
+    lab.cluster.delete(Reference("Pod", "web-2", NS), grace_seconds=0)
+    assert restart(lab.cluster, lab.clock, lab.store, receipt).state == "Done"
+    assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == 2
+
+
+def test_one_that_was_scaled_back_already_is_over():
+    lab = Lab(web(), pod("web-1"))
+    with pytest.raises(LabError):
+        lab.engine.do(DROP, ordinal=1, group="Fault/f")
+    lab.cluster.patch(Reference("Deployment", "web", NS), {"spec": {"replicas": 5}})
+    receipt = lab.start().do(DROP, ordinal=1, group="Fault/f")
+    assert (receipt.state, receipt.note) == ("Done", "restarted through zero")
+    assert lab.cluster.get(Reference("Deployment", "web", NS))["spec"]["replicas"] == 5

@@ -139,3 +139,55 @@ def test_what_a_fault_wrote_last_of_all_is_found_by_sorting():
     (finding,) = expect_no_leaks(stage)
     assert finding.code == "SK444"
     assert "resourceVersion" in finding.message
+
+
+CHAOS = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "NetworkChaos",
+         "metadata": {"name": "cart-delay", "namespace": "shop"}, "spec": {}}  # fmt: skip
+
+
+def shown(visibility):
+    return msgspec.structs.replace(
+        FAULT,
+        visibility=visibility,
+        changes=(Change.from_json({"chaos": {**CHAOS, "metadata": {"name": "cart-delay"}}}),),
+    )
+
+
+def about(kind, api):
+    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "shop"}, "reason": "cart-is-late",
+            "involvedObject": {"kind": kind, "apiVersion": api, "name": "x", "namespace": "shop"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("visibility", "objects", "told"),
+    [
+        ("Visible", [CHAOS], False),
+        ("Hidden", [CHAOS], True),
+        ("Visible", [about("NetworkChaos", "chaos-mesh.org/v1alpha1")], False),
+        ("Hidden", [about("NetworkChaos", "chaos-mesh.org/v1alpha1")], True),
+        ("Visible", [about("Pod", "v1")], True),
+        ("Visible", [about("Pod", "chaos-mesh.organic/v1")], True),
+    ],
+)
+def test_experiments_that_the_scenario_shows_are_read_by_design(visibility, objects, told):
+    stage = Stage(*objects)
+    stage.runbook = msgspec.structs.replace(stage.runbook, faults=(shown(visibility),))
+    assert bool(expect_no_leaks(stage)) is told
+
+
+def test_only_the_namespaces_of_the_app_and_what_is_outside_of_all_are_read():
+    stage = Stage(config("cart-delay", "elsewhere"))
+    assert expect_no_leaks(stage) == []
+    stage.everywhere = ("shop", "elsewhere")
+    assert [f.code for f in expect_no_leaks(stage)] == ["SK441"]
+    outside = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "cart-delay"}}
+    assert [f.code for f in expect_no_leaks(Stage(outside))] == ["SK441"]
+
+
+@pytest.mark.parametrize(("namespace", "told"), [("shop", True), ("elsewhere", False)])
+def test_what_a_fault_wrote_beside_the_app_is_judged_where_a_solver_reads(namespace, told):
+    before, noted = config("extra", namespace, note="x"), config("extra", namespace, note="x")
+    noted["metadata"]["annotations"] = {"ops/culprit": "yes"}
+    patch = {"patch": {"target": "ConfigMap/extra", "type": "Json", "patch": []}}
+    stage = Stage(noted, receipts=[receipt(before, noted, patch)])
+    assert any(f.observed == "yes" for f in expect_no_leaks(stage)) is told

@@ -1,0 +1,123 @@
+"""Whether a cause goes on after a solution, why a workload does not start again, and who has to."""
+
+import msgspec
+import pytest
+
+from scenario_kit.model import Change, Check, Procedure, Severity, Solution, Step
+from scenario_kit.model.fault import Entity
+from scenario_kit.trial import lasting
+from tests.trial.test_inject import Stage
+from tests.trial.test_inject import fault as effective
+from tests.trial.test_watch import ERRORS, Trial, config, fault
+
+SOLVED = Step(kind="expectCleared", use="Solution", name="s")
+
+
+def biting(join="Independent", injected=True, holds=(True,), **fields):
+    """What is said of a fault whose effect checks are so true after the solution."""
+    answers = {True: "bad", False: "good"}
+    effect = tuple(
+        Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": answers[h]}}) for h in holds
+    )
+    broken = msgspec.structs.replace(effective("a"), effect=effect, **fields)
+    stage = Stage(broken)
+    context = stage.context()
+    if injected:
+        context.engine.do(broken.changes[0], ordinal=1, group="Fault/a")
+    truth = msgspec.structs.replace(context.runbook.ground_truth, causes_join=join)
+    context.runbook = msgspec.structs.replace(context.runbook, ground_truth=truth)
+    return lasting._biting(context, SOLVED)
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ({}, True),
+        ({"holds": (True, True)}, True),
+        ({"holds": (True, False)}, False),
+        ({"holds": (False,)}, False),
+        ({"holds": ()}, False),
+        ({"role": "Trigger"}, False),
+        ({"role": "Distractor"}, False),
+        ({"mitigation": "Workaround"}, False),
+        ({"role": "Distractor", "mitigation": "Workaround"}, False),
+        ({"injected": False}, False),
+        ({"join": "Conjunctive"}, False),
+    ],
+    ids=str,
+)
+def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, told):
+    found = biting(**case)
+    assert [(f.code, f.severity) for f in found] == ([("SK412", Severity.ERROR)] if told else [])
+    if told:
+        assert found[0].message == "solution 's' leaves fault 'a' (key-wrong) in effect"
+
+
+@pytest.mark.parametrize(
+    ("spec", "conditions", "why"),
+    [
+        ({"paused": True}, [("Progressing", "False", "late")], "it is paused"),
+        ({}, [("ReplicaFailure", "True", "exceeded quota")], "exceeded quota"),
+        ({}, [("Progressing", "False", "late")], "late"),
+        ({}, [("Available", "False", "x"), ("Progressing", "False", "late")], "late"),
+        ({}, [("ReplicaFailure", "False", "x")], "its pods do not come up, or do not stay, within 600 s"),
+        ({}, [("Progressing", "True", "x")], "its pods do not come up, or do not stay, within 600 s"),
+        ({"paused": False}, None, "its pods do not come up, or do not stay, within 600 s"),
+    ],
+)
+def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):
+    told = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
+    workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": told}})
+    assert lasting._why(workload) == why
+
+
+def deployment(name, reads=()):
+    containers = [{"name": "c", "envFrom": [{"configMapRef": {"name": r}} for r in reads]}]
+    spec = {"replicas": 1, "template": {"metadata": {}, "spec": {"containers": containers}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": spec,
+    }
+
+
+OBJECTS = (deployment("web"), deployment("cart", ["a"]), deployment("ad", ["b"]), deployment("idle"), config("a"))
+
+
+def scaling(name):
+    return Change.from_json({"scale": {"target": f"Deployment/{name}", "replicas": 2}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "carried", "faults", "alerts", "names"),
+    [
+        ((), "Solution", (fault("a"),), (ERRORS,), {"web", "cart"}),
+        ((), "Solution", (fault("a"),), (), {"cart"}),
+        ((), "Solution", (fault("b", "Distractor"),), (), set()),
+        ((), "Solution", (fault("b", "Trigger"),), (), set()),
+        ((scaling("ad"),), "Solution", (), (), {"ad"}),
+        ((scaling("ad"),), "Fix", (), (), {"ad"}),
+        ((scaling("ad"),), "Decoy", (), (), set()),
+        ((Change.from_json({"apply": config("b")}),), "Solution", (), (), {"ad"}),
+        ((Change.from_json({"create": config("b")}),), "Solution", (), (), {"ad"}),
+        ((Change.from_json({"cordon": {"target": "Node/n"}}),), "Solution", (), (), {"web", "cart", "ad", "idle"}),
+        ((), "Solution", (msgspec.structs.replace(fault("a"), target="Deployment/idle", entities=()),), (), {"idle"}),
+        ((), "Solution", (msgspec.structs.replace(fault("z"), entities=(Entity(ref="Deployment/ad"),)),), (), {"ad"}),
+        ((scaling("elsewhere"),), "Solution", (), (), set()),
+    ],
+)
+def test_who_was_hit_or_repaired_has_to_start_again(changes, carried, faults, alerts, names):
+    trial = Trial(alerts=alerts)
+    procedure = Procedure(use=carried, name="s", solution=Solution(name="s", changes=changes))
+    steps = (Step(kind="inject"), Step(kind="change", use=carried, name="s"), SOLVED)
+    context = trial.context
+    context.spec = msgspec.structs.replace(context.spec, steps=steps)
+    context.runbook = msgspec.structs.replace(context.runbook, objects=OBJECTS, procedures=(procedure,), faults=faults)
+    assert {name for kind, name in lasting._concerned(context, 2)} == names
+    if changes and not faults and not alerts:
+        assert lasting._concerned(context, 1) == set(), "what is carried out later does not count"
+
+
+def test_nothing_has_to_last_where_nothing_was_broken():
+    assert lasting.lasts(Trial().context, SOLVED, 2, 1200.0) == []

@@ -154,8 +154,11 @@ def shown(visibility):
 
 
 def about(kind, api):
-    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "shop"}, "reason": "cart-is-late",
-            "involvedObject": {"kind": kind, "apiVersion": api, "name": "x", "namespace": "shop"}}  # fmt: skip
+    involved = {"kind": kind, "apiVersion": api, "name": "x", "namespace": "shop"}
+    metadata = {"name": "e", "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "Event", "metadata": metadata, "reason": "cart-is-late"} | {
+        "involvedObject": involved
+    }
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,13 @@ def test_a_budget_is_a_round_number_above_what_was_seen():
     for last in (1, 59, 60, 61, 299):
         assert budget([last]) % 30 == 0
         assert budget([last]) >= max(2 * last, last + 60)
+
+
+def test_onsets_of_other_repeats_cannot_be_compared():
+    with pytest.raises(ValueError, match="zip"):
+        ordered((60, 75), (60,), tick=30)
+
+
+def test_a_scenario_without_repeats_lies_apart_from_none():
+    assert discriminates(sets("ab"), []) == 0
+    assert discriminates([], []) == 0

@@ -168,3 +168,15 @@ def test_shares_and_ranks_are_means_over_the_repeats(book):
 )
 def test_parts_of_one_component_are_one_thing(one, other, same):
     assert same_thing(APP, one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("role", "technologies"), [("Store", 2), ("Queue", 2), ("Flags", 2), ("App", 1), ("Platform", 1)]
+)
+def test_stores_queues_and_flag_services_are_understood_by_themselves(fault, runbook_of, role, technologies):
+    parts = (
+        Component(name="one", workload="StatefulSet/one", role=role), Component(name="two", workload="StatefulSet/two"),
+    )  # fmt: skip
+    found = runbook_of(fault("a"), labels=["ConfigMap/a"], edges=[("StatefulSet/one", "StatefulSet/two")])
+    app = msgspec.structs.replace(APP, components=parts)
+    assert complexity(msgspec.structs.replace(found, app=app)).technologies == technologies + 1

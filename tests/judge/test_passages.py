@@ -81,6 +81,7 @@ def test_the_chance_of_two_counts(one, other, exposures, expected):
         (work(requests=3000.0, errors=14.0), []),
         (work(requests=100.0, seconds=10.0, errors=1.0), []),  # large enough, and by chance
         (work(within=(0.48, 0.9, 1.0)), []),  # large enough, and by chance
+        (work(within=(0.461, 0.9, 1.0)), []),  # once in fifty times by chance
         (work(within=(0.455, 0.9, 1.0)), ["durations"]),
         (work(requests=2840.0), []),  # large enough, and by chance
         (work(requests=2700.0), ["requests"]),

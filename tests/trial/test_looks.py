@@ -1,0 +1,169 @@
+"""How the steps that look at alerts let time pass, what they remember, and when each promise is due."""
+
+import msgspec
+import pytest
+
+from scenario_kit.errors import InfrastructureError
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import AlertExpectation, Step
+from scenario_kit.testing import FakeClock, FakeMetrics
+from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.watch import (
+    deadlines,
+    expect_alerts,
+    expect_quiet,
+    hold,
+    next_look,
+    pass_time,
+    served_between,
+    stretch,
+)
+from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
+
+
+def on(trial, clock):
+    trial.context.spec = msgspec.structs.replace(trial.context.spec, clock=clock)
+    return trial
+
+
+class Waits(FakeClock):
+    """A clock that remembers the ends of its waits."""
+
+    def __init__(self, start):
+        super().__init__(start)
+        self.ends = []
+
+    def wait(self, until):
+        self.ends.append(until - INJECTED)
+        return super().wait(until)
+
+
+@pytest.mark.parametrize(("clock", "ends", "looks"), [("Virtual", [40.0], 0), ("Wall", [15.0, 30.0, 40.0], 3)])
+def test_a_stretch_of_time_is_looked_at_on_the_way_only_by_a_wall_clock(clock, ends, looks):
+    trial, told = on(Trial(), clock), []
+    trial.context.clock = Waits(INJECTED)
+    trial.context.tell = lambda now, history: told.append(now)
+    assert stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert (trial.context.clock.ends, len(told)) == (ends, looks)
+    assert stretch(trial.context, INJECTED, 40) == INJECTED + 40
+    assert trial.context.clock.ends == ends, "it has passed"
+
+
+@pytest.mark.parametrize(
+    ("clock", "passed", "at"),
+    [
+        ("Virtual", 0, 60),
+        ("Virtual", 59, 60),
+        ("Virtual", 60, 120),
+        ("Virtual", 61, 120),
+        ("Wall", 0, 15),
+        ("Wall", 20, 30),
+    ],
+)
+def test_looks_are_on_a_grid_from_the_start_of_the_step(clock, passed, at):
+    trial = on(Trial(), clock)
+    trial.clock.wait(INJECTED + passed)
+    assert next_look(trial.context, INJECTED) == INJECTED + at
+
+
+def test_virtual_time_stands_still_until_somebody_advances_it():
+    trial, idled = Trial(), []
+
+    def idle(seconds):
+        idled.append(seconds)
+        if len(idled) == 3:
+            trial.clock.wait(INJECTED + 5)
+
+    trial.context.idle = idle
+    pass_time(trial.context, INJECTED)
+    assert (idled, trial.clock.now()) == ([0.3] * 3, INJECTED + 5)
+    wall = on(Trial(), "Wall")
+    pass_time(wall.context, INJECTED)
+    assert wall.clock.now() == INJECTED + 15
+
+
+def test_each_promise_is_due_when_its_author_or_its_rule_says():
+    own = AlertExpectation(name="Errors", on="Deployment/ad", within_seconds=90)
+    may = AlertExpectation(name="Errors", alert_class="MayFire")
+    assert deadlines(Trial(alerts=(ERRORS, own, may)).context) == {ERRORS: 360.0, own: 90.0}
+
+
+@pytest.mark.parametrize(
+    ("onset", "within", "found"),
+    [(1060.0, 60, []), (1061.0, 60, ["SK322"]), (1360.0, None, []), (1361.0, None, ["SK322"])],
+)
+def test_a_promised_alert_has_until_its_deadline(onset, within, found):
+    due = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=within)
+    trial = Trial(fault("a"), alerts=(due,), firing={("Errors", "Deployment/web"): [(onset, None)]})
+    assert codes(expect_alerts(trial.context, INJECTED)) == found
+    if not found:
+        assert trial.clock.now() <= onset + 60
+
+
+def requests(rate, errors=0.0):
+    def answer(expr, at):
+        seconds = float(expr.partition("[")[2].partition("s]")[0])
+        value = errors if "STATUS_CODE_ERROR" in expr else rate
+        return [] if value is None else [({}, value * seconds)]
+
+    return FakeMetrics(answer)
+
+
+def test_what_was_served():
+    trial = Trial()
+    trial.context.metrics = requests(2.0, 0.5)
+    assert served_between(trial.context, 1000.0, 1200.0) == Served(seconds=200, requests=400, errors=100)
+    trial.context.metrics = requests(None)
+    assert served_between(trial.context, 1000.0, 1200.0) == Served(seconds=200)
+
+
+@pytest.mark.parametrize(("seconds", "window"), [(None, 60), (200, 200), (600, 300)])
+def test_the_traffic_before_the_fault_is_remembered(seconds, window):
+    trial = Trial()
+    trial.context.metrics = requests(2.0, 0.5)
+    trial.context.save_baseline(Baseline(namespace_uid="u"))
+    assert expect_quiet(trial.context, Step(kind="expectQuiet", seconds=seconds), 1, INJECTED) == []
+    baseline = trial.context.baseline()
+    assert baseline.namespace_uid == "u"
+    assert baseline.served == Served(seconds=window, requests=2.0 * window, errors=0.5 * window)
+    assert trial.clock.now() == INJECTED + (seconds or 60)
+
+
+def test_an_app_whose_traffic_nobody_measures_is_not_quiet():
+    trial = Trial()
+    trial.context.metrics = requests(None)
+    with pytest.raises(InfrastructureError, match="no request at the entry 'web' was measured"):
+        expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+
+
+@pytest.mark.parametrize(("steps", "noted"), [(PROGRAM, True), (PROGRAM[:3], False)])
+def test_what_a_solver_finds_is_noted_where_somebody_holds(steps, noted):
+    trial = Trial(steps=steps)
+    waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
+    trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},
+                       "status": {"containerStatuses": [{"name": "web", "state": waiting}]}})  # fmt: skip
+    expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+    assert bool(trial.context.baseline().signs) is noted
+
+
+def test_a_sham_is_a_control_that_remembers_nothing():
+    firing = {("Errors", "Deployment/web"): [(1010.0, 1020.0)]}
+    trial = Trial(firing=firing, alerts=(ERRORS,))
+    step = Step(kind="expectQuiet", use="Sham")
+    assert codes(expect_quiet(trial.context, step, 1, INJECTED)) == ["SK307"]
+    assert trial.context.baseline() is None
+    assert codes(expect_quiet(Trial().context, step, 1, INJECTED)) == []
+
+
+@pytest.mark.parametrize(("seconds", "end"), [(None, 300), (700, 700)])
+def test_a_hold_is_as_long_as_its_window_and_remembers_what_was_new(seconds, end):
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing=ALWAYS)
+    trial.context.save_baseline(Baseline(namespace_uid="u", signs=("old",)))
+    waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
+    trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},
+                       "status": {"containerStatuses": [{"name": "web", "state": waiting}]}})  # fmt: skip
+    assert hold(trial.context, Step(kind="hold", seconds=seconds), INJECTED) == ([], [])
+    assert trial.clock.now() == INJECTED + end
+    baseline = trial.context.baseline()
+    assert (baseline.namespace_uid, baseline.signs) == ("u", ("old",))
+    assert any("CrashLoopBackOff" in sign for sign in baseline.found)

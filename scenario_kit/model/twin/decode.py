@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument
+from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, whole
 
 #: How a document names an assumption.
 ASSUMED: Final = re.compile(r"\$([A-Za-z]\w*)")
@@ -56,7 +56,7 @@ def _entries(node: Any) -> Iterable[tuple[str, Any]]:
 
 def _assumed(name: str, body: Any) -> float:
     try:
-        return float(body["value"])
+        return whole(float(body["value"]))
     except (TypeError, KeyError, ValueError):
         raise DefinitionError(f"assumptions.{name}: it has no number as its `value`", ("assumptions", name)) from None
 

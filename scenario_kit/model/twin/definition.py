@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+import msgspec
+
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.twin.address import RegistryModel
 from scenario_kit.model.twin.component import ComponentModel
@@ -127,14 +129,19 @@ class TwinDefinition(TwinDocument, frozen=True, kw_only=True):
         Raises:
             ValueError: there is no such assumption, or its value does not fit where it is used.
         """
-        document = self.to_json()
+        document: Object = msgspec.json.decode(msgspec.json.encode(self))  # with lists, which can be written to
         for name, value in values.items():
             if name not in self.assumptions:
                 known = ", ".join(sorted(self.assumptions)) or "none"
                 raise ValueError(f"assumptions: '{name}' is not one of this app's; it has {known}")
             for place in (("assumptions", name, "value"), *self.uses.get(name, ())):
-                _put(document, place, value)
+                _put(document, place, whole(value))
         return TwinDefinition.from_json(document)
+
+
+def whole(value: float) -> float:
+    """The number as JSON has it: 4.0 is an integer, so that fields that count take it."""
+    return int(value) if float(value).is_integer() else value
 
 
 def _put(document: Object, place: Place, value: float) -> None:

@@ -171,8 +171,8 @@ def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(goi
     meta = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]} if going else {}
     app.cluster.put(thing("Namespace", "shop", "", meta=meta))
 
-    def idle(_):
-        app.idled.append(1)
+    def idle(wait):
+        app.idled.append(wait)
         if len(app.idled) == seconds:
             app.cluster.patch(Reference("Namespace", "shop"), {"metadata": {"finalizers": None}})
 
@@ -185,6 +185,7 @@ def test_a_namespace_that_is_not_ours_is_refused_unless_it_is_on_its_way_out(goi
     else:
         assert deploy(app.context) == []
         assert len(app.idled) == seconds
+        assert set(app.idled) <= {1.0}
 
 
 @pytest.mark.parametrize(("refusals", "passes"), [(0, True), (5, True), (300, True), (301, False)])
@@ -373,6 +374,7 @@ ACCESS = thing("RoleBinding", "oncall", api=f"{RBAC}/v1")
         ([thing("Service", "web"), thing("Endpoints", "web"), thing("Endpoints", "other")], ["web", "other"]),
         ([thing("Endpoints", "web")], ["web"]),
         ([ACCESS, config("a")], ["a"]),
+        ([ACCESS, config("a"), thing("RoleBinding", "own")], ["a", "own"]),
         ([ACCESS, thing("ConfigMap", "going", meta=GOING)], []),  # it lets us see that
         ([ACCESS], ["oncall"]),
         ([thing("RoleBinding", "own"), thing("ConfigMap", "oncall")], ["own", "oncall"]),
@@ -398,6 +400,20 @@ def test_what_does_not_go_is_named_at_the_deadline(released, raised):
     else:
         module.remove(app.context, 1300.0)
         assert app.cluster.get(Reference("Namespace", "shop")) is None
+
+
+@pytest.mark.parametrize(("virtual", "end"), [(True, 1030.0), (False, 1021.0)])
+def test_what_goes_slowly_is_looked_at_in_ticks_or_seconds(virtual, end):
+    app = deployed(thing("ConfigMap", "held", meta={"finalizers": ["f"]}), virtual=virtual)
+    ref = Reference("ConfigMap", "held", "shop")
+
+    def passing(now):
+        if now >= 1020.0 and app.cluster.get(ref):
+            app.cluster.patch(ref, {"metadata": {"finalizers": None}})
+
+    app.clock = app.context.clock = FakeClock(1000.0, passing=passing)
+    module.remove(app.context, 1300.0)
+    assert app.clock.now() == pytest.approx(end, abs=1.0)
 
 
 def test_nothing_is_removed_where_nothing_is():

@@ -365,3 +365,11 @@ def test_an_expected_check_is_asked_before_the_fault(value, stays, told):
     assert [f.message for f in findings] == told
     assert {f.code for f in findings} <= {"SK141"}
     assert stage.state() == {"a": "good" if told else "bad"}
+
+
+@pytest.mark.parametrize(("stays", "told"), [(False, 0), (True, 1)])
+def test_what_nobody_knows_before_the_fault_is_only_held_against_what_is_to_stay(stays, told):
+    document = {"query": {"expr": "up", "is": "AtLeast", "value": 1}, "withinSeconds": 0, "stays": stays}
+    stage = Stage(fault("a"), expect=Expect(checks=(Check.from_json(document),)))
+    findings, _ = stage.run()
+    assert [f.code for f in findings] == ["SK141"] * told

@@ -1,5 +1,6 @@
 """Triggers and distractors are tried by leaving them out: what the incident shows without them tells what they are."""
 
+import msgspec
 import pytest
 
 from scenario_kit.model import AlertExpectation, Finding, Severity, Step
@@ -43,3 +44,15 @@ def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role
     trial.context.runbook = trial.with_fault(fault("b", role))
     finding = Finding(code=code, severity=Severity.ERROR, message="a")
     assert codes(awake(trial.context, Step(kind="inject", except_=left_out), [finding])) == told
+
+
+@pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
+def test_only_the_alert_of_what_is_left_out_counts_from_another_fault(after, expected):
+    """An alert that belongs to a fault that was never injected is not demanded; that of what is left out is."""
+    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=300)
+    trial = Trial(alerts=(expectation,), firing={})
+    trial.context.runbook = msgspec.structs.replace(
+        trial.context.runbook, faults=(fault("a"), fault("b", "Distractor"))
+    )
+    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    assert codes(findings) == expected

@@ -157,6 +157,7 @@ class TrialRun:
         document: Object = {
             "history": history.to_json(),
             "injectedAt": self._injected,
+            "injections": {name: each.injected_at for name, each in context.progress().faults.items()},
             "signs": list(seen.found),
             "placement": seen.placement,
             "passages": [passage.to_json() for passage in seen.passages],

@@ -94,7 +94,13 @@ class Campaign:
             unended = msgspec.structs.replace(status, outcome="")
             return from_status(base, unended, None, None, trouble)
         left = evidence(self.cluster, status)
-        base = msgspec.structs.replace(base, signs=left.signs, passages=left.passages, placement=dict(left.placement))
+        base = msgspec.structs.replace(
+            base,
+            signs=left.signs,
+            passages=left.passages,
+            placement=dict(left.placement),
+            injections=dict(left.injections),
+        )
         if number := self._variation(planned):
             app = TrialSpec.from_json(trial["spec"]).runbook().app
             base = msgspec.structs.replace(base, assumed=drawn(app, number))
@@ -136,6 +142,7 @@ class Evidence(NamedTuple):
     signs: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
     placement: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    injections: Mapping[str, float] = MappingProxyType({})
 
 
 def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
@@ -150,4 +157,5 @@ def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
         tuple(document.get("signs") or ()),
         tuple(Passage.from_json(p) for p in document.get("passages") or ()),
         {workload: tuple(nodes) for workload, nodes in (document.get("placement") or {}).items()},
+        document.get("injections") or {},
     )

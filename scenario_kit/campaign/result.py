@@ -17,6 +17,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     """One finished trial, with its evidence. ``wall_seconds`` is what it cost.
 
     ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
+    ``injections`` are when each fault was injected, by name, and ``injected_at`` when the first was.
     ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``),
     ``passages`` what went through the silent components of the propagation until then. ``placement`` are the nodes of
     each workload's pods before anything was broken.
@@ -34,6 +35,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
     placement: dict[str, tuple[str, ...]] = {}
     started_at: float | None = None
     injected_at: float | None = None
+    injections: dict[str, float] = {}
     steps: tuple[StepStatus, ...] = ()
     findings: tuple[Finding, ...] = ()
     history: AlertHistory | None = None
@@ -41,7 +43,10 @@ class TrialResult(Value, frozen=True, kw_only=True):
 
 
 class AlertSummary(Value, frozen=True, kw_only=True):
-    """One alert over the repeats: seconds from injection to its onset; None where it never came, or not always."""
+    """One alert over the repeats: seconds from injection to its onset; None where it never came, or not always.
+
+    Of one that must fire, they count from the injection from which its deadline does.
+    """
 
     alert: str
     declared: str

@@ -155,7 +155,8 @@ def _alerts(repeats: Sequence[TrialResult], onsets: Sequence[dict[str, float]], 
             assert repeat.history is not None
             names = {label(t) for t in chosen(expectation, repeat.history.timelines)}
             covered |= names
-            times.append(min((t for n, t in seen.items() if n in names), default=inf))
+            onset = min((t for n, t in seen.items() if n in names), default=inf)
+            times.append(max(0.0, onset - _measure_delay(repeat, expectation.after)))
         rows.append(_row(wanted_label(expectation), "MustFire", times, expectation.within_seconds))
     others = {name for seen in onsets for name in seen} - covered
     known = {label(t): declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
@@ -163,6 +164,12 @@ def _alerts(repeats: Sequence[TrialResult], onsets: Sequence[dict[str, float]], 
         times = [seen.get(name, inf) for seen in onsets]
         rows.append(_row(name, "MayFire" if known.get(name) else "undeclared", times, None))
     return rows
+
+
+def _measure_delay(repeat: TrialResult, after: str) -> float:
+    """Return how long after the first injection a deadline begins to count: with that of ``after``, or the last."""
+    zero = repeat.injections.get(after) if after else max(repeat.injections.values(), default=None)
+    return 0.0 if zero is None or repeat.injected_at is None else zero - repeat.injected_at
 
 
 def _row(name: str, declared_as: str, times: Sequence[float], within: int | None) -> AlertSummary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -117,8 +117,20 @@ def _of_type(one: Written) -> Site:
 
 def needed(case: FaultCase) -> set[str]:
     """What the changes of a fault need to have declared."""
+    return _collect_needs(_of_fault(case, frozenset()))
+
+
+def needed_by_use(case: Case, index: int) -> set[str]:
+    """Return what the changes of a scenario's fault need to have declared, as it is used there."""
+    base, every = case.objects or (), tuple(o for stage in case.stages for o in made(stage.changes))
+    place = ("spec", "faults", index)
+    stages = [stage for stage in case.stages if stage.place[:3] == place]
+    return _collect_needs(Bounded(stage, _bounds(stage, base, frozenset(), every)) for stage in stages)
+
+
+def _collect_needs(bounded: Iterable[Bounded]) -> set[str]:
     found: set[str] = set()
-    for stage, bounds in _of_fault(case, frozenset()):
+    for stage, bounds in bounded:
         for one in written(stage):
             found |= {breach.declared for breach in breaches(one.object, one.was, bounds)}
         for change in stage.changes:

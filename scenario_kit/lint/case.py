@@ -87,6 +87,10 @@ class Case:
         groups = {r.group for r in (*self.known, *self.created) if (r.kind, r.name, r.namespace) == own}
         return bool(groups) and (not ref.group or ref.group in groups)
 
+    def brings(self, fault_type: str) -> bool:
+        """Whether a fault type lies beside the scenario, and not in the catalogue."""
+        return self.catalog.fault_path(fault_type, self.path).parent.parent == self.path.parent / "faults"
+
     def names(self, *kinds: str) -> list[str]:
         """References of the app's objects, of these kinds or of all."""
         bare = (ref.groupless for ref in self.known)

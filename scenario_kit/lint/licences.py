@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from scenario_kit.lint.admitted import needed
+from scenario_kit.lint.admitted import needed, needed_by_use
 from scenario_kit.lint.capabilities import needs_of_object
 from scenario_kit.lint.case import Case
 from scenario_kit.lint.entry import FaultCase
@@ -13,7 +13,7 @@ from scenario_kit.lint.privileges import outside
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import Fault, FaultType
-from scenario_kit.model.scenario import LABELLED
+from scenario_kit.model.scenario import LABELLED, FaultUse
 from scenario_kit.schema.writable import CLUSTER
 
 #: Capabilities that are told from the objects that the changes write.
@@ -72,3 +72,19 @@ def unneeded_by_use(case: Case) -> Iterator[Problem]:
         place = ("spec", "groundTruth", "causesJoin")
         message = "the causes are said to be Conjunctive, and there are not two faults that are causes"
         yield Problem(place, message, "Conjunctive", "Independent, or two faults")
+    for i, use in enumerate(case.scenario.spec.faults):
+        if _reaches_too_far(case, i, use):
+            message = f"the scope of fault type '{use.type}' is Cluster, and every change is of an object of the app"
+            fix = f"write `scope: Namespace` in faults/{use.type}/fault.yaml"
+            yield Problem(("spec", "faults", i, "type"), message, "Cluster", "Namespace", fix)
+
+
+def _reaches_too_far(case: Case, index: int, use: FaultUse) -> bool:
+    """Whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used here."""
+    rendered = case.faults.get(use.name)
+    if rendered is None or rendered.scope != CLUSTER or not case.brings(use.type):
+        return False
+    stages = [stage for stage in case.stages if stage.place == ("spec", "faults", index, "parameters")]
+    if any(outside(change, stage.app)[1] for stage in stages for change in stage.changes):
+        return False
+    return CLUSTER not in needed_by_use(case, index)

@@ -45,7 +45,7 @@ def renamed(case: Case) -> Iterator[Problem]:
         return
     for i, use in enumerate(case.scenario.spec.faults):
         own, rendered = case.types.get(use.type), case.faults.get(use.name)
-        if own is None or rendered is None or not _lies_beside(case, use.type):
+        if own is None or rendered is None or not case.brings(use.type):
             continue
         found = _find_same(case.catalog, use, rendered, case.app, case.objects)
         if found is None:
@@ -60,10 +60,6 @@ def renamed(case: Case) -> Iterator[Problem]:
             f"use the catalogue's ({call}), or break something that none of its types breaks",
             severity=Severity.ERROR if case.merged else Severity.WARNING,
         )
-
-
-def _lies_beside(case: Case, name: str) -> bool:
-    return case.catalog.fault_path(name, case.path).parent.parent == case.path.parent / "faults"
 
 
 def _find_same(

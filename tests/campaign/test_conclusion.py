@@ -48,6 +48,37 @@ def test_onsets_of_what_must_fire():
     assert "withinSeconds: 240" in remark.fix
 
 
+@pytest.mark.parametrize(
+    ("after", "injections", "median"),
+    [
+        ("", {}, 101),
+        ("", {"a": INJECTED}, 101),
+        ("", {"a": INJECTED, "b": INJECTED + 80}, 21),
+        ("a", {"a": INJECTED, "b": INJECTED + 80}, 101),
+        ("b", {"a": INJECTED, "b": INJECTED + 80}, 21),
+        ("c", {"a": INJECTED, "b": INJECTED + 80}, 101),
+        ("b", {"a": INJECTED, "b": INJECTED + 110}, 0),
+    ],
+    ids=[
+        "unknown",
+        "one",
+        "the last of two",
+        "the first",
+        "the second",
+        "one that was left out",
+        "raised by the first",
+    ],
+)
+def test_onsets_count_from_where_the_deadline_counts(after, injections, median):
+    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=200)
+    repeats = [
+        msgspec.structs.replace(a_repeat(i, alert("Errors", "Deployment/web", 101)), injections=injections)
+        for i in range(3)
+    ]
+    (row,) = numbers(*repeats, expect=Expect(alerts=(expectation,))).alerts
+    assert row.median_seconds == median
+
+
 def test_different_placements_are_counted_once_each():
     repeats = [
         msgspec.structs.replace(a_repeat(i), placement={"Deployment/web": nodes})

@@ -71,3 +71,20 @@ def test_a_licence_that_nothing_needs_is_dropped(fault: dict[str, Any], tmp_path
 def test_causes_that_are_said_to_join_are_left_to_the_author(tmp_path: Path) -> None:
     path = scenario(lambda spec: None, tmp_path, patching(causesJoin="Conjunctive")).parent
     assert fix_file(path / "faults" / "own" / "fault.yaml", CATALOG).corrected == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        pytest.param(patching(), [], id="nothing is declared"),
+        pytest.param(patching(scope="Cluster"), ["own"], id="a scope"),
+        pytest.param(with_change(NODE, scope="Cluster"), [], id="a scope for nodes"),
+    ],
+)
+def test_a_needless_scope_is_told_where_the_fault_is_used_too(
+    fault: dict[str, Any], told: list[str], tmp_path: Path
+) -> None:
+    path = scenario(lambda spec: None, tmp_path, fault)
+    found = [f for f in lint_file(path, CATALOG) if f.code == "SK225"]
+    assert [f.message.split("'")[1] for f in found] == told
+    assert all(f.position is not None and f.position.line > 1 for f in found)

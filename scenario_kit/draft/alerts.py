@@ -73,8 +73,23 @@ def propagation(
     if wanted and hit not in wanted and not any(e.from_ == hit for e in edges):
         edges = [e for e in edges if e.to != hit]
     if hit in starts:  # the chain leads away from a cause, never back to it
-        edges = [e for e in edges if e.to != hit]
+        edges = lead_away([e for e in edges if e.to != hit], hit, {s: b for s, b in reasons.items() if s != hit})
     return tuple(dict.fromkeys(edges))
+
+
+def lead_away(edges: Sequence[Edge], cause: str, others: Mapping[str, str]) -> list[Edge]:
+    """Add the edges of causes that act through another cause: to where that one leads. ``others`` are their reasons."""
+    beyond = [e.to for e in edges if e.from_ == cause]
+    added = [
+        Edge(from_=s, to=to, because=f"{because}, which {_name(to)} notices")
+        for to in beyond
+        for s, because in others.items()
+    ]
+    return [*edges, *added]
+
+
+def _name(ref: str) -> str:
+    return Reference.parse(ref).name
 
 
 def _reasons(fault: Fault) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -128,15 +128,16 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
     truths = [s["groundTruth"] for s in specs]
     outcomes = {truth.get("outcome", "Incident") for truth in truths}
     outcome = next((o for o in ("Incident", "Benign") if o in outcomes), "NoIncident")
-    edges = {(e["from"], e["to"]): e for truth in truths for e in truth.get("propagation", ())}
+    causes = [cause for truth in truths for cause in truth.get("rootCauses", ())]
+    edges = [edge for truth in truths for edge in truth.get("propagation", ())]
     spec["groundTruth"] = {
         **({} if outcome == "Incident" else {"outcome": outcome}),
-        "rootCauses": [cause for truth in truths for cause in truth.get("rootCauses", ())],
-        "propagation": list(edges.values()),
+        "rootCauses": causes,
+        "propagation": _join_chains(edges, causes, {name for _, name in alerts if name}),
     }
     if outcome == "Incident":
         spec["brief"] = next(s["brief"] for s in specs if s["groundTruth"].get("outcome", "Incident") == outcome)
-        spec["solutions"] = _named_apart([p for s in specs for p in s.get("solutions", ())])
+        spec["solutions"] = _join_solutions(specs)
         solved = [solution["changes"] for solution in spec["solutions"]]
         decoys = {str(d["changes"]): d for s in specs for d in s.get("decoys", ()) if d["changes"] not in solved}
         spec["decoys"] = _named_apart(list(decoys.values()))
@@ -146,6 +147,26 @@ def join_drafts(drafts: Sequence[Draft]) -> Draft:
     return Draft(
         first.name, _noted(written(document_of(first.name, spec)), tried=False), offers, expected, cautions_, spec
     )
+
+
+def _join_solutions(specs: Sequence[Object]) -> list[Object]:
+    """The solutions of all faults; none where one of the faults has them only once it is injected: it supplies them."""
+    if any(s["groundTruth"].get("rootCauses") and not s.get("solutions") for s in specs):
+        return []
+    return _named_apart([p for s in specs for p in s.get("solutions", ())])
+
+
+def _join_chains(edges: Sequence[Object], causes: Sequence[Object], alerting: Collection[str]) -> list[Object]:
+    """One propagation of several: no edge leads to a cause, and none to what neither alerts nor leads on.
+
+    A cause whose only way ended at another cause has none left: while that one lasts, nobody notices it.
+    """
+    starts = {cause.get("entity") for cause in causes}
+    kept = {(e["from"], e["to"]): e for e in edges if e["to"] not in starts}
+    while loose := [k for k in kept if k[1] not in alerting and not any(k[1] == start for start, _ in kept)]:
+        for key in loose:
+            del kept[key]
+    return list(kept.values())
 
 
 def _named_apart(procedures: Sequence[Object]) -> list[Object]:

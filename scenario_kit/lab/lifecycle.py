@@ -21,6 +21,7 @@ from scenario_kit.lab import (
     cluster_dns,
     emptying,
     identity,
+    interactive,
     layout,
     loopback,
     monitoring,
@@ -214,7 +215,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
         api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes(state.nodes)])
         api.apply(cluster_dns.objects())
         state = _start(state, binaries, nodes.PART, layout.SERVER)
-        api.apply(platform.operators_access())
+        api.apply([*platform.operators_access(), *interactive.objects()])
         api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
         state = _start(state, binaries, layout.OPERATOR)
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))

@@ -1,0 +1,46 @@
+"""Drafts with several causes: of one fault, and of several faults at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.draft.alerts import lead_away
+from scenario_kit.draft.document import join_drafts
+from scenario_kit.lint import lint_file
+from scenario_kit.model.scenario import Edge
+
+CATALOG = Catalog()
+VERSION = CATALOG.versions("otel-demo")[0]
+
+
+def test_a_cause_that_acts_through_another_leads_to_where_that_one_leads() -> None:
+    edges = [Edge(from_="Deployment/cart", to="Deployment/front", because="it asks cart")]
+    found = lead_away(edges, "Deployment/cart", {"Fault/stress": "stress breaks it"})
+    assert [(e.from_, e.to) for e in found] == [
+        ("Deployment/cart", "Deployment/front"),
+        ("Fault/stress", "Deployment/front"),
+    ]
+    assert len({e.because for e in found}) == 2
+
+
+def test_each_of_several_causes_has_an_edge() -> None:
+    made = draft(Answers(app="otel-demo", version=VERSION, fault="cpu-stress", target="Deployment/cart"), CATALOG)
+    starts = {edge["from"] for edge in made.spec["groundTruth"]["propagation"]}
+    assert {"Fault/cpu-stress", "Deployment/cart"} <= starts
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_draft_of_two_faults_of_which_one_leads_to_the_other_has_no_findings(order: int, tmp_path: Path) -> None:
+    answers = [
+        Answers(app="otel-demo", version=VERSION, fault="deployment-scaled-to-zero", target="Deployment/cart"),
+        Answers(app="otel-demo", version=VERSION, fault="network-delay", target="Deployment/valkey-cart"),
+    ][::order]
+    made = join_drafts([draft(each, CATALOG) for each in answers])
+    path = tmp_path / made.name / "scenario.yaml"
+    path.parent.mkdir()
+    path.write_text(made.text)
+    assert [f.code for f in lint_file(path, CATALOG) if f.code not in ("SK216", "SK217")] == []

@@ -58,6 +58,18 @@ def test_each_turn_of_a_loop_pays_for_its_nodes_and_what_it_says(body: str, unit
         assert more - fewer == units
 
 
+def test_a_loop_leaves_out_what_its_condition_says() -> None:
+    assert rendered("{% for x in a if x %}{{ x }}{% endfor %}", a=[0, 1, 2])[0] == "12"
+
+
+def test_a_list_that_is_shown_is_paid_as_its_text() -> None:
+    assert cost("{{ a }}", a=["x" * 4000]) - cost("{{ a }}", a=["x"]) >= 80
+
+
+def test_arguments_of_calls_keep_their_names() -> None:
+    assert rendered("{{ f(a=1) }}", f=lambda a: a + 1)[0] == "2"
+
+
 def test_an_item_that_is_left_out_pays_as_well() -> None:
     def loop(turns: int) -> int:
         return cost("{% for x in items if x %}{{ x }}{% endfor %}", items=[0] * turns)

@@ -168,6 +168,7 @@ def test_internal_traffic_that_is_local_stays_on_the_node(policy_of_traffic: Any
     for host in ("web", "10.96.0.1"):
         lookup = net.lookup(caller, host, 80)
         assert ([d.ip for d in lookup.destinations] or lookup.outcome) == expected
+        assert {d.port for d in lookup.destinations} <= {8080}
         assert lookup.ip == "10.96.0.1"
 
 

@@ -1,0 +1,100 @@
+"""Fields of a pod's status that others read, and the words and grace with which containers are stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.model.process import Exit, Start
+from tests.lab.kubelet.test_kubelet_stopping import DEAF, Stoppable
+
+T0 = 1_767_225_600.0
+
+
+def test_a_pod_without_a_status_is_pending_until_something_runs(bench: Any) -> None:
+    b = bench(cached=False)
+    b.pod["status"] = {}
+    assert b.to(0)["phase"] == "Pending"
+    assert b.to(60)["phase"] == "Running"
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "seconds"), [({}, {}, 30), ({"terminationGracePeriodSeconds": 7}, {}, 7),
+                                  ({"terminationGracePeriodSeconds": 7}, {"deletionGracePeriodSeconds": 3}, 3)],
+)  # fmt: skip
+def test_a_program_that_ignores_its_end_is_killed_after_the_grace(
+    bench: Any, own: Any, asked: Any, seconds: int
+) -> None:
+    """Thirty seconds where neither the pod nor who deletes it says otherwise."""
+    b = bench(**own)
+    b.processes = Stoppable(DEAF)
+    b.to(0)
+    b.pod["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z"} | asked
+    b.to(60)
+    assert not b.last.gone
+    assert b.last.next_wakeup == T0 + 60 + seconds
+    b.to(60 + seconds)
+    assert b.last.gone
+    assert b.container()["state"]["terminated"]["exitCode"] == 137
+    assert b.container()["ready"] is False
+
+
+def test_a_pod_whose_containers_never_started_is_not_ready_when_it_goes(bench: Any, make_container: Any) -> None:
+    b = bench(make_container(readinessProbe={"tcpSocket": {"port": 1}}))
+    b.to(0)
+    b.pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
+    b.to(60)
+    assert b.last.gone
+    assert (b.container()["ready"], b.condition("Ready")["status"]) == (False, "False")
+
+
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("proxy", "Init container proxy definition changed, will be restarted"),
+        ("main", "Container main definition changed, will be restarted"),
+    ],
+)
+def test_a_container_that_was_changed_is_restarted_and_named(
+    bench: Any, make_container: Any, which: str, words: str
+) -> None:
+    b = bench(make_container(), inits=(make_container("proxy", restartPolicy="Always"),))
+    b.to(0)
+    b.images.add("app", "ghcr.io/demo/app:2.0", T0)
+    for one in (*b.pod["spec"]["containers"], *b.pod["spec"]["initContainers"]):
+        if one["name"] == which:
+            one["image"] = "ghcr.io/demo/app:2.0"
+    b.to(30)
+    assert [e.message for e in b.events if e.reason == "Killing"] == [words]
+
+
+def test_only_sidecars_are_stopped_when_the_containers_have_ended(bench: Any, make_container: Any) -> None:
+    inits = (make_container("before"), make_container("proxy", restartPolicy="Always"))
+    b = bench(make_container(), inits=inits, restartPolicy="Never")
+    b.processes.starts["main"] = lambda _now: Start(5.0, Exit("u-1", "main", 0, "Completed"))
+    b.to(0)
+    b.to(60)
+    assert [e.message for e in b.events if e.reason == "Killing"] == ["Stopping container proxy"]
+    assert b.pod["status"]["phase"] == "Succeeded"
+    assert b.container("before")["state"]["terminated"]["exitCode"] == 0
+
+
+def test_what_a_container_shows_before_it_was_ever_started(bench: Any, make_container: Any) -> None:
+    mounts = [{"name": "v", "mountPath": "/a", "readOnly": True}, {"name": "w", "mountPath": "/b"}]
+    b = bench(make_container(volumeMounts=mounts), volumes=[{"name": "v", "secret": {"secretName": "gone"}}])
+    b.to(0)
+    assert b.container() == {
+        "name": "main",
+        "image": "ghcr.io/demo/app:1.0",
+        "imageID": "",
+        "lastState": {},
+        "ready": False,
+        "restartCount": 0,
+        "started": False,
+        "state": {"waiting": {"reason": "ContainerCreating"}},
+        "volumeMounts": [
+            {"name": "v", "mountPath": "/a", "readOnly": True, "recursiveReadOnly": "Disabled"},
+            {"name": "w", "mountPath": "/b"},
+        ],
+    }

@@ -11,8 +11,10 @@ from scenario_kit.model import AlertHistory, Step, TrialSpec
 from scenario_kit.model.observation import Passage, Work
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
+from scenario_kit.model.twin import Assumption
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus
+from tests.lab.twin import tiny
 
 PLANNED = PlannedTrial(
     purpose="repeat-2",
@@ -49,7 +51,9 @@ def store(cluster, document, name="left"):
 @pytest.fixture
 def book(fault, runbook_of):
     found = runbook_of(fault("a"))
-    twin = {"assumptions": {"hop": {"value": 2.0, "low": 1.0, "high": 3.0}}}
+    twin = msgspec.structs.replace(
+        tiny.DEFINITION, assumptions={"hop": Assumption(value=2.0, low=1.0, high=3.0, why="a guess")}
+    )
     return msgspec.structs.replace(found, app=msgspec.structs.replace(found.app, twin=twin))
 
 
@@ -93,7 +97,7 @@ def test_assumptions_vary_where_the_plan_says_so_and_time_is_simulated(cluster, 
     campaign.begin(PLANNED)
     made = campaign.find(PLANNED)
     spec = TrialSpec.from_json(made["spec"])
-    assert spec.runbook().app.twin["assumptions"]["hop"]["value"] == varied
+    assert spec.runbook().app.twin.assumptions["hop"].value == varied
     assert spec.clock == more.get("clock", "Virtual")
 
 

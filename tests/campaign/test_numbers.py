@@ -34,7 +34,9 @@ from scenario_kit.model import (
 from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+from scenario_kit.model.twin import Assumption
 from scenario_kit.trial import TrialStatus
+from tests.lab.twin import tiny
 
 
 def alert(name, entity, *onsets):
@@ -276,8 +278,8 @@ def ran(outcome, **assumed):
 
 
 def of(app, **why):
-    known = {n: {"value": 2.0, "low": 1.0, "high": 3.0} | ({"why": w} if w else {}) for n, w in why.items()}
-    return msgspec.structs.replace(app, twin={"assumptions": known, "other": 1})
+    known = {n: Assumption(value=2.0, low=1.0, high=3.0, why=w) for n, w in why.items()}
+    return msgspec.structs.replace(app, twin=msgspec.structs.replace(tiny.DEFINITION, assumptions=known))
 
 
 def test_what_broken_repeats_share_is_a_warning_that_names_it(fault, runbook_of):
@@ -304,8 +306,7 @@ def test_variations_of_the_assumptions(fault, runbook_of):
     assert drawn(app, 7) == {"a": 3.0, "b": 3.0, "c": 1.0}
     assert drawn(book.app, 3) == {}
     changed = varied(msgspec.structs.replace(book, app=app), 1).app.twin
-    assert changed["other"] == 1
-    assert changed["assumptions"]["a"] == {"value": 3.0, "low": 1.0, "high": 3.0}
+    assert changed.assumptions["a"] == Assumption(value=3.0, low=1.0, high=3.0, why="")
 
 
 def test_what_faults_are_allowed(fault):

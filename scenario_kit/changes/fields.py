@@ -25,8 +25,12 @@ _SERVER_METADATA: Final = (
 )
 _CONTROLLER_ANNOTATIONS: Final = (
     "deployment.kubernetes.io/",
+    "deprecated.daemonset.template.generation",
     "kubectl.kubernetes.io/last-applied",
     "pv.kubernetes.io/",
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
 )
 _ABSENT: Final = object()
 #: What a restart writes into a pod template, here as by kubectl.

@@ -95,7 +95,8 @@ def _needless(context: Context, receipts: Sequence[Receipt], objects: Sequence[O
         for entry in receipt.entries:
             ref = Reference.parse(entry.ref).groupless
             if entry.after is not None and ref not in deployed and ref.namespace in ("", *context.everywhere):
-                pairs.append((ref, entry.after, entry.prior, made and entry.prior is None))
+                was = wanted(entry.prior) if entry.prior else None
+                pairs.append((ref, wanted(entry.after), was, made and entry.prior is None))
     found = {
         (f"{ref.kind}/{ref.name}", each.reason): str(each.value)
         for ref, now, was, created in pairs

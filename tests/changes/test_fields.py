@@ -69,7 +69,12 @@ def test_wanted_leaves_out_what_servers_and_controllers_write():
             "uid": "1",
             "resourceVersion": "2",
             "managedFields": [],
-            "annotations": {"deployment.kubernetes.io/revision": "3", "note": "kept"},
+            "annotations": {
+                "deployment.kubernetes.io/revision": "3",
+                "deprecated.daemonset.template.generation": "1",
+                "volume.kubernetes.io/storage-provisioner": "disk",
+                "note": "kept",
+            },
         },
         "spec": {"replicas": 1},
         "status": {"replicas": 0},

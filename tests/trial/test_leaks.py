@@ -121,6 +121,19 @@ def test_what_a_process_of_the_fault_wrote_at_run_time_is_judged_as_well():
     assert all("solution" in f.message for f in found)
 
 
+def test_what_the_api_server_adds_to_a_created_object_is_not_the_faults():
+    keys = ("deprecated.daemonset.template.generation", "deployment.kubernetes.io/revision")
+    made = config("settings", level="info")
+    made["metadata"] = {**made["metadata"], "annotations": dict.fromkeys(keys, "1")}
+    change = {"create": config("settings", level="info")}
+    read_by = {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "reader", "namespace": made["metadata"]["namespace"]},
+        "spec": {"containers": [{"name": "c", "image": "i", "envFrom": [{"configMapRef": {"name": "settings"}}]}]},
+    }  # fmt: skip
+    found = expect_no_leaks(Stage(made, read_by, receipts=[receipt(None, made, change)]))
+    assert not [f.message for f in found if any(key in f.message for key in keys)]
+
+
 def test_a_change_of_what_is_read_is_none():
     before, changed = config("settings", level="info"), config("settings", level="debug")
     patch = {"patch": {"target": "ConfigMap/settings", "type": "Merge", "patch": {"data": {"level": "debug"}}}}

@@ -13,7 +13,7 @@ from tests.defects.subject import Document, Subject
 def copy_with_another_value(subject: Subject) -> Iterator[Defect]:
     """A number of a fault is another, and the texts are other ones"""
     document, spec = subject.copy()
-    labelled = [use for use in spec["faults"] if use.get("role", "RootCause") == "RootCause"]
+    labelled = [use for use in spec.get("faults", []) if use.get("role", "Cause") == "Cause"]
     numbers = [
         (use, name)
         for use in labelled

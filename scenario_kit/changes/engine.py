@@ -13,9 +13,9 @@ import msgspec
 
 from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places, through_zero
 from scenario_kit.changes.fields import touched, wanted
-from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Entry, Receipt, Store
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference

@@ -11,8 +11,8 @@ from contextlib import suppress
 import msgspec
 
 from scenario_kit.changes import jobs, operations
-from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Receipt, Store
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Change, Reference

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
 from scenario_kit.model import Client, Object, Reference

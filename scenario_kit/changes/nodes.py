@@ -6,16 +6,14 @@ with ours. Sending twice is the same as once: a crash may have left some of seve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scenario_kit.changes.places import SEPARATOR
+from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import Change, Object, Reference
 from scenario_kit.model.change import Taint
 from scenario_kit.ports import Cluster
-
-if TYPE_CHECKING:
-    from scenario_kit.changes.operations import Scene
 
 OPERATIONS: Final = ("cordon", "uncordon", "drain", "taint", "untaint")
 _ATTEMPTS: Final = 5

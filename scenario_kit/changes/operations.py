@@ -7,64 +7,21 @@ is called again after a crash only when nothing of it arrived. Both read the clu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
 from scenario_kit.changes.fields import RESTARTED
 from scenario_kit.changes.reach import demand
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model import Change, Object, Reference
 from scenario_kit.model.flag import with_variant
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.ports import Cluster
 from scenario_kit.schema.writable import OWNED
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Where changes happen: the cluster, the app's real namespace, the app, and the trial's time.
-
-    ``others`` are the real names of the app's further namespaces, by the symbolic ones; ``declared`` those of others in
-    which chaos may act as well.
-    """
-
-    cluster: Cluster
-    namespace: str
-    app: App
-    now: Callable[[], float]
-    others: Mapping[str, str] = field(default_factory=dict)
-    declared: frozenset[str] = frozenset()
-
-    @property
-    def everywhere(self) -> tuple[str, ...]:
-        """The real names of all namespaces of the app."""
-        return (self.namespace, *self.others.values())
-
-    @property
-    def reach(self) -> frozenset[str]:
-        """The namespaces in which chaos may act."""
-        return self.declared | {*self.everywhere}
-
-    def reference(self, text: str) -> Reference:
-        """A reference of a change, with the real namespace filled in."""
-        return Reference.parse(text).within(self.namespace, self.others)
-
-    def existing(self, text: str) -> tuple[Reference, Object]:
-        """The object that a change names.
-
-        Raises:
-            AuthoringError: it does not exist; a change on nothing would be a silent no-op.
-        """
-        ref = self.reference(text)
-        found = self.cluster.get(ref)
-        if found is None:
-            raise AuthoringError(f"{text} does not exist in namespace {ref.namespace}", fix="name an object of the app")
-        return ref, found
 
 
 def object_reference(obj: Object, namespace: str) -> Reference:

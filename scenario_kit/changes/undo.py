@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from scenario_kit.changes import chaos, jobs, nodes, operations
 from scenario_kit.changes.fields import alike, restored, wanted
-from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt
+from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos import SCHEDULE

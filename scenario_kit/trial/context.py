@@ -9,15 +9,13 @@ from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.guards import Guarded
-from scenario_kit.judge.resolved import Served
 from scenario_kit.judge.silence import Beside
-from scenario_kit.model import AlertHistory, Fault, Finding, Object, Reference, Runbook, Step, TrialSpec, Value
-from scenario_kit.model.observation import Passage
+from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, Step, TrialSpec
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
 from scenario_kit.trial import noise
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.progress import Progress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
@@ -28,28 +26,6 @@ TRAFFIC_WINDOW: Final = 300
 
 class Stopped(Exception):
     """Somebody asked the run to stop here; the program continues from this step when it is started again."""
-
-
-class Baseline(Value, frozen=True, kw_only=True):
-    """What the cluster and the app were like before anything was broken.
-
-    ``undone`` is what was found once every change was taken back, and before the app was removed; None until then.
-    ``signs`` are what a solver found then, ``placement`` the nodes of each workload, ``found`` what was new at the end
-    of hold; only where somebody holds.
-    ``passages`` are what went through the silent components of the propagation, up to the end of hold.
-    ``ready_at`` is when noise began: the app was ready then. None before, and from the teardown on.
-    """
-
-    namespace_uid: str = ""
-    snapshot: dict[str, str] = {}
-    guards: tuple[Guarded, ...] = ()
-    served: Served | None = None
-    undone: tuple[Finding, ...] | None = None
-    ready_at: float | None = None
-    signs: tuple[str, ...] = ()
-    placement: dict[str, tuple[str, ...]] = {}
-    found: tuple[str, ...] = ()
-    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(slots=True)

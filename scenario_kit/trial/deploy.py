@@ -20,8 +20,9 @@ from scenario_kit.ports import Cluster, Kind
 from scenario_kit.schema.install import NAME as OPERATOR
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import room
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.checks import await_checks
-from scenario_kit.trial.context import TICK, Baseline, Context
+from scenario_kit.trial.context import TICK, Context
 
 #: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
 READY_DEADLINE: Final = 900

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.changes import Receipt
+from scenario_kit.changes import Engine, Receipt
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge import guards
 from scenario_kit.judge.guards import Guarded
+from scenario_kit.model import Runbook, TrialSpec
 from scenario_kit.model.noise import Source
+from scenario_kit.ports import Clock
 from scenario_kit.render.noise import Event, events, latest, occurrence
-
-if TYPE_CHECKING:
-    from scenario_kit.trial.context import Context
+from scenario_kit.trial.baseline import Baseline
 
 log = logging.getLogger(__name__)
 #: Groups of receipts of noise, and their ordinals: far above those of steps, a block for each source.
@@ -31,7 +31,21 @@ _BLOCK: Final = 1_000_000
 NEVER: Final = float("inf")
 
 
-def play(context: Context) -> float:
+class NoisyTrial(Protocol):
+    """What playing noise needs to know of a trial; ``trial.context`` has it."""
+
+    name: str
+    spec: TrialSpec
+    runbook: Runbook
+    clock: Clock
+    engine: Engine
+    said: set[str]
+
+    def baseline(self) -> Baseline | None:
+        """The baseline, once the deploy step has begun."""
+
+
+def play(context: NoisyTrial) -> float:
     """Bring the noise to what is planned for this moment; returns the trial's time at which that changes next.
 
     Raises:
@@ -44,12 +58,12 @@ def play(context: Context) -> float:
     return min((_play(context, i, s, start, now) for i, s in enumerate(context.runbook.noise)), default=NEVER)
 
 
-def _start(context: Context) -> float | None:
+def _start(context: NoisyTrial) -> float | None:
     baseline = context.baseline() if context.runbook.noise else None
     return None if baseline is None else baseline.ready_at
 
 
-def _play(context: Context, index: int, source: Source, start: float, now: float) -> float:
+def _play(context: NoisyTrial, index: int, source: Source, start: float, now: float) -> float:
     event = latest(source, context.spec.seed, start, now)
     number = -1 if event is None else event.number
     current = _ordinal(index, number)
@@ -63,7 +77,7 @@ def _play(context: Context, index: int, source: Source, start: float, now: float
     return following if event is None or over or event.until is None else min(event.until, following)
 
 
-def _begin(context: Context, ordinal: int, event: Event) -> None:
+def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
     try:
         context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
     except AuthoringError as problem:
@@ -78,7 +92,7 @@ def _ordinal(index: int, number: int) -> int:
     return _FIRST + index * _BLOCK + number
 
 
-def offered(context: Context, start: float, end: float) -> float:
+def offered(context: NoisyTrial, start: float, end: float) -> float:
     """The load offered on average in a window, as a multiple of the scenario's own."""
     began = _start(context)
     if began is None or end <= start:
@@ -90,7 +104,7 @@ def offered(context: Context, start: float, end: float) -> float:
     return 1.0 + extra / (end - start)
 
 
-def _swings(context: Context, start: float, end: float) -> Iterator[Event]:
+def _swings(context: NoisyTrial, start: float, end: float) -> Iterator[Event]:
     """The load swings that were made, or are to be made until then."""
     seed = context.spec.seed
     played = {r.ordinal for r in context.engine.recorded(GROUP)}
@@ -99,7 +113,7 @@ def _swings(context: Context, start: float, end: float) -> Iterator[Event]:
             yield from (e for e in events([source], seed, start, end) if _ordinal(index, e.number) in played)
 
 
-def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+def guarded(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards of this moment: a swing of the load that is in force is part of what is offered.
 
     So is, where nobody has to act, what a benign fault made of the load: it need not pass to be harmless.
@@ -119,7 +133,7 @@ def guarded(context: Context, baseline: tuple[Guarded, ...]) -> tuple[Guarded, .
     )
 
 
-def _in_force(context: Context) -> list[Receipt]:
+def _in_force(context: NoisyTrial) -> list[Receipt]:
     swings = [r for r in context.engine.done(GROUP) if r.change.restart is None] if context.runbook.noise else []
     benign = context.engine.done("Fault/") if context.runbook.outcome == "Benign" else []
     return [*benign, *swings]

@@ -19,7 +19,8 @@ from scenario_kit.model.reference import bare, groupless
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.observe import signs
 from scenario_kit.trial import lasting, noise
-from scenario_kit.trial.context import TRAFFIC_WINDOW, Baseline, Context
+from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
 from scenario_kit.trial.intact import intact
 from scenario_kit.trial.signs import pods
 from scenario_kit.trial.watch import next_look, pass_time, served_between, stretch

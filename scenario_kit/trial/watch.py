@@ -18,8 +18,9 @@ from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
 from scenario_kit.observe.placement import placement
 from scenario_kit.trial import noise, patience, signs
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.checks import await_checks, proven_gone
-from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Baseline, Context
+from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Context
 from scenario_kit.trial.passages import passages
 
 #: How far time moves between two looks while waiting for alerts, in seconds.

@@ -6,8 +6,8 @@ import pytest
 
 from scenario_kit.changes import inverse, jobs
 from scenario_kit.changes.jobs import Ended
-from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import ClusterStore, Receipt
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AlreadyExists, AuthoringError, Conflict, InfrastructureError, Unreachable
 from scenario_kit.model import App, Change, Client, Component, Reference

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.changes import nodes
-from scenario_kit.changes.operations import Scene
+from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import App, Change, Reference
 from scenario_kit.testing import FakeCluster

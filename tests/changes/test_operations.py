@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scenario_kit.changes.operations import Scene, flag_document, object_reference, send, targets
+from scenario_kit.changes.operations import flag_document, object_reference, send, targets
+from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, FlagStore, Reference
 from scenario_kit.schema.writable import OWNED

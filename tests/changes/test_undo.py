@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from scenario_kit.changes.operations import Scene
 from scenario_kit.changes.receipts import Entry, Receipt
+from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import Conflict, NotFound, Rejected, Unreachable
 from scenario_kit.model import App, Change, Component, FlagStore, Reference

@@ -10,7 +10,7 @@ from scenario_kit.model import Change, Component, FlagStore, Procedure, Referenc
 from scenario_kit.model.observation import Passage, Work
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.passages import passages
 from scenario_kit.trial.patience import again
 from scenario_kit.trial.procedures import change, undo_change

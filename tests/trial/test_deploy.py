@@ -11,7 +11,7 @@ from scenario_kit.model.fault import Entity
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, teardown
 from tests.trial.test_watch import Trial, config, fault
 

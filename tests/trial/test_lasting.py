@@ -8,7 +8,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import Change, Fault, Procedure, Solution, Step
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import lasting
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.procedures import change
 from scenario_kit.trial.resolve import expect_cleared
 from tests.trial.test_watch import ERRORS, PROGRAM, Trial, codes, fault

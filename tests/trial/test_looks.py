@@ -7,7 +7,7 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, Step
 from scenario_kit.testing import FakeClock, FakeMetrics
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.watch import (
     deadlines,
     expect_alerts,

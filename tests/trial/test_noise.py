@@ -17,7 +17,8 @@ from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.render.noise import events, sources
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import noise
-from scenario_kit.trial.context import Baseline, Context
+from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.context import Context
 from scenario_kit.trial.deploy import teardown
 
 START = 1000.0

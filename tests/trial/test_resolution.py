@@ -10,7 +10,7 @@ from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, Step
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.trial import Stopped, lasting
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, resolution
 from tests.trial.test_watch import ERRORS, Trial, codes, config, fault
 

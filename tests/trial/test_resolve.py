@@ -10,7 +10,7 @@ from scenario_kit.model import Change, Fault, Finding, Severity, Step
 from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.expiry import unless_over
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import expect_cleared, resolution

@@ -6,7 +6,7 @@ from scenario_kit.judge.cheating import CODES
 from scenario_kit.judge.guards import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import Severity, Step
-from scenario_kit.trial.context import Baseline
+from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_unresolved
 from tests.trial.test_watch import ERRORS, REPAIRED, WINDOWS, Trial, fault
 

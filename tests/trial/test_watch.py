@@ -26,7 +26,8 @@ from scenario_kit.model.fault import Entity
 from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect, GroundTruth, RootCause
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import Stopped
-from scenario_kit.trial.context import Baseline, Context
+from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.context import Context
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import expect_cleared
 from scenario_kit.trial.watch import expect_alerts, expect_quiet, expect_still_firing, hold

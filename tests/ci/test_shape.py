@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from ci import measure  # noqa: E402
+from ci.figures import measure  # noqa: E402
 
 ROWS, WORDS = measure.read_settings()
 BY_KEY = {row.key: row for row in ROWS}

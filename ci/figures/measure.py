@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("scenario_kit", "operators")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -61,7 +61,7 @@ class Counts:
 
 def read_settings(root: Path = ROOT) -> tuple[list[Row], Words]:
     """Read the rows of the table and the lists of words."""
-    document = tomllib.loads((root / "ci/shape.toml").read_text(encoding="utf-8"))
+    document = tomllib.loads((root / "ci/figures/shape.toml").read_text(encoding="utf-8"))
     words = {name: frozenset(text.split()) for name, text in document["words"].items()}
     return [Row(key=key, **row) for key, row in document["rows"].items()], Words(**words)
 

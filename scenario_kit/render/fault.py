@@ -62,6 +62,7 @@ def fault(
     parameters = parameters_of(fault_type, use, scope)
     where = f"fault '{use.name}' ({fault_type.name})"
     parts = Parts(scope.variables(parameters), where)
+    changes = parts.changes(fault_type.changes, "changes")  # before what repairs them: they refuse what cannot bite
     entities = parts.entities(fault_type.entities, "entities")
     several = sum(e.role == "Cause" for e in entities) > 1
     rendered = Fault(
@@ -71,7 +72,7 @@ def fault(
         target=use.target,
         role=use.role,
         visibility=use.visibility,
-        changes=parts.changes(fault_type.changes, "changes"),
+        changes=changes,
         undo=parts.changes(fault_type.undo, "undo"),
         effect=parts.checks(fault_type.effect, "effect"),
         undone=parts.checks(fault_type.undone, "undone"),

@@ -53,7 +53,8 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
 
 
 def found(path: Path) -> list[Finding]:
-    return lint_file(path, CATALOG)
+    """Without SK222: `own_fault` does what types of the catalogue do (`test_renamed.py`)."""
+    return [finding for finding in lint_file(path, CATALOG) if finding.code != "SK222"]
 
 
 def codes(path: Path) -> list[str]:
@@ -495,7 +496,7 @@ def test_the_parameter_that_says_how_long_it_lasts_is_raised(tmp_path: Path) -> 
 
     assert codes(path) == ["SK128"]
     result = fix_file(path, CATALOG)
-    assert result.left == ()
+    assert [finding.code for finding in result.left] == ["SK222"]
     assert yaml.safe_load(result.new)["spec"]["faults"][0]["parameters"] == {"seconds": 660}
 
 

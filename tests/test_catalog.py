@@ -7,7 +7,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog, UnknownEntry, data_root, longest_range
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lab.monitoring import packs
+from scenario_kit.lab.prometheus import packs
 
 APP = {
     "name": "shop",

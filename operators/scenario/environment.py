@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from operators.scenario.grounds import Grounds, Lab, RealCluster
+from operators.scenario.platforms import Grounds, Lab, RealCluster
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import GuardRailError
-from scenario_kit.lab.probing import LabCluster
+from scenario_kit.lab.lab_cluster import LabCluster
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import Value
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
@@ -73,7 +73,7 @@ class Environment:
                 f"the context '{context}' is not allowed: faults would be injected there",
                 fix=f"if that is meant: --allow-context {context}",
             )
-        from scenario_kit.clients.official import current_context  # a lab never needs it
+        from scenario_kit.clients.kubernetes_client import current_context  # a lab never needs it
 
         if context and context != current_context():
             # Kopf watches the current context, whatever we name; two clusters in one process would be a disaster.

@@ -13,7 +13,7 @@ import kopf
 
 from operators.scenario.environment import Environment
 from operators.scenario.reconcile import reconcile, release
-from operators.scenario.runner import TrialRun, show_blocked
+from operators.scenario.trial_runner import TrialRun, show_blocked
 from operators.scenario.validations import Validations
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model.reference import GROUP

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from operators.scenario.accept import accept, live_spec
+from operators.scenario.admission import accept, live_spec
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Create, Remove, conditions, plan
-from operators.scenario.runner import read
-from scenario_kit.campaign import sharing
+from operators.scenario.trial_runner import read
+from scenario_kit.campaign import concurrency
 from scenario_kit.errors import AlreadyExists, NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.reference import GROUP
@@ -53,7 +53,7 @@ def _trials(environment: Environment, scenario: str) -> list[Object]:
 
 def _create(environment: Environment, scenario: Object, name: str, runbook: Runbook) -> None:
     spec = live_spec(environment, scenario, runbook).to_json()
-    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **sharing.labels(runbook)}
+    labels = {SCENARIO_LABEL: scenario["metadata"]["name"], **concurrency.labels(runbook)}
     metadata = {"name": name, "namespace": scenario["metadata"]["namespace"], "labels": labels}
     try:
         environment.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec})

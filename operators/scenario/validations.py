@@ -12,23 +12,23 @@ from typing import Any, Final
 
 import msgspec
 
-from operators.scenario.cases import Case, case_of
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.verdicts import Begin, Conclude, Shown, Watch, decide, status
+from operators.scenario.validation_input import Case, case_of
+from operators.scenario.validation_plan import Begin, Conclude, Shown, Watch, decide, status
 from scenario_kit.campaign import conclude
-from scenario_kit.campaign.advance import Seen
-from scenario_kit.campaign.collect import Campaign, going, status_of
+from scenario_kit.campaign.concurrency import at_once, in_the_way
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
-from scenario_kit.campaign.sharing import at_once, in_the_way
+from scenario_kit.campaign.scheduler import Seen
+from scenario_kit.campaign.trial_store import Campaign, going, status_of
 from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object, Reference, Runbook
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.trial import PURPOSE_LABEL, trial_reference
 from scenario_kit.report import Report
-from scenario_kit.report.bounded import bounded
+from scenario_kit.report.truncation import bounded
 
 log = logging.getLogger(__name__)
 VALIDATION_LABEL: Final = "scenariokit.io/validation"

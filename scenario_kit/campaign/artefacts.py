@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from scenario_kit.campaign.causes import Cause, answers, others
+from scenario_kit.campaign.label_interventions import Cause, answers, others
 from scenario_kit.model import Change, Fault, Reference, Runbook
 from scenario_kit.model.chaos import ONE_SHOT
 from scenario_kit.model.reference import bare

@@ -11,10 +11,10 @@ from math import isfinite
 from statistics import median
 from typing import Final
 
-from scenario_kit.campaign.causes import labelled
+from scenario_kit.campaign.label_interventions import labelled
+from scenario_kit.campaign.repairs import solutions
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.schedule import is_repeat
-from scenario_kit.campaign.solving import solutions
+from scenario_kit.campaign.retries import is_repeat
 from scenario_kit.campaign.summary import end_of_hold, first_onset
 from scenario_kit.judge.expectations import same_entity
 from scenario_kit.model import App, Reference, Runbook

@@ -10,8 +10,8 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import ScenarioKitError
 from scenario_kit.model import AlertRule, Runbook, Scenario
+from scenario_kit.model.alert_rule import alert_deadline
 from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
-from scenario_kit.model.rule import alert_deadline
 from scenario_kit.model.scenario import AlertExpectation, Decoy, Expect, Solution
 
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.campaign.conclusion import name_correction
 from scenario_kit.campaign.result import Validation
+from scenario_kit.campaign.verdict import name_correction
 from scenario_kit.load import Positions
 from scenario_kit.model import Finding
 from scenario_kit.model.scenario import ScenarioSpec

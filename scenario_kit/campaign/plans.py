@@ -8,19 +8,20 @@ from typing import Final, Literal
 
 import msgspec
 
-from scenario_kit.campaign import causes, programs, solving
+from scenario_kit.campaign import label_interventions, programs
+from scenario_kit.campaign import repairs as solving
 from scenario_kit.campaign.artefacts import artefacts
-from scenario_kit.campaign.beside import BESIDE, beside, with_beside
 from scenario_kit.campaign.cheats import cheats, starts, with_cheats
-from scenario_kit.campaign.endings import endings, with_restart
-from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
-from scenario_kit.campaign.sham import USE as SHAM
-from scenario_kit.campaign.sham import sham, with_sham
+from scenario_kit.campaign.persistence import endings, with_restart
+from scenario_kit.campaign.repair_side_effects import BESIDE, beside, with_beside
+from scenario_kit.campaign.rollout_control import USE as SHAM
+from scenario_kit.campaign.rollout_control import sham, with_sham
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, Step, TrialSpec, Value
+from scenario_kit.model.alert_rule import slowest
 from scenario_kit.model.reference import bare
-from scenario_kit.model.rule import slowest
-from scenario_kit.render.recurrence import demand_wall_clock
+from scenario_kit.render.chaos_schedule import demand_wall_clock
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
@@ -227,7 +228,7 @@ def _of_their_own(runbook: Runbook, repair: Sequence[Step]) -> list[Procedure]:
 
 def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
     """The label interventions of validation.md §7: what is labelled, everything else, and all labels but one."""
-    ours, others = causes.repairs(runbook), causes.unlabelled(runbook)
+    ours, others = label_interventions.repairs(runbook), label_interventions.unlabelled(runbook)
     planned = []
     for number, repaired in enumerate(ours):
         alone = f" {_entities(repaired)} alone" if len(ours) > 1 else " only what is labelled"
@@ -276,12 +277,14 @@ def _interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[Planne
                 seed=seed + 90 + number,
             )
         )
-    for number, claim in enumerate(causes.left_out(ours), start=1):
+    for number, claim in enumerate(label_interventions.left_out(ours), start=1):
         planned += _left_out_cause(runbook, claim, number, seed)
     return planned
 
 
-def _left_out_cause(runbook: Runbook, claim: causes.LeftOut, number: int, seed: int) -> Iterator[PlannedTrial]:
+def _left_out_cause(
+    runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
+) -> Iterator[PlannedTrial]:
     """Leave-one-out of a cause, with the decoys that can be tried beside its own repair, and a trial of the others."""
     own, possible = solving.alone(runbook, claim), _apart(runbook, claim)
     apart = _of_their_own(runbook, own)
@@ -300,7 +303,7 @@ def _left_out_cause(runbook: Runbook, claim: causes.LeftOut, number: int, seed: 
         )
 
 
-def _apart(runbook: Runbook, claim: causes.LeftOut) -> list[Procedure]:
+def _apart(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
     """Decoys that can be tried where some causes are repaired: those that change no object of these repairs."""
     done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
     decoys = programs.of_use(runbook, "Decoy")
@@ -311,7 +314,7 @@ def _of_role(runbook: Runbook, role: str) -> list[str]:
     return [f.name for f in runbook.faults if f.role == role]
 
 
-def _entities(repaired: Sequence[causes.Cause]) -> str:
+def _entities(repaired: Sequence[label_interventions.Cause]) -> str:
     return enumerated([c.entity for c in repaired])
 
 

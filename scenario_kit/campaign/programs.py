@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenario_kit.campaign.artefacts import Artefact
-from scenario_kit.campaign.beside import Beside
-from scenario_kit.campaign.causes import Cause, LeftOut
 from scenario_kit.campaign.cheats import RESTARTS
-from scenario_kit.campaign.endings import PATIENCE, Ending
+from scenario_kit.campaign.label_interventions import Cause, LeftOut
+from scenario_kit.campaign.persistence import PATIENCE, Ending
+from scenario_kit.campaign.repair_side_effects import Beside
 from scenario_kit.judge.cheating import REVERT
 from scenario_kit.model import Procedure, Runbook, Step
 

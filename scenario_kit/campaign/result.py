@@ -18,7 +18,7 @@ class TrialResult(Value, frozen=True, kw_only=True):
 
     ``assumed`` are the values that the twin's assumptions had in it; none where they were those of the definition.
     ``injections`` are when each fault was injected, by name, and ``injected_at`` when the first was.
-    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.signs``),
+    ``signs`` are what a solver found beside alerts at the end of hold, and not before (``observe.symptoms``),
     ``passages`` what went through the silent components of the propagation until then. ``placement`` are the nodes of
     each workload's pods before anything was broken.
     """

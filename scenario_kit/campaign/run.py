@@ -13,10 +13,10 @@ from typing import Final, Protocol
 
 import msgspec
 
-from scenario_kit.campaign.advance import Move, Seen, advance
-from scenario_kit.campaign.collect import KEPT_LABEL, Campaign, going, stale, status_of
 from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve
 from scenario_kit.campaign.result import TrialResult
+from scenario_kit.campaign.scheduler import Move, Seen, advance
+from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, going, stale, status_of
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object
 from scenario_kit.ports import Cluster

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from scenario_kit.campaign.custom import within
+from scenario_kit.campaign.plan_file import within
 from scenario_kit.campaign.plans import Plan, named
 from scenario_kit.model import Object, Value
 from scenario_kit.model.scenario import ScenarioSpec

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Final
 
-from scenario_kit.campaign import agreement
+from scenario_kit.campaign import repeatability
 from scenario_kit.campaign.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
-from scenario_kit.campaign.sampling import Look, effective, lower_bound, refuted
-from scenario_kit.campaign.schedule import is_repeat
+from scenario_kit.campaign.retries import is_repeat
+from scenario_kit.campaign.sequential_test import Look, effective, lower_bound, refuted
 from scenario_kit.judge.expectations import chosen, declared, label, of_class, same_entity, wanted_label
-from scenario_kit.judge.passages import pooled, telling, traces
+from scenario_kit.judge.propagation_traffic import pooled, telling, traces
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.scenario import Edge, Expect
-from scenario_kit.observe.signs import about
+from scenario_kit.observe.symptoms import about
 
 #: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
 TICK: Final = 30.0
@@ -58,7 +58,7 @@ def _similarity(seen: Sequence[TrialResult], onsets: Sequence[dict[str, float]],
         for timeline in result.history.timelines
         if declared(expect, timeline) and not any(chosen(e, [timeline]) for e in of_class(expect, "MustFire"))
     }
-    return agreement.jaccard([frozenset(times) - optional for times in onsets]) if len(seen) > 1 else None
+    return repeatability.jaccard([frozenset(times) - optional for times in onsets]) if len(seen) > 1 else None
 
 
 def remarks(statistics: Statistics) -> list[Finding]:
@@ -87,13 +87,13 @@ def remarks(statistics: Statistics) -> list[Finding]:
                 )
             )
     similar = statistics.similarity
-    if statistics.n >= _FEW and similar is not None and similar < agreement.JACCARD:
+    if statistics.n >= _FEW and similar is not None and similar < repeatability.JACCARD:
         found.append(
             _warning(
                 "SK509",
                 "the repeats do not agree on which alerts fire",
                 observed=f"similarity {similar:.2f}",
-                expected=f"{agreement.JACCARD} or more",
+                expected=f"{repeatability.JACCARD} or more",
                 fix="declare what fires sometimes as MayFire, or choose a fault that shows the same way each time",
             )
         )
@@ -102,11 +102,11 @@ def remarks(statistics: Statistics) -> list[Finding]:
             "SK407",
             f"{edge.to} alerts before {edge.from_}, which is said to cause it",
             observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
-            expected=f"{agreement.ORDER:.0%} or more",
+            expected=f"{repeatability.ORDER:.0%} or more",
             fix="reverse the edge, or draw it from what really comes first",
         )
         for edge in statistics.order
-        if statistics.n >= _FEW and edge.share < agreement.ORDER
+        if statistics.n >= _FEW and edge.share < repeatability.ORDER
     ]
     found += [
         _warning(
@@ -175,7 +175,7 @@ def _measure_delay(repeat: TrialResult, after: str) -> float:
 def _row(name: str, declared_as: str, times: Sequence[float], within: int | None) -> AlertSummary:
     if not times:
         return AlertSummary(alert=name, declared=declared_as, fired=0, n=0, within_seconds=within)
-    seen = agreement.onsets(times)
+    seen = repeatability.onsets(times)
     return AlertSummary(
         alert=name,
         declared=declared_as,
@@ -201,7 +201,9 @@ def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderS
             ends = (edge.from_, edge.to)
             before, after = ([first_onset(r, end, end_of_hold(r), rule) for r in repeats] for end in ends)
             if any(map(isfinite, before)) and any(map(isfinite, after)):
-                rows.append(OrderSummary(from_=edge.from_, to=edge.to, share=agreement.ordered(before, after, TICK)))
+                rows.append(
+                    OrderSummary(from_=edge.from_, to=edge.to, share=repeatability.ordered(before, after, TICK))
+                )
     return rows
 
 

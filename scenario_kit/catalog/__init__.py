@@ -2,6 +2,6 @@
 
 from scenario_kit.catalog.alerts import longest_range
 from scenario_kit.catalog.index import Catalog
-from scenario_kit.catalog.reading import UnknownEntry, collections, data_root
+from scenario_kit.catalog.loader import UnknownEntry, collections, data_root
 
 __all__ = ["Catalog", "UnknownEntry", "collections", "data_root", "longest_range"]

@@ -11,8 +11,8 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.load.promql import children, parsed
 from scenario_kit.load.recording import inline, recorded_expression
 from scenario_kit.model import AlertRule, EntityLabel, Object
+from scenario_kit.model.alert_rule import EVALUATION
 from scenario_kit.model.base import convert
-from scenario_kit.model.rule import EVALUATION
 
 #: What Prometheus knows of a group of rules, and of a rule.
 _GROUP_FIELDS: Final = ("name", "interval", "labels")

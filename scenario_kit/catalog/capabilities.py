@@ -8,7 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from scenario_kit.catalog.index import Catalog
-from scenario_kit.catalog.reading import read
+from scenario_kit.catalog.loader import read
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.base import Value, convert
 from scenario_kit.model.capability import Canary, Capability, Condition

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 from scenario_kit.catalog.alerts import prometheus_groups, rules_of
 from scenario_kit.catalog.collection import demands_merged
-from scenario_kit.catalog.lock import locks
+from scenario_kit.catalog.image_lock import locks
+from scenario_kit.catalog.loader import UnknownEntry, collections, data_root, folders, read, value
 from scenario_kit.catalog.matrix import FILE as MATRIX
 from scenario_kit.catalog.matrix import current, rows
-from scenario_kit.catalog.reading import UnknownEntry, collections, data_root, folders, read, value
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load import Mistaken, load_app, load_fault, load_pack
-from scenario_kit.load.kept import kept
+from scenario_kit.load.disk_cache import kept
 from scenario_kit.load.overlay import of_version
 from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object

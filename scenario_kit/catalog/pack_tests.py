@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.load.document import Document, read_document
-from scenario_kit.load.mistakes import mistakes
 from scenario_kit.load.promql import parsed, walk
+from scenario_kit.load.validation import mistakes
 from scenario_kit.model import AlertRule, Finding, Object
 from scenario_kit.schema import authoring
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from scenario_kit.catalog.page import FAMILIES
+from scenario_kit.catalog.fault_docs import FAMILIES
 from scenario_kit.model import FaultType, Scenario
 from scenario_kit.model.capability import Capability
 from scenario_kit.model.evidence import Evidence

@@ -11,11 +11,11 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes import chaos, inverse, jobs, nodes, operations, places, through_zero
-from scenario_kit.changes.fields import touched, wanted
+from scenario_kit.changes import chaos, compensation, jobs, node_placeholders, nodes, operations, through_zero
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.receipts import Entry, Receipt, Store
 from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import touched, wanted
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import AuthoringError, InfrastructureError, LabError
 from scenario_kit.model import Change, Check, Object, Reference
@@ -79,7 +79,7 @@ class Engine:
             receipt = self._recorded(receipt.ordinal) or receipt  # an earlier undo may have said more about it
             problem = undo(self._scene, receipt, self._clock)
             if problem is None and receipt.inverse:
-                receipt, problem = inverse.make(self._scene, self._clock, self._store, receipt)
+                receipt, problem = compensation.make(self._scene, self._clock, self._store, receipt)
             if problem:
                 blocked.append(problem)
             else:
@@ -152,7 +152,7 @@ class Engine:
 
     def placed(self, checks: Iterable[Check]) -> list[Check]:
         """The checks about the nodes that this trial's changes chose."""
-        return places.placed(checks, self._places())
+        return node_placeholders.placed(checks, self._places())
 
     def forget(self) -> None:
         """Drop the receipts of a trial whose changes are all undone and verified."""
@@ -250,7 +250,7 @@ class Engine:
     def _record(self, change: Change, ordinal: int, group: str, causal: bool, undo: tuple[Change, ...]) -> Receipt:
         scene = self._scene
         demand(change, scene.reach, scene.namespace)
-        change, chosen = places.resolve(change, self._places(), scene.cluster, *scene.everywhere)
+        change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         entries = []
         if change.run:
             entries.append(Entry(ref=str(jobs.reference(self._trial, ordinal, jobs.home(scene, change.run)))))

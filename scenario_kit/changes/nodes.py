@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.changes.places import SEPARATOR
+from scenario_kit.changes.node_placeholders import SEPARATOR
 from scenario_kit.changes.scene import Scene
 from scenario_kit.errors import AuthoringError, Conflict, EvictionRefused
 from scenario_kit.model import Change, Object, Reference

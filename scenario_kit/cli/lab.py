@@ -284,7 +284,7 @@ def _offers() -> dict[str, str]:
     """Capabilities, each with an empty text, or why the lab lacks it."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import capabilities
-    from scenario_kit.lab.offers import told
+    from scenario_kit.lab.capabilities import told
 
     return told(capabilities(Catalog()))
 

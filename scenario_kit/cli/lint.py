@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit lint catalog/scenarios
         """
         from scenario_kit.catalog import Catalog, collections
-        from scenario_kit.cli.twins import of_files
+        from scenario_kit.cli.twin_findings import of_files
         from scenario_kit.lint import lintable
         from scenario_kit.model import Severity
 
@@ -119,7 +119,7 @@ def _show(
 
 def kinds(files: Sequence[Path]) -> str:
     """What the files are called together."""
-    from scenario_kit.lint.opening import kind_of
+    from scenario_kit.lint.discovery import kind_of
 
     found = {kind_of(file) for file in files}
     return "file" if len(found) != 1 else next(iter(found)).lower().replace("pack", "alert pack")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.completing import apps, components, faults, from_names
+from scenario_kit.cli.shell_completion import apps, components, faults, from_names
 from scenario_kit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _preview(made: Draft, file: Path) -> None:
 
 
 def _lacks(made: Draft, app: App, catalog: Catalog) -> list[Lack]:
-    from scenario_kit.cli.needs import missing_for
+    from scenario_kit.cli.missing_capabilities import missing_for
 
     return [] if made.offer is None else missing_for(made.offer, app, catalog)
 

@@ -63,7 +63,7 @@ def _told(error: ScenarioKitError) -> Sequence[Finding]:
     """The findings of an error, without those that follow from others."""
     if not isinstance(error, AuthoringError) or not error.findings:
         return ()
-    from scenario_kit.lint.following import without_following
+    from scenario_kit.lint.consequential_findings import without_following
     from scenario_kit.load import Mistaken
 
     return without_following(error.mistakes) if isinstance(error, Mistaken) else error.findings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenario_kit.cli.completing import from_names, packs
+from scenario_kit.cli.shell_completion import from_names, packs
 from scenario_kit.cli.terminal import styled
 from scenario_kit.errors import AuthoringError, UsageError
 
@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
 def _packs(named: list[str]) -> list[Path]:
     """The files of the packs that are meant."""
     from scenario_kit.catalog import Catalog
-    from scenario_kit.lint.opening import kind_of, lintable
+    from scenario_kit.lint.discovery import kind_of, lintable
 
     catalog, found = Catalog(), []
     for name in named:
@@ -66,8 +66,8 @@ def _tested(path: Path) -> int:
     from scenario_kit.cli.output import printable, show_findings
     from scenario_kit.lab.rule_tests import check_rules, run_tests
     from scenario_kit.lint import lint_file
-    from scenario_kit.lint.entry import PackCase
-    from scenario_kit.lint.opening import opened
+    from scenario_kit.lint.catalog_context import PackCase
+    from scenario_kit.lint.discovery import opened
 
     found = lint_file(path)
     show_findings([finding for finding in found if finding.code == "SK315"])

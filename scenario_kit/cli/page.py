@@ -10,8 +10,8 @@ import webbrowser
 import typer
 
 from scenario_kit.errors import UsageError
+from scenario_kit.lab.page.data import Source
 from scenario_kit.lab.page.server import Site, serve
-from scenario_kit.lab.page.source import Source
 from scenario_kit.lab.state import LabState
 
 

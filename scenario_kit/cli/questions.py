@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scenario_kit.catalog import Catalog
     from scenario_kit.draft import Answers
     from scenario_kit.model import App, FaultType
-    from scenario_kit.render.offers import Offer
+    from scenario_kit.render.applicability import Offer
 
 
 #: Targets or values that a message names, and alerts that a menu names.
@@ -218,8 +218,8 @@ def _at(entity: str, fault: str, values: Mapping[str, Any], app: App, catalog: C
 
 def _fitting(fault: str, app: App, catalog: Catalog) -> str:
     """What the fault can be aimed at, with its defaults."""
+    from scenario_kit.render.applicability import offers
     from scenario_kit.render.golden import objects_for
-    from scenario_kit.render.offers import offers
 
     fault_type = catalog.fault(fault)
     fitting = [o.target for o in offers(fault_type, app, objects_for(fault_type, app, catalog))]
@@ -249,7 +249,7 @@ def _types(offered: Iterable[Offer], app: App, catalog: Catalog) -> str:
 
 def _choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     """A fault as the menu shows it: what it does, where, and what came of it when it was tried there."""
-    from scenario_kit.draft.tried import row_of
+    from scenario_kit.draft.matrix_alerts import row_of
 
     fault_type, fault = catalog.fault(offered.fault.type), offered.fault.type
     row, lack = row_of(catalog.matrix(app, fault), fault, offered.target), _lacks(offered, app, catalog)
@@ -277,7 +277,7 @@ def _words(family: str) -> str:
 
 def _lacks(offered: Offer, app: App, catalog: Catalog) -> str:
     """What the lab lacks for this fault, beyond what it lacks for the app whatever happens to it."""
-    from scenario_kit.cli.needs import missing, missing_for
+    from scenario_kit.cli.missing_capabilities import missing, missing_for
 
     always = {lack.need for lack in missing((), app, {}, catalog)}
     return ", ".join(lack.need for lack in missing_for(offered, app, catalog) if lack.need not in always)

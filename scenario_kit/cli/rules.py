@@ -7,8 +7,8 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from scenario_kit.cli.completing import explained, from_names
 from scenario_kit.cli.options import Format
+from scenario_kit.cli.shell_completion import explained, from_names
 from scenario_kit.errors import UsageError
 
 #: What looks like a code, even if a letter is wrong.
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
         """
         from scenario_kit.cli.output import show_json, show_table
         from scenario_kit.lint import RULES
-        from scenario_kit.lint.page import applied
+        from scenario_kit.lint.rule_docs import applied
 
         entries = [RULES[code] for code in sorted(RULES)]
         if format == "json":

@@ -105,7 +105,7 @@ def validate(
     """Validate scenarios one after another; the worst verdict decides the exit code."""
     from scenario_kit.campaign import chosen
     from scenario_kit.catalog import Catalog, collections
-    from scenario_kit.cli.accepting import accept
+    from scenario_kit.cli.accept import accept
     from scenario_kit.load import scenario_files
     from scenario_kit.report import claim
 
@@ -146,7 +146,7 @@ def _one(file: Path, plan: Plan, seed: int, name: str, parallel: int, catalog: C
 
 
 def _lint(file: Path, catalog: Catalog) -> tuple[Loaded, list[Finding]]:
-    from scenario_kit.cli.twins import of_app
+    from scenario_kit.cli.twin_findings import of_app
     from scenario_kit.lint import lint_files, with_its_faults
     from scenario_kit.load import load_scenario
 
@@ -169,10 +169,10 @@ def _campaign(
     keep: bool,
 ) -> Validation:
     from scenario_kit.campaign import conclude, run, trials
+    from scenario_kit.campaign.concurrency import alone, at_once
     from scenario_kit.campaign.incident import describe_incident, read_titles
     from scenario_kit.campaign.location import locate_findings
     from scenario_kit.campaign.plans import users
-    from scenario_kit.campaign.sharing import alone, at_once
     from scenario_kit.catalog.evidence import fingerprints
     from scenario_kit.cli.live import Timeline
     from scenario_kit.clients.kube import KubeCluster
@@ -224,9 +224,9 @@ def _say(text: str) -> None:
 
 def _missing(runbook: Runbook, catalog: Catalog) -> list[Finding]:
     """Capabilities that the scenario needs and a trial in the lab does not have: then nothing is started."""
-    from scenario_kit.cli.needs import missing
+    from scenario_kit.cli.missing_capabilities import missing
     from scenario_kit.judge.capabilities import findings
-    from scenario_kit.lab.offers import NAME
+    from scenario_kit.lab.capabilities import NAME
 
     return findings(missing(runbook.faults, runbook.app, runbook.requires, catalog), NAME)
 
@@ -257,7 +257,7 @@ def not_well(lab: LabState) -> list[str]:
 
 
 def _conclude(validation: Validation, runs: Path, *, as_json: bool) -> None:
-    from scenario_kit.lab.toolchain.parts import engine, kubernetes
+    from scenario_kit.lab.toolchain.components import engine, kubernetes
     from scenario_kit.report import html, markdown, write
 
     versions = (kubernetes(), engine()) if validation.trials else ("", "")

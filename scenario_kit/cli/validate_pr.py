@@ -84,7 +84,7 @@ class _Contribution(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        from scenario_kit.contribution.shape import SCENARIOS
+        from scenario_kit.contribution.pull_request_scope import SCENARIOS
 
         return self.root / SCENARIOS / self.shape.scenario
 
@@ -183,7 +183,7 @@ def _allowances(folder: Path) -> tuple[Allowance, ...]:
 
 def _lane(contribution: _Contribution) -> Lane:
     from scenario_kit.contribution import lane
-    from scenario_kit.contribution.shape import SCENARIOS
+    from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.load import load_scenario
 
     prefix = f"{SCENARIOS}{contribution.shape.scenario}/"
@@ -214,8 +214,8 @@ def _parts(scenario: Scenario) -> Mapping[str, Any]:
 def _static(name: str, headline: str, findings: Sequence[Finding], incident: Incident | None = None) -> Validation:
     """A verdict without trials."""
     from scenario_kit.campaign import Validation
-    from scenario_kit.campaign.conclusion import merged, name_correction, next_command
-    from scenario_kit.contribution.shape import SCENARIOS
+    from scenario_kit.campaign.verdict import merged, name_correction, next_command
+    from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.model import Severity, Verdict
 
     found = merged(findings)

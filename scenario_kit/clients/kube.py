@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from scenario_kit.clients import probing
+from scenario_kit.clients.api_errors import NotServed
 from scenario_kit.clients.discovery import Discovery
 from scenario_kit.clients.logs import parse_lines
-from scenario_kit.clients.refusal import NotServed
 from scenario_kit.clients.transport import Transport
 from scenario_kit.clients.watch import Collection, follow
 from scenario_kit.errors import KitError, NotFound, Rejected

@@ -10,8 +10,8 @@ from urllib.request import getproxies, proxy_bypass
 import msgspec
 import urllib3
 
-from scenario_kit.clients.access import CONNECTIONS, LOOPBACK
-from scenario_kit.clients.failure import LIBRARY_ERRORS
+from scenario_kit.clients.connection import CONNECTIONS, LOOPBACK
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS
 from scenario_kit.errors import MetricsError
 from scenario_kit.model import Object
 from scenario_kit.ports import Series

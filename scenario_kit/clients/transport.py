@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 import msgspec
 import urllib3
 
-from scenario_kit.clients import refusal
-from scenario_kit.clients.access import Access, certificate
-from scenario_kit.clients.failure import LIBRARY_ERRORS, unreachable
+from scenario_kit.clients import api_errors
+from scenario_kit.clients.connection import Access, certificate
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, unreachable
 from scenario_kit.errors import ClusterError, Unreachable
 
 if TYPE_CHECKING:
-    from scenario_kit.clients.official import Official
+    from scenario_kit.clients.kubernetes_client import Official
 
 #: Seconds to connect, and seconds that an answer may take.
 CONNECT_SECONDS = 5.0
@@ -55,7 +55,7 @@ class Transport:
     @cached_property
     def official(self) -> Official:
         """The same identity by the official client, for what goes over a websocket."""
-        from scenario_kit.clients.official import Official  # an import that most commands should not pay
+        from scenario_kit.clients.kubernetes_client import Official  # an import that most commands should not pay
 
         return Official(*self._named)
 
@@ -77,8 +77,8 @@ class Transport:
             )
         except LIBRARY_ERRORS as error:
             raise unreachable(error, doing) from error
-        own = response.status >= 300 and refusal.is_own(response.data)
-        error_ = refusal.of_status(response.status, response.data, doing) if own else None
+        own = response.status >= 300 and api_errors.is_own(response.data)
+        error_ = api_errors.of_status(response.status, response.data, doing) if own else None
         return response.status, error_, error_.message if error_ else ""
 
     def close(self) -> None:
@@ -155,7 +155,7 @@ class Transport:
             response.release_conn()
         except LIBRARY_ERRORS as error:
             raise unreachable(error, doing) from error
-        raise refusal.of_status(response.status, data, doing)
+        raise api_errors.of_status(response.status, data, doing)
 
     def _headers(self, content_type: str, accept: str) -> dict[str, str]:
         headers = {"Accept": accept, "Content-Type": content_type, **self._access.headers()}

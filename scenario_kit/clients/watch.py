@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 import urllib3
 
-from scenario_kit.clients.failure import LIBRARY_ERRORS
 from scenario_kit.clients.transport import Transport
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS
 from scenario_kit.errors import Conflict, Unreachable
 from scenario_kit.model import Object
 from scenario_kit.ports import Kind

@@ -17,7 +17,7 @@ from scenario_kit.judge.alerts import propose_deadline
 from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, edited
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
-from scenario_kit.model.rule import alert_deadline
+from scenario_kit.model.alert_rule import alert_deadline
 from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")

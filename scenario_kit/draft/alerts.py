@@ -10,8 +10,8 @@ from scenario_kit.model import AlertRule, App, Component, Fault, Reference
 from scenario_kit.model.fault import Symptom
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.model.scenario import AlertExpectation, Edge
-from scenario_kit.render.seen import blind, mute
-from scenario_kit.render.traffic import traffic
+from scenario_kit.render.observability import blind, mute
+from scenario_kit.render.request_paths import traffic
 
 #: What a rule asks for that is about failed requests.
 _FAILED: Final = 'status_code="STATUS_CODE_ERROR"'

@@ -10,8 +10,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.scenario import Outcome
+from scenario_kit.render.applicability import Offer, component_of, offer, targets
 from scenario_kit.render.golden import objects_for
-from scenario_kit.render.offers import Offer, component_of, offer, targets
 
 #: Names of scenarios may not be longer: names in the cluster derive from them.
 LONGEST_NAME: Final = 52

@@ -13,20 +13,20 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft.alerts import predicted, propagation
 from scenario_kit.draft.answers import LONGEST_NAME, Answers, name_for
-from scenario_kit.draft.probes import cautions, outlived
+from scenario_kit.draft.matrix_alerts import promised, row_of, warned
+from scenario_kit.draft.probe_timeouts import cautions, outlived
 from scenario_kit.draft.texts import brief, description, question, title
-from scenario_kit.draft.tried import promised, row_of, warned
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.document import scalar
-from scenario_kit.load.elsewhere import elsewhere
+from scenario_kit.load.yaml11 import elsewhere
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object
-from scenario_kit.model.canary import CANARY, CANARY_KEY
+from scenario_kit.model.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.scenario import API_VERSION, AlertExpectation
 from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.aftermath import completed
+from scenario_kit.render.applicability import Offer, component_hit, offer
 from scenario_kit.render.modelled import unmodelled
 from scenario_kit.render.namespaces import as_written
-from scenario_kit.render.offers import Offer, component_hit, offer
+from scenario_kit.render.restart_after_repair import completed
 
 _TAGS: Final = {"ControlPlane": "control-plane", "DataStores": "stores", "FeatureFlags": "feature-flags"}
 _WIDTH: Final = 116

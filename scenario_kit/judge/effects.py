@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from scenario_kit.judge.passages import chance
+from scenario_kit.judge.propagation_traffic import chance
 from scenario_kit.model import App, Object
 from scenario_kit.model.observation import Work
 

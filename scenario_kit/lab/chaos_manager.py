@@ -8,9 +8,9 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.certificates import Authority, issue
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE, SERVER_NAME
-from scenario_kit.lab.platform import CHAOS_NAMESPACE
 from scenario_kit.lab.state import ChaosDaemon, LabState
 from scenario_kit.lab.supervisor import Spec
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.lab.addresses import LOOPBACK
-from scenario_kit.lab.identity import MANAGER
+from scenario_kit.lab.kubeconfigs import MANAGER
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import GROUP
 

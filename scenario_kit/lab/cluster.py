@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab import aggregation, procfs
+from scenario_kit.lab import apiservice, procfs
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import cluster_keys
 from scenario_kit.lab.state import LabState, Part, log_tail
@@ -92,9 +92,9 @@ def create(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     """
     pki = control_plane_folder(state) / "pki"
     cluster_keys(pki)
-    aggregation.keys(pki)
+    apiservice.keys(pki)
     config = Path(state.folder) / "kwokctl.yaml"
-    document = configuration(state.ports[PEER], {"kube-apiserver": aggregation.flags(pki)})
+    document = configuration(state.ports[PEER], {"kube-apiserver": apiservice.flags(pki)})
     config.write_text(yaml.safe_dump(document, sort_keys=False))
     arguments = ["--config", str(config), "create", "cluster", "--runtime", "binary", "--disable-qps-limits"]
     arguments += ["--disable", "kwok-controller", "--enable-crds", "Stage,Logs,ClusterLogs", "--timeout", "60s"]

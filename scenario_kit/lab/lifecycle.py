@@ -15,25 +15,27 @@ import msgspec
 import scenario_kit
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import (
+    bootstrap_manifests,
     chaos_manager,
     chaos_webhooks,
     cluster,
     cluster_dns,
-    emptying,
-    identity,
+    disk_space,
     interactive,
-    layout,
+    kubeconfigs,
     loopback,
-    monitoring,
     nodes,
-    platform,
+    process_specs,
     procfs,
-    room,
+    prometheus,
     supervisor,
     toolchain,
 )
+from scenario_kit.lab import (
+    reset as emptying,
+)
 from scenario_kit.lab.addresses import host_address
-from scenario_kit.lab.api import Api
+from scenario_kit.lab.bootstrap_client import Api
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
 from scenario_kit.lab.locks import held
 from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
@@ -81,11 +83,11 @@ def up(
         LabError: the lab does not start; the message has the end of the log that tells why, or says that the disk has
             no room. Or one runs that another version of scenario-kit started.
     """
-    monitoring.check(packs)
+    prometheus.check(packs)
     try:
         return _up(name, packs, node_count, reporter, say)
     except (LabError, OSError) as error:
-        if told := room.explained(error, lab_folder(name)):
+        if told := disk_space.explained(error, lab_folder(name)):
             raise told from error
         raise
 
@@ -98,7 +100,7 @@ def _up(
     say: Callable[[str], None],
 ) -> LabState:
     if not lab_folder(name).exists():
-        room.require(lab_folder(name))
+        disk_space.require(lab_folder(name))
     with _exclusive(name, say):
         state = LabState.find(name)
         if state is not None and state.complete:
@@ -117,7 +119,7 @@ def _up(
         if lab_folder(name).exists():
             say("an earlier start was interrupted; starting afresh")
             _clear(name)
-        state = layout.plan(name, tuple(packs), host_address(), node_count or nodes.LEAST)
+        state = process_specs.plan(name, tuple(packs), host_address(), node_count or nodes.LEAST)
         try:
             return _created(state, binaries, say)
         except BaseException:
@@ -192,32 +194,39 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     folder.mkdir(parents=True, mode=0o700)
     assets = toolchain.chaos_assets()
     daemon = chaos_manager.prepare(
-        folder, host_address(), state.ports[layout.CHAOS_DAEMON], assets / toolchain.CHAOS_PROTO
+        folder, host_address(), state.ports[process_specs.CHAOS_DAEMON], assets / toolchain.CHAOS_PROTO
     )
     state = msgspec.structs.replace(state, chaos_daemon=daemon)
     state.save()
-    monitoring.write(state)
-    state = _start(state, binaries, monitoring.PART)
+    prometheus.write(state)
+    state = _start(state, binaries, prometheus.PART)
 
     say("starting the control plane")
     state = cluster.create(state, binaries)
     state.save()
     pki = supervisor.control_plane_pki(state)
-    identity.write_admin(Path(state.kubeconfig), state.name, layout.api_server_url(state), pki)
-    identity.write_operator(Path(state.operator_kubeconfig), layout.api_server_url(state), pki)
-    identity.write_manager(chaos_manager.kubeconfig(Path(state.folder)), layout.api_server_url(state), pki)
-    identity.write_solver(Path(state.solver_kubeconfig), layout.api_server_url(state), pki)
+    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, process_specs.api_server_url(state), pki)
+    kubeconfigs.write_operator(Path(state.operator_kubeconfig), process_specs.api_server_url(state), pki)
+    kubeconfigs.write_manager(chaos_manager.kubeconfig(Path(state.folder)), process_specs.api_server_url(state), pki)
+    kubeconfigs.write_solver(Path(state.solver_kubeconfig), process_specs.api_server_url(state), pki)
 
     state = _controlled(state, binaries)
 
     say("setting up nodes, roles and kinds")
-    with Api(layout.api_server_url(state), pki) as api:
-        api.apply([*platform.namespaces(), *platform.own_definitions(), *nodes.stages(), *nodes.nodes(state.nodes)])
+    with Api(process_specs.api_server_url(state), pki) as api:
+        api.apply(
+            [
+                *bootstrap_manifests.namespaces(),
+                *bootstrap_manifests.own_definitions(),
+                *nodes.stages(),
+                *nodes.nodes(state.nodes),
+            ]
+        )
         api.apply(cluster_dns.objects())
-        state = _start(state, binaries, nodes.PART, layout.SERVER)
-        api.apply([*platform.operators_access(), *interactive.objects()])
-        api.apply([*platform.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
-        state = _start(state, binaries, layout.OPERATOR)
+        state = _start(state, binaries, nodes.PART, process_specs.SERVER)
+        api.apply([*bootstrap_manifests.operators_access(), *interactive.objects()])
+        api.apply([*bootstrap_manifests.access(), daemon_endpoints(state.nodes, daemon.address, daemon.port)])
+        state = _start(state, binaries, process_specs.OPERATOR)
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
         api.wait_served(_CHAOS_GROUP, len(definitions))
@@ -258,10 +267,10 @@ def _controlled(state: LabState, binaries: Mapping[str, Path]) -> LabState:
 def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callable[[str], None]) -> LabState:
     """Start what is dead, with the data and the ports that it had."""
     age = (time.time() - state.epoch) / _DAY
-    if age > monitoring.WINDOW_DAYS - layout.EPOCH_DAYS:
+    if age > prometheus.WINDOW_DAYS - process_specs.EPOCH_DAYS:
         raise LabError(
             f"lab {state.name!r} is too old: its virtual time lies {age:.0f} days back, and only samples of the last "
-            f"{monitoring.WINDOW_DAYS} days can be stored",
+            f"{prometheus.WINDOW_DAYS} days can be stored",
             fix="scenario-kit lab down, then scenario-kit lab up",
         )
     for _ in range(_REPAIRS):
@@ -299,13 +308,13 @@ def _restarted(state: LabState, reporter: toolchain.Reporter | None, say: Callab
         if dead & set(cluster.COMPONENTS):
             state = cluster.restart(state, binaries)
             state.save()
-        state = _start(state, binaries, *(part for part in layout.STARTED if part in dead))
+        state = _start(state, binaries, *(part for part in process_specs.STARTED if part in dead))
     return state
 
 
 def _start(state: LabState, binaries: Mapping[str, Path], *names: str) -> LabState:
     """Start parts and write their process ids down."""
-    specs = layout.specs()
+    specs = process_specs.specs()
     for name in names:
         part = state.part(name)
         assert part is not None, name
@@ -329,7 +338,8 @@ def _exclusive(name: str, say: Callable[[str], None]) -> AbstractContextManager[
 def occupied(name: str, say: Callable[[str], None], *, alone: bool) -> AbstractContextManager[None]:
     """While trials of this command run in a lab; those that reach beyond their app run alone.
 
-    Commands share a lab as trials of one command do (``campaign.sharing``): a trial would find the cluster changed by
+    Commands share a lab as trials of one command do (``campaign.concurrency``): a trial would find the cluster changed
+    by
     what belongs to another command's trial, and blame the scenario.
     """
     because = f"another command runs trials in lab {name!r}, and one of the two reaches beyond its app"

@@ -13,7 +13,7 @@ import yaml
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.state import LabState
 from scenario_kit.lab.supervisor import Spec, control_plane_folder
-from scenario_kit.lab.toolchain.parts import KUBERNETES
+from scenario_kit.lab.toolchain.components import KUBERNETES
 from scenario_kit.model.base import Object
 
 #: Faults that need several nodes count on this many; each has room for 110 pods.

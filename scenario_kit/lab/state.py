@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from scenario_kit.errors import LabError, UsageError
-from scenario_kit.lab import procfs, room
+from scenario_kit.lab import disk_space, procfs
 from scenario_kit.model.base import Value
 
 DEFAULT_NAME = "default"
@@ -163,9 +163,11 @@ class LabState(Value, frozen=True, kw_only=True):
             LabError: a part died; the message has the end of its log.
         """
         dead = self.dead_parts()
-        if dead and (full := room.problem(Path(self.folder))):
+        if dead and (full := disk_space.problem(Path(self.folder))):
             names = ", ".join(part.name for part in dead)
-            raise LabError(f"lab {self.name!r}: {full}, so {names} ended", fix=f"{room.FIX}; then scenario-kit lab up")
+            raise LabError(
+                f"lab {self.name!r}: {full}, so {names} ended", fix=f"{disk_space.FIX}; then scenario-kit lab up"
+            )
         if dead:
             message = "; ".join(str(part) for part in dead)
             prefix = f"while {doing}: " if doing else ""

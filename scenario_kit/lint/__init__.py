@@ -7,70 +7,70 @@ from pathlib import Path
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import (  # noqa: F401 - each module registers its rules
+    alert_packs,
     alerts,
-    anchors,
-    asking,
+    app_members,
     brief,
     capabilities,
-    chain,
-    chance,
+    change_selectors,
+    conflicting_faults,
+    constant_checks,
     contribution,
-    copies,
+    copied_fault_types,
+    credentials,
     difficulty,
+    duplicate_procedures,
     duplicates,
-    ending,
+    effect_proof,
     entities,
     evidence,
+    expected_checks,
     experiments,
     external_targets,
-    fetching,
-    filters,
-    foregone,
+    fault_duration,
+    file_layout,
+    ground_truth,
     hints,
     images,
-    labels,
+    label_exclusivity,
     licences,
-    lifetime,
     limits,
-    loading,
-    members,
+    loader_rules,
     metadata,
+    metric_matchers,
     mitigation,
     modelines,
     modelled,
     names,
     noise,
-    overlap,
-    packs,
+    nondeterminism,
+    persistence,
     privileges,
-    probes,
     procedures,
+    promql_anchors,
+    propagation_chain,
+    protected_objects,
     queries,
     reach,
     references,
-    renamed,
     repairs,
-    reserved,
-    respelt,
     rule_files,
-    running,
-    secret,
-    selection,
+    runtime_downloads,
     service_map,
-    shape,
     staging,
     steps,
     templating,
-    truth,
+    trial_rules,
     unseen_series,
+    yaml11_values,
 )
-from scenario_kit.lint.following import without_following
-from scenario_kit.lint.judging import Judged, judge, judged, settled
-from scenario_kit.lint.opening import lintable, with_its_faults
-from scenario_kit.lint.page import rule_page, rules_page
+from scenario_kit.lint.consequential_findings import without_following
+from scenario_kit.lint.discovery import lintable, with_its_faults
+from scenario_kit.lint.parallel import each
 from scenario_kit.lint.rule import RULES, Rule
-from scenario_kit.lint.shelf import shelf_of
-from scenario_kit.lint.side_by_side import each
+from scenario_kit.lint.rule_docs import rule_page, rules_page
+from scenario_kit.lint.runner import Judged, judge, judged, settled
+from scenario_kit.lint.similarity_index import shelf_of
 from scenario_kit.load import Mistake
 from scenario_kit.model import Finding
 

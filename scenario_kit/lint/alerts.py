@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.affected_objects import touches
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.name_fixes import named, referred
 from scenario_kit.lint.place import Place, same
-from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import touches
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.reference import WORKLOADS, groupless
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.render.seen import unheard
+from scenario_kit.render.observability import unheard
 
 #: Seconds between two scrapes and two evaluations: an alert needs both on top of its range and `for`.
 _SCRAPE_AND_EVALUATION = 2 * (15 + 15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.privileges import declaring
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Object

@@ -8,10 +8,10 @@ from typing import Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.opening import opened
-from scenario_kit.lint.rendered import effects
-from scenario_kit.lint.shelf import Entry, entry_of, with_effects
+from scenario_kit.lint.discovery import opened
+from scenario_kit.lint.effect_signature import effects
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.similarity_index import Entry, entry_of, with_effects
 
 #: Rules that look at other files than the one judged; they are applied once all files have been read.
 COMPARING: Final = ("SK216", "SK217")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, Rule, add, rule
-from scenario_kit.lint.stage import containers
+from scenario_kit.lint.simulation import containers
 from scenario_kit.load.edit import Put
 from scenario_kit.model import Position, Severity
-from scenario_kit.model.canary import CANARY, CANARY_KEY
+from scenario_kit.model.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.render.objects import spelled
 
 #: Files that a machine could run; others (README.md, a diagram) are for people.

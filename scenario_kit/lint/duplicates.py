@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint.case import Case
 from scenario_kit.lint.comparison import rendered_entries
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.shelf import Entry, Shelf
+from scenario_kit.lint.similarity_index import Entry, Shelf
 from scenario_kit.model import Severity
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.field_diff import leaves, written
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, also, rule
-from scenario_kit.lint.writes import leaves, written
 from scenario_kit.model import App, Entity, Fault, Object
 from scenario_kit.model.reference import bare
 

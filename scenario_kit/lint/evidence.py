@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.catalog.evidence import FILE, evidence_of
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Position, Severity
 from scenario_kit.render.runbook import in_order, incident_digest

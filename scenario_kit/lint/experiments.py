@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import Positions, did_you_mean
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.load.mistakes import mistakes
 from scenario_kit.load.suggest import only
+from scenario_kit.load.validation import mistakes
 from scenario_kit.model import Change, Fault, Object
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
 from scenario_kit.model.chaos_reach import selections

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import site_of
-from scenario_kit.lint.stage import Stage
+from scenario_kit.lint.simulation import Stage
+from scenario_kit.lint.source_location import site_of
 from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos_fields import of_the_world, targets
 from scenario_kit.model.chaos_reach import is_chaos

@@ -22,7 +22,7 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
-from scenario_kit.lint.following import without_following
+from scenario_kit.lint.consequential_findings import without_following
 from scenario_kit.load import Mistake
 from scenario_kit.load.document import bytes_of
 from scenario_kit.load.edit import Unfit, edited

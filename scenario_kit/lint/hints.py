@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
+from scenario_kit.lint.catalog_context import SCENARIO, USE, FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.names import TELLING
 from scenario_kit.lint.needless import Needless, World, needless
-from scenario_kit.lint.needless.abroad import abroad
-from scenario_kit.lint.needless.world import mentions, words
+from scenario_kit.lint.needless.foreign_objects import abroad
+from scenario_kit.lint.needless.surroundings import mentions, words
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import Site, site_of
-from scenario_kit.lint.stage import Stage, Written
+from scenario_kit.lint.simulation import Stage, Written
+from scenario_kit.lint.source_location import Site, site_of
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Object
 

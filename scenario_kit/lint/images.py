@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from scenario_kit.lint.entry import AppCase
+from scenario_kit.lint.catalog_context import AppCase
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import Found, Judged, Spot, fresh
-from scenario_kit.lint.stage import containers, leaves
+from scenario_kit.lint.simulation import containers, leaves
+from scenario_kit.lint.source_location import Found, Judged, Spot, fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Object
 

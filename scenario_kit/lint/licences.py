@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from scenario_kit.lint.admitted import needed, needed_by_use
+from scenario_kit.lint.admission_findings import needed, needed_by_use
 from scenario_kit.lint.capabilities import needs_of_object
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.privileges import outside
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put

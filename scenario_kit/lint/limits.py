@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Put

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scenario_kit.lint import respell
-from scenario_kit.lint.case import Case
+from scenario_kit.lint import name_fixes
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import RULES, Problem, rule
 from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, dropped, latest, today
 from scenario_kit.load import did_you_mean
@@ -35,7 +35,7 @@ def licence(case: Case) -> Iterator[Problem]:
     named = case.scenario.spec.license
     if named and named not in LICENCES:
         place, message = ("spec", "license"), f"unknown licence '{named}'"
-        fix, edits = did_you_mean(named, LICENCES), respell.named(place, named, LICENCES)
+        fix, edits = did_you_mean(named, LICENCES), name_fixes.named(place, named, LICENCES)
         yield Problem(place, message, named, fix=fix, edits=edits)
     elif not named and case.merged:
         yield Problem(("spec",), "the scenario has no licence")

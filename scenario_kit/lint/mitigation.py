@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.field_diff import elsewhere
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
-from scenario_kit.lint.writes import elsewhere
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Entity, Fault, Object, Severity
 from scenario_kit.model.reference import bare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenario_kit.lint.opening import AnyCase
+from scenario_kit.lint.discovery import AnyCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Schema
 from scenario_kit.load.modeline import Modeline, exists, find_schema, modeline, path_from

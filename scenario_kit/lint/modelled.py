@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.model import Severity
 from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled

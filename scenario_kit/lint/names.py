@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import SCENARIO, USE, FaultCase
-from scenario_kit.lint.needless.world import words
+from scenario_kit.lint.catalog_context import SCENARIO, USE, FaultCase
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.needless.surroundings import words
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import Spot, fresh
-from scenario_kit.lint.stage import containers, leaves, mappings
+from scenario_kit.lint.simulation import containers, leaves, mappings
+from scenario_kit.lint.source_location import Spot, fresh
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Object, Severity
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.affected_objects import components
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import components
 from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.noise import Noise
 from scenario_kit.render.noise import GRID, sources

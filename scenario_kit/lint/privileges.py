@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.admitted import problems, refused
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.admission_findings import problems, refused
+from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import Judged, Spot, fresh
-from scenario_kit.lint.stage import mappings
+from scenario_kit.lint.simulation import mappings
+from scenario_kit.lint.source_location import Judged, Spot, fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.reference import real_name, symbolic_name

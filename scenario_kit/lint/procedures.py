@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.drawn import outdated
+from scenario_kit.lint.affected_objects import components
+from scenario_kit.lint.generated_names import outdated
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.name_fixes import referred
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.respell import referred
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import components
+from scenario_kit.lint.wrong_namespace import meant
 from scenario_kit.load.edit import Drop, Edit, Put
 from scenario_kit.model import Change, Fault, Severity
 from scenario_kit.model.scenario import LABELLED, Solution

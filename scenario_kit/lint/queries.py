@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers, walk
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.model.pattern import pattern
+from scenario_kit.model.re2 import pattern
 
 _PATTERNS: Final = ("matches", "pattern", "messageMatches")
 

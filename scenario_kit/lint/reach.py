@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.changes import reach
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.spot import site_of
+from scenario_kit.lint.source_location import site_of
 from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos_reach import declared, is_chaos, strays
 from scenario_kit.model.reference import real_name

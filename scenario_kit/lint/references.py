@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.astray import meant
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.name_fixes import named, referred
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.respell import named, referred
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.strangers import strangers
+from scenario_kit.lint.unknown_containers import strangers
+from scenario_kit.lint.wrong_namespace import meant
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Edit, Put
-from scenario_kit.load.mistakes import mistakes
 from scenario_kit.load.schemas import too_much
+from scenario_kit.load.validation import mistakes
 from scenario_kit.model import Reference
 
 

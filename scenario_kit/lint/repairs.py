@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scenario_kit.judge.altered import Write, altered, selected
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.entry import FaultCase
+from scenario_kit.judge.collateral_changes import Write, altered, selected
+from scenario_kit.lint.catalog_context import FaultCase
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.rule import Problem, also, rule
-from scenario_kit.lint.stage import staged
+from scenario_kit.lint.simulation import staged
 from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.difference import at, paths
 from scenario_kit.model.involved import involved

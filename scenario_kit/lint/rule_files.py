@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.catalog.alerts import Unread, duration_seconds, written_groups
-from scenario_kit.lint.entry import PackCase
+from scenario_kit.lint.catalog_context import PackCase
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put
 from scenario_kit.load.promql import parsed
-from scenario_kit.model.rule import EVALUATION
+from scenario_kit.model.alert_rule import EVALUATION
 
 #: Fields of a group that change what its rules do, and that the kit's evaluator does not know; zero is none at all.
 _UNSUPPORTED: Final = ("limit", "query_offset", "partial_response_strategy")

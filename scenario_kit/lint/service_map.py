@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scenario_kit.lint.case import FAULT_NODE, Case
+from scenario_kit.lint.affected_objects import touches
+from scenario_kit.lint.field_diff import written
+from scenario_kit.lint.lint_context import FAULT_NODE, Case
 from scenario_kit.lint.messaging import delivers, joined, route
 from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import touches
-from scenario_kit.lint.writes import written
 from scenario_kit.model import App, Component, Reference, Severity
-from scenario_kit.render.seen import mute
-from scenario_kit.render.traffic import traffic
+from scenario_kit.render.observability import mute
+from scenario_kit.render.request_paths import traffic
 
 #: Components through which data reaches who reads it later, so that trouble follows the data.
 _DEPOTS = ("Queue", "Store", "Flags")

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.affected_objects import touches
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.touched import touches
 from scenario_kit.load.edit import Drop
 from scenario_kit.model import Reference
 from scenario_kit.model.reference import groupless

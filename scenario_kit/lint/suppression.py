@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.lint.case import Case
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem
 from scenario_kit.load import Mistake

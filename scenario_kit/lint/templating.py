@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.entry import AppCase, FaultCase, Rendering
+from scenario_kit.lint.catalog_context import AppCase, FaultCase, Rendering
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, Rule, add, also
 from scenario_kit.load.edit import Put

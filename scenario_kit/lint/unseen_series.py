@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.entry import PackCase
+from scenario_kit.lint.catalog_context import PackCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.edit import Put
 from scenario_kit.load.promql import parsed, walk
 from scenario_kit.load.suggest import only, suggest
 from scenario_kit.model import Severity
-from scenario_kit.model.pattern import pattern
+from scenario_kit.model.re2 import pattern
 from scenario_kit.model.series import LABELS, VALUES
 
 #: The label that every expression gets a matcher of.

@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.disk_cache import kept
 from scenario_kit.load.document import Document, Path_, Positions, parse, read_document
 from scenario_kit.load.edit import Put
 from scenario_kit.load.folders import below
-from scenario_kit.load.kept import kept
-from scenario_kit.load.mistakes import Mistake, mistakes
 from scenario_kit.load.schemas import schema_findings
 from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, nearby, suggest
+from scenario_kit.load.validation import Mistake, mistakes
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import authoring, source
 

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.elsewhere import elsewhere
 from scenario_kit.load.modeline import Modeline, modeline
 from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
-from scenario_kit.load.unreadable import Trouble, cause
+from scenario_kit.load.syntax_errors import Trouble, cause
+from scenario_kit.load.yaml11 import elsewhere
 from scenario_kit.model import Finding, Position, Severity
 
 #: A place in a document: field names and list indices from the root.

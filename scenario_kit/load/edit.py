@@ -17,8 +17,8 @@ import yaml
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.document import LOADER, Path_, parse, scalar
-from scenario_kit.load.elsewhere import elsewhere
 from scenario_kit.load.modeline import with_schema
+from scenario_kit.load.yaml11 import elsewhere
 
 _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.promql import parsed, walk
-from scenario_kit.load.selectors import Selector, selectors
+from scenario_kit.load.promql_rewrite import Selector, selectors
 
 #: Between two values of a recorded series: a range over it becomes a subquery of this resolution.
 _RESOLUTION: Final = "15s"

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.document import Path_, Positions
-from scenario_kit.load.valid import fits
+from scenario_kit.load.fast_validation import fits
 from scenario_kit.model import Finding, Severity
-from scenario_kit.model.pattern import pattern
+from scenario_kit.model.re2 import pattern
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

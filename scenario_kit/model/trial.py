@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.errors import InfrastructureError
+from scenario_kit.model.alert_rule import AlertRule, Windows
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.chaos_reach import declared
@@ -18,7 +19,6 @@ from scenario_kit.model.finding import Finding
 from scenario_kit.model.noise import Source
 from scenario_kit.model.observation import CheckResult
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, Reference
-from scenario_kit.model.rule import AlertRule, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
 
 #: What a trial is for, on those of a campaign.

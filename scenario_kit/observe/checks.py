@@ -12,7 +12,7 @@ from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, N
 from scenario_kit.model import Check, CheckResult, Reference
 from scenario_kit.model.check import EndpointsCheck, EventCheck, LogCheck, ObjectCheck, QueryCheck
 from scenario_kit.model.observation import Answer
-from scenario_kit.model.pattern import pattern
+from scenario_kit.model.re2 import pattern
 from scenario_kit.observe.compare import expectation, object_holds
 from scenario_kit.observe.entities import owned_pods
 from scenario_kit.observe.jsonpath import find

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.model import quantity
 from scenario_kit.model.check import ObjectCheck
-from scenario_kit.model.pattern import pattern
+from scenario_kit.model.re2 import pattern
 from scenario_kit.observe.jsonpath import find
 
 

@@ -26,14 +26,14 @@ import yaml
 
 from scenario_kit.catalog import data_root
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.kept import kept_bytes
+from scenario_kit.load.disk_cache import kept_bytes
 from scenario_kit.load.nodes import BoundedLoader
 from scenario_kit.load.schemas import violations
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.model.reference import real_name
+from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
 from scenario_kit.render.folder import Folder
-from scenario_kit.render.meter import metered, weigh
-from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.render_budget import metered, weigh
 from scenario_kit.render.sandbox import FAILURES, Sandbox, sandbox
 
 #: Kinds without a namespace that an app may bring.

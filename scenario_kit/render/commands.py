@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from scenario_kit.model import App, Change, Client
 from scenario_kit.model.change import Run
-from scenario_kit.render.mistake import did_you_mean, mistake
+from scenario_kit.render.authoring_error import did_you_mean, mistake
 
 
 def client_of(app: App, run: Run, where: str = "run") -> Client:

@@ -16,8 +16,8 @@ from jinja2 import Template, Undefined, nodes
 from jinja2.environment import TemplateExpression
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render.meter import MAX_OUTPUT, metered, room
-from scenario_kit.render.mistake import mistake
+from scenario_kit.render.authoring_error import mistake
+from scenario_kit.render.render_budget import MAX_OUTPUT, metered, room
 from scenario_kit.render.sandbox import FAILURES, MAX_RANGE, Sandbox, sandbox
 from scenario_kit.render.target import Target
 

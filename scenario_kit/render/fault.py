@@ -15,17 +15,17 @@ from scenario_kit.load.schemas import violations
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Solution
 from scenario_kit.model.scenario import FaultUse, Load
 from scenario_kit.render import commands
+from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
+from scenario_kit.render.chaos_schedule import recurring
 from scenario_kit.render.engine import render
-from scenario_kit.render.hidden import hidden
-from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.fault_sections import Parts
+from scenario_kit.render.hidden_faults import hidden
 from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
 from scenario_kit.render.namespaces import placed, used
 from scenario_kit.render.objects import found
-from scenario_kit.render.parts import Parts
-from scenario_kit.render.recurrence import recurring
-from scenario_kit.render.scope import Scope
-from scenario_kit.render.seen import unseen
+from scenario_kit.render.observability import unseen
 from scenario_kit.render.target import Target, target_of
+from scenario_kit.render.template_context import Scope
 
 #: Characters of a value that are shown where it does not fit.
 _SHOWN = 200

@@ -12,7 +12,7 @@ from jinja2 import filters as jinja
 from jinja2.filters import FILTERS
 from jinja2.tests import TESTS
 
-from scenario_kit.render.meter import MAX_OUTPUT, room, spend, spend_size, weigh
+from scenario_kit.render.render_budget import MAX_OUTPUT, room, spend, spend_size, weigh
 
 _Function = Callable[..., Any]
 

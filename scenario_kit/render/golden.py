@@ -8,7 +8,7 @@ from typing import Any
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, FaultType, Object
 from scenario_kit.render.app import app_objects, asked_options, options_of
-from scenario_kit.render.offers import Offer, fits, offers
+from scenario_kit.render.applicability import Offer, fits, offers
 
 
 def goldens(catalog: Catalog) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, Source
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.render.mistake import mistake
+from scenario_kit.render.authoring_error import mistake
 from scenario_kit.render.objects import found
 
 GRID: Final = 15

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS, real_name, symbolic_name
-from scenario_kit.render.mistake import did_you_mean, mistake
+from scenario_kit.render.authoring_error import did_you_mean, mistake
 
 
 def spelled(obj: Object, namespace: str = "") -> str:

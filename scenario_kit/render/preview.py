@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
-from scenario_kit.model.rule import alert_deadline
+from scenario_kit.model.alert_rule import alert_deadline
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render.noise import Event, events
 

@@ -11,17 +11,17 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
-from scenario_kit.model.rule import EVALUATION
+from scenario_kit.model.alert_rule import EVALUATION
 from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
-from scenario_kit.render.aftermath import completed
 from scenario_kit.render.app import app_objects, needs_of, options_of
-from scenario_kit.render.effect import after
+from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
 from scenario_kit.render.fault import digest_of, fault
-from scenario_kit.render.knobs import settings
-from scenario_kit.render.mistake import did_you_mean, joined, mistake
+from scenario_kit.render.load_settings import settings
 from scenario_kit.render.namespaces import located, settled, used
 from scenario_kit.render.noise import sources
-from scenario_kit.render.windows import windows
+from scenario_kit.render.restart_after_repair import completed
+from scenario_kit.render.simulate import after
+from scenario_kit.render.time_windows import windows
 
 _P = TypeVar("_P", Solution, Decoy)
 #: How propagation and root causes refer to an entity whose name is generated.

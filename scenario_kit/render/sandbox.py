@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from scenario_kit.render.filters import concatenated, filters, plus, tests, text
-from scenario_kit.render.meter import spend, spend_size, weigh
+from scenario_kit.render.render_budget import spend, spend_size, weigh
 
 #: Items that one range may have.
 MAX_RANGE: Final = 1_000

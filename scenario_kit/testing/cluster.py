@@ -13,7 +13,7 @@ from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render import merging
 from scenario_kit.testing import eviction
-from scenario_kit.testing.served import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
+from scenario_kit.testing.api_resources import CUSTOM_GROUPS, SCALABLE, WITH_STATUS, WITHOUT_GENERATION, defaults
 from scenario_kit.testing.writes import patched, revised, stamp
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")

@@ -13,7 +13,7 @@ from scenario_kit.errors import Conflict, Rejected
 from scenario_kit.model import Object
 from scenario_kit.ports import Kind, PatchType
 from scenario_kit.render import merging
-from scenario_kit.testing.served import WITH_STATUS
+from scenario_kit.testing.api_resources import WITH_STATUS
 
 _IMMUTABLE = ("name", "namespace", "uid")
 _SERVER_OWNED = ("creationTimestamp", "generation", "deletionTimestamp")

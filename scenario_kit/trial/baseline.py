@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import Finding, Value
 from scenario_kit.model.observation import Passage

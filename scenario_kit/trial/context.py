@@ -9,7 +9,7 @@ from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.silence import Beside
+from scenario_kit.judge.missing_alerts import Beside
 from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, Step, TrialSpec
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
@@ -87,7 +87,7 @@ class Context:
         return [o for name in self.everywhere for kind in kinds for o in self.cluster.list(kind, name)]
 
     def guarded(self) -> list[Object]:
-        """The live objects that an honest repair leaves in place (see ``judge.guards``)."""
+        """The live objects that an honest repair leaves in place (see ``judge.invariants``)."""
         flags = self.runbook.app.flags
         store = self.cluster.get(Reference("ConfigMap", flags.config_map, self.namespace)) if flags else None
         return [*self.contents(*WORKLOADS, "Service"), *([store] if store else [])]

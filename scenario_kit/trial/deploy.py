@@ -9,17 +9,17 @@ from typing import Final
 import msgspec
 
 from scenario_kit.changes import chaos, reach, settled
-from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes.three_way_restore import wanted
 from scenario_kit.errors import AlreadyExists, Forbidden, GuardRailError, InfrastructureError, NotFound
-from scenario_kit.judge import guards, residue
+from scenario_kit.judge import invariants, leftovers
 from scenario_kit.model import Finding, Object, Reference, Severity
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
 from scenario_kit.ports import Cluster, Kind
 from scenario_kit.schema.install import NAME as OPERATOR
 from scenario_kit.schema.writable import OWNED
-from scenario_kit.trial import room
+from scenario_kit.trial import cluster_capacity
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.checks import await_checks
 from scenario_kit.trial.context import TICK, Context
@@ -92,7 +92,7 @@ def _refuse_full(context: Context) -> None:
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
     others = [p for p in pods if p["metadata"]["namespace"] not in context.everywhere]
-    if said := room.taken(own, others, nodes):
+    if said := cluster_capacity.taken(own, others, nodes):
         raise InfrastructureError(
             f"the cluster is full: {said}", fix="wait for the others to end, or run fewer at once"
         )
@@ -198,7 +198,7 @@ def _not_ready(waiting: list[str]) -> Finding:
 
 def _remember(context: Context) -> None:
     baseline = context.baseline() or Baseline()
-    guarded = guards.baseline(context.guarded(), context.runbook.app, context.runbook.usual)
+    guarded = invariants.baseline(context.guarded(), context.runbook.app, context.runbook.usual)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
     context.save_baseline(
         msgspec.structs.replace(baseline, namespace_uid=context.identity(), guards=guarded, ready_at=ready)
@@ -208,13 +208,13 @@ def _remember(context: Context) -> None:
 def snapshot(cluster: Cluster) -> dict[str, str]:
     """Fingerprints of everything outside app namespaces: cluster-scoped objects, by kind and name."""
     kinds = [k for k in cluster.kinds() if not k.namespaced and k.group not in _NOT_STATE]
-    kinds = [k for k in kinds if k.kind not in residue.IGNORED_KINDS and k.kind != "Namespace"]
+    kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS and k.kind != "Namespace"]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         listed = pool.map(lambda k: (k, _list(cluster, k, "")), kinds)
         return {
             f"{k.kind}.{k.group}/{o['metadata']['name']}"
             if k.group
-            else f"{k.kind}/{o['metadata']['name']}": residue.digest(wanted(o))
+            else f"{k.kind}/{o['metadata']['name']}": leftovers.digest(wanted(o))
             for k, objects in listed
             for o in objects
         }
@@ -229,7 +229,7 @@ def _list(cluster: Cluster, kind: Kind, namespace: str) -> list[Object]:
 
 def _contents(cluster: Cluster, namespace: str) -> list[Object]:
     kinds = [k for k in cluster.kinds() if k.namespaced and k.group not in _NOT_STATE]
-    kinds = [k for k in kinds if k.kind not in residue.IGNORED_KINDS]
+    kinds = [k for k in kinds if k.kind not in leftovers.IGNORED_KINDS]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return [o for objects in pool.map(lambda k: _list(cluster, k, namespace), kinds) for o in objects]
 
@@ -325,7 +325,7 @@ def _rest(context: Context) -> list[Object]:
 
 
 def _ours(obj: Object) -> bool:
-    return bool(residue.leftovers([obj]))
+    return bool(leftovers.leftovers([obj]))
 
 
 def _names(objects: list[Object]) -> str:
@@ -339,7 +339,7 @@ def expect_clean(context: Context) -> list[Finding]:
     if _hides(context):
         for name in context.everywhere:
             contents += chaos.aimed_at(context.cluster, context.management, at=name)
-    findings = residue.compare(baseline.snapshot, snapshot(context.cluster), contents)
+    findings = leftovers.compare(baseline.snapshot, snapshot(context.cluster), contents)
     if not findings:
         context.engine.forget()
     return findings

@@ -9,11 +9,11 @@ from scenario_kit.judge.effects import describe_crashes, describe_losses, list_a
 from scenario_kit.model import Check, CheckResult, Fault, Finding, Reference, Severity
 from scenario_kit.model.check import ObjectCheck
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
-from scenario_kit.observe import signs
+from scenario_kit.observe import symptoms
 from scenario_kit.observe.entities import by_name
 from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
-from scenario_kit.trial.passages import measure_work
-from scenario_kit.trial.signs import pods
+from scenario_kit.trial.silent_hops import measure_work
+from scenario_kit.trial.symptoms import pods
 
 #: The last seconds before the decision in which trouble must show: what a rollout brings with it is over by then.
 _RECENT: Final = 120
@@ -52,7 +52,7 @@ def _collect(context: Context, fault: Fault, since: float, *, beside: bool) -> l
     first = context.injected_at() or since
     before = measure_work(context, first - TRAFFIC_WINDOW, first)
     during = measure_work(context, max(since, now - _RECENT), now)
-    waiting = signs.hindered((p for _, p in running), app, groupless(fault.target)) if beside else []
+    waiting = symptoms.hindered((p for _, p in running), app, groupless(fault.target)) if beside else []
     return [*crashed, *describe_losses(names, before, during), *waiting]
 
 

@@ -14,17 +14,17 @@ import msgspec
 from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import InfrastructureError, Rejected
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.model.alert_rule import alert_deadline
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
-from scenario_kit.model.rule import alert_deadline
-from scenario_kit.observe import signs
+from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
-from scenario_kit.trial.breaking import STEP, break_
+from scenario_kit.trial.apply_fault import STEP, break_
 from scenario_kit.trial.checks import answer
 from scenario_kit.trial.context import TICK, Context
 from scenario_kit.trial.progress import FaultProgress
 from scenario_kit.trial.resync import resync
-from scenario_kit.trial.signs import pods
 from scenario_kit.trial.staging import Situation, due, waits_for
+from scenario_kit.trial.symptoms import pods
 
 __all__ = ["STEP", "inject"]
 
@@ -252,7 +252,7 @@ def _blame_injector(context: Context, fault: Fault) -> None:
 def _hindered(context: Context, fault: Fault) -> str:
     """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
     workload = groupless(fault.target)
-    why = signs.hindered(pods(context), context.runbook.app, workload)
+    why = symptoms.hindered(pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 

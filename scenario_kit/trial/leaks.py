@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from scenario_kit.changes import Receipt
-from scenario_kit.changes.fields import wanted
 from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes.three_way_restore import wanted
 from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens, unneeded
 from scenario_kit.judge.order import singled_out
 from scenario_kit.lint.needless import World, needless
@@ -17,7 +17,7 @@ from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Kind
 from scenario_kit.trial.context import Context
-from scenario_kit.trial.sight import lines, listed
+from scenario_kit.trial.solver_view import lines, listed
 
 _PARALLEL: Final = 8
 #: What is ours lies in objects of these kinds, in the management namespace.

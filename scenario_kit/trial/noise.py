@@ -14,8 +14,8 @@ import msgspec
 
 from scenario_kit.changes import Engine, Receipt
 from scenario_kit.errors import AuthoringError
-from scenario_kit.judge import guards
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge import invariants
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.model import Runbook, TrialSpec
 from scenario_kit.model.noise import Source
 from scenario_kit.ports import Clock
@@ -120,7 +120,7 @@ def guarded(context: NoisyTrial, baseline: tuple[Guarded, ...]) -> tuple[Guarded
     """
     swung: dict[tuple[str, str], dict[str, str]] = {}
     for entry in (e for r in _in_force(context) for e in r.entries if e.prior and e.after):
-        before, after = (guards.baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {}))
+        before, after = (invariants.baseline([o], context.runbook.app) for o in (entry.prior or {}, entry.after or {}))
         # Only what the swing itself set: others may have changed other settings of the object before it.
         for was, now in zip(before, after, strict=True):
             settings = {k: v for k, v in now.environment.items() if was.environment.get(k) != v}

@@ -9,21 +9,21 @@ from msgspec import structs
 from scenario_kit.changes import Receipt
 from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import KitError
-from scenario_kit.judge import guards, resolved
+from scenario_kit.judge import invariants, resolved
 from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import of_distractors
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model import AlertHistory, Finding, Severity, Step
 from scenario_kit.model.reference import bare, groupless
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.observe import signs
-from scenario_kit.trial import lasting, noise
+from scenario_kit.observe import symptoms
+from scenario_kit.trial import durability, noise
+from scenario_kit.trial.alert_steps import next_look, pass_time, served_between, stretch
+from scenario_kit.trial.app_integrity import intact
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
-from scenario_kit.trial.intact import intact
-from scenario_kit.trial.signs import pods
-from scenario_kit.trial.watch import next_look, pass_time, served_between, stretch
+from scenario_kit.trial.symptoms import pods
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
 _LONGEST_TRAFFIC: Final = 900
@@ -59,7 +59,7 @@ def _guards(context: Context) -> Resolution:
         for namespace in context.everywhere
         for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
     ]
-    problems = guards.violations(
+    problems = invariants.violations(
         noise.guarded(context, _owed(context, baseline.guards)), context.guarded(), context.runbook.app, scalers
     )
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
@@ -74,7 +74,7 @@ def _spared(context: Context) -> list[Receipt]:
 def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
     entries = [e for r in _spared(context) for e in r.entries if e.prior and e.after]
-    changed = {(g.kind, g.name): g for e in entries for g in guards.baseline([e.after or {}], context.runbook.app)}
+    changed = {(g.kind, g.name): g for e in entries for g in invariants.baseline([e.after or {}], context.runbook.app)}
     owed = (_without(g, changed.get((g.kind, g.name), g)) for g in known)
     ill = {bare(e.on) for e in of_distractors(context.runbook.expect, context.runbook.faults)}
     return tuple(_unready(g) if (g.kind, g.name) in ill else g for g in owed)
@@ -117,7 +117,7 @@ def _complete(context: Context) -> Resolution:
         if now is None:
             problems += [f"{ref.kind}/{ref.name} is gone"] if left is not None else []
         elif ref.kind in _HOLDING:
-            lost = (guards.holds(obj) & guards.holds(left or {})) - guards.holds(now)
+            lost = (invariants.holds(obj) & invariants.holds(left or {})) - invariants.holds(now)
             problems += [f"{ref.kind}/{ref.name} has no {key} any more" for key in sorted(lost)]
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
@@ -153,7 +153,7 @@ def expect_cleared(context: Context, step: Step, index: int, start: float) -> li
     while True:
         answer = resolution(context, start)
         if answer.answer == "True":
-            return lasting.lasts(context, step, index, start) if step.use == "Solution" else []
+            return durability.lasts(context, step, index, start) if step.use == "Solution" else []
         if not step.forever and context.clock.now() >= deadline:
             return [_unresolved(context, step, answer, start, deadline)]
         if step.forever:
@@ -209,7 +209,7 @@ def _beside(context: Context, repaired: float) -> list[str]:
     """
     own = {groupless(r) for f in context.runbook.faults for r in (f.target, *(e.ref for e in f.entities))}
     since = context.injected_at() or repaired
-    begun = signs.started(pods(context), context.runbook.app, since, repaired)
+    begun = symptoms.started(pods(context), context.runbook.app, since, repaired)
     others = [w for w in begun if w not in own and not w.startswith("Pod/")]
     return [f"since the fault also started anew: {', '.join(others)}"] if others else []
 

@@ -16,7 +16,7 @@ import msgspec
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
-from scenario_kit.trial import deploy, expiry, inject, leaks, procedures, resolve, roles, watch
+from scenario_kit.trial import alert_steps, deploy, expiry, inject, leaks, procedures, resolve, role_checks
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
@@ -190,23 +190,23 @@ def execute(context: Context, step: Step, index: int, start: float) -> tuple[lis
         case "deploy":
             return deploy.deploy(context), []
         case "expectQuiet":
-            return watch.expect_quiet(context, step, index, start), []
+            return alert_steps.expect_quiet(context, step, index, start), []
         case "inject":
             findings, checks = inject.inject(context, step, index, start)
-            return roles.awake(context, step, findings), checks
+            return role_checks.awake(context, step, findings), checks
         case "expectAlerts" if step.faults:
-            return roles.expect_alerts_without(context, step, start), []
+            return role_checks.expect_alerts_without(context, step, start), []
         case "expectAlerts":
-            return watch.expect_alerts(context, start), []
+            return alert_steps.expect_alerts(context, start), []
         case "hold":
-            return watch.hold(context, step, start)
+            return alert_steps.hold(context, step, start)
         case "change":
             return procedures.change(context, step, index)
         case "undoChange":
             procedures.undo_change(context, step)
             return [], []
         case "expectStillFiring":
-            return watch.expect_still_firing(context, step, start), []
+            return alert_steps.expect_still_firing(context, step, start), []
         case "expectCleared":
             return resolve.expect_cleared(context, step, index, start), []
         case "expectUnresolved":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from operators.scenario.understood import understood
+from operators.scenario.resolution import understood
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import RULES, lint_text
 from tests.admission.attempts import Attempt, attempts, everything, fault, scenario

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.lint.resolved import refusals
+from scenario_kit.lint.runbook_admission import refusals
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Fault, Runbook
 from scenario_kit.render import resolve

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from operators.scenario.understood import understood
+from operators.scenario.resolution import understood
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.state import LabState

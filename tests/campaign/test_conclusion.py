@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.conclusion import conclude, headline
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.campaign.summary import remarks, summarise
+from scenario_kit.campaign.verdict import conclude, headline
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.observation import AlertTimeline, Interval, Passage, Work
 from scenario_kit.model.scenario import AlertExpectation, Edge, Expect

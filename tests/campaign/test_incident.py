@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import Validation
-from scenario_kit.campaign.conclusion import name_correction, next_command
 from scenario_kit.campaign.incident import describe_incident, fill_deadlines, read_titles
 from scenario_kit.campaign.location import locate_findings
+from scenario_kit.campaign.verdict import name_correction, next_command
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.rule import DEADLINE_SLACK, slowest
+from scenario_kit.model.alert_rule import DEADLINE_SLACK, slowest
 from scenario_kit.render import preview, resolve
 
 CATALOG = Catalog()

@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.campaign.assumptions import drawn, rests_on, varied
 from scenario_kit.campaign.exceptions import allowances
-from scenario_kit.campaign.identity import fingerprint, judged, neighbours
+from scenario_kit.campaign.identifiability import fingerprint, judged, neighbours
 from scenario_kit.campaign.result import (
     AlertSummary,
     Allowance,
@@ -18,7 +18,7 @@ from scenario_kit.campaign.result import (
     TrialResult,
     from_status,
 )
-from scenario_kit.campaign.sampling import FIVE_THEN_FIVE
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.campaign.spec import ValidationSpec, validation_spec
 from scenario_kit.campaign.summary import end_of_hold, first_onset, remarks, summarise
 from scenario_kit.errors import UsageError

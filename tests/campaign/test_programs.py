@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign import QUICK, TRY, causes, named, trials
-from scenario_kit.campaign.endings import with_restart
+from scenario_kit.campaign import QUICK, TRY, label_interventions, named, trials
+from scenario_kit.campaign.persistence import with_restart
 from scenario_kit.campaign.plans import namespace, trial_name
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import UsageError
@@ -59,7 +59,7 @@ def test_the_control_is_as_long_as_a_repeat_before_anybody_acts(runbook):
 
 
 def test_each_labelled_cause_is_repaired_by_its_own_fix(runbook):
-    repairs = causes.repairs(runbook)
+    repairs = label_interventions.repairs(runbook)
     assert bool(repairs) == (runbook.outcome == "Incident")
     assert {c.fix.use for repair in repairs for c in repair} <= {"Fix"}
     labels = {r.fault for r in runbook.ground_truth.root_causes}

@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, PlannedTrial, conclude, run
-from scenario_kit.campaign.collect import KEPT_LABEL
 from scenario_kit.campaign.plans import repeat
+from scenario_kit.campaign.trial_store import KEPT_LABEL
 from scenario_kit.errors import Unreachable
 from scenario_kit.model import App, Reference, Runbook, Step, Verdict, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth

@@ -5,9 +5,8 @@ import pytest
 
 from scenario_kit.campaign import programs
 from scenario_kit.campaign.artefacts import Artefact
-from scenario_kit.campaign.beside import Beside
-from scenario_kit.campaign.causes import Cause, LeftOut
-from scenario_kit.campaign.endings import Ending
+from scenario_kit.campaign.label_interventions import Cause, LeftOut
+from scenario_kit.campaign.persistence import Ending
 from scenario_kit.campaign.plans import (
     QUICK,
     STANDARD,
@@ -21,6 +20,7 @@ from scenario_kit.campaign.plans import (
     trials,
     users,
 )
+from scenario_kit.campaign.repair_side_effects import Beside
 from scenario_kit.catalog import data_root
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Change, Procedure, Solution, Step

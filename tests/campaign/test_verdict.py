@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from scenario_kit.campaign.conclusion import (
+from scenario_kit.campaign.result import Statistics, TrialResult
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
+from scenario_kit.campaign.verdict import (
     conclude,
     headline,
     merged,
@@ -13,8 +15,6 @@ from scenario_kit.campaign.conclusion import (
     verdict,
     weighed,
 )
-from scenario_kit.campaign.result import Statistics, TrialResult
-from scenario_kit.campaign.sampling import FIVE_THEN_FIVE, ONCE
 from scenario_kit.model import AlertHistory, AlertTimeline, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.finding import Position

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.changes.fields import wanted
+from scenario_kit.changes.three_way_restore import wanted
 from scenario_kit.model import Change, Reference
 from scenario_kit.render import after, app_objects
 

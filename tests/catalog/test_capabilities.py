@@ -9,9 +9,9 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities, capabilities_page
-from scenario_kit.catalog.coverage import coverage
+from scenario_kit.catalog.known_gaps import coverage
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.offers import offers, told
+from scenario_kit.lab.capabilities import offers, told
 from scenario_kit.schema.source import definitions
 
 CATALOG = Catalog()

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lab.twin.stages import share, stages
+from scenario_kit.lab.twin.load_stages import share, stages
 from scenario_kit.model import App, Reference
 from scenario_kit.render import app_objects, options_of
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from scenario_kit.changes import inverse, jobs
+from scenario_kit.changes import compensation, jobs
 from scenario_kit.changes.jobs import Ended
 from scenario_kit.changes.receipts import ClusterStore, Receipt
 from scenario_kit.changes.scene import Scene
@@ -341,7 +341,7 @@ def receipt(*changes, left=None):
 
 def made(world, given):
     store = ClusterStore(world.cluster, "kit", "t")
-    after, problem = inverse.make(world.scene, world.clock, store, given)
+    after, problem = compensation.make(world.scene, world.clock, store, given)
     return after, problem, store.all()
 
 

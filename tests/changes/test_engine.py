@@ -6,7 +6,7 @@ import copy
 import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, NoEffect, Scene
-from scenario_kit.changes.fields import wanted
+from scenario_kit.changes.three_way_restore import wanted
 from scenario_kit.errors import AuthoringError, Unreachable
 from scenario_kit.model import App, Change, Component, FlagStore, Reference
 from scenario_kit.testing import FakeClock, FakeCluster

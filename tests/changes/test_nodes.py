@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.changes.engine import NoEffect
-from scenario_kit.changes.places import placed
+from scenario_kit.changes.node_placeholders import placed
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Check, Component, Reference
 from scenario_kit.testing import FakeClock, FakeCluster

@@ -13,7 +13,7 @@ from scenario_kit.cli import build, run
 from scenario_kit.cli.questions import complete
 from scenario_kit.errors import UsageError
 from scenario_kit.lint import lint_file
-from scenario_kit.render.effect import NoChange
+from scenario_kit.render.simulate import NoChange
 
 
 @pytest.fixture
@@ -293,7 +293,7 @@ def test_a_fault_that_changes_nothing_there_says_what_helps(folder, capsys, monk
     def stays(*_args):
         raise NoChange("patch", "Deployment/cart")
 
-    monkeypatch.setattr("scenario_kit.render.offers.after", stays)
+    monkeypatch.setattr("scenario_kit.render.applicability.after", stays)
     assert run(["new", "--app", "otel-demo", "--target", "cart", "--fault", "cpu-stress", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert "limitMillicores 100" in said

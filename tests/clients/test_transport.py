@@ -13,9 +13,9 @@ import pytest
 import urllib3.exceptions
 
 from scenario_kit.clients import KubeCluster, transport
-from scenario_kit.clients.failure import unreachable
-from scenario_kit.clients.official import OFFICIAL_ERRORS
+from scenario_kit.clients.kubernetes_client import OFFICIAL_ERRORS
 from scenario_kit.clients.transport import Transport
+from scenario_kit.clients.transport_errors import unreachable
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Reference
 

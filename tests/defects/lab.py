@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.campaign import PlannedTrial, conclude, named, run, trials
+from scenario_kit.campaign.concurrency import at_once
 from scenario_kit.campaign.plans import users
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.sharing import at_once
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lab.offers import offers
+from scenario_kit.lab.capabilities import offers
 from scenario_kit.lab.state import LabState
 from scenario_kit.lint import lint_files
 from scenario_kit.load import load_scenario

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.opening import opened
+from scenario_kit.lint.discovery import opened
+from scenario_kit.lint.lint_context import Case
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS

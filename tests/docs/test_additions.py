@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog, data_root
-from scenario_kit.cli.twins import of_files
+from scenario_kit.cli.twin_findings import of_files
 from scenario_kit.draft import Answers, draft
-from scenario_kit.lab.twin.rehearsal import misses
+from scenario_kit.lab.twin.dry_run import misses
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_app, load_fault
 from scenario_kit.render import app_objects, options_of

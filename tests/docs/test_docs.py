@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from operators.scenario import plan as scenario_plan
-from operators.scenario import verdicts
+from operators.scenario import validation_plan
 from scenario_kit.cli import build
 from scenario_kit.lint import RULES
 from scenario_kit.schema.crd import crd
@@ -25,11 +25,11 @@ STATUS = (ROOT / "docs" / "status.md").read_text()
 #: Where reasons of conditions are written.
 REASONS_IN = (
     "operators/scenario/plan.py",
-    "operators/scenario/accept.py",
-    "operators/scenario/cases.py",
+    "operators/scenario/admission.py",
+    "operators/scenario/validation_input.py",
     "operators/scenario/validations.py",
-    "operators/scenario/verdicts.py",
-    "operators/scenario/runner.py",
+    "operators/scenario/validation_plan.py",
+    "operators/scenario/trial_runner.py",
     "scenario_kit/trial/run.py",
     "scenario_kit/trial/status.py",
 )
@@ -93,7 +93,7 @@ def test_every_code_in_use_is_explained():
     assert {code for code in RULES if f"## {code}: " not in page} == set()
 
 
-@pytest.mark.parametrize("condition", sorted({*CONDITIONS, *scenario_plan.CONDITIONS, *verdicts.CONDITIONS}))
+@pytest.mark.parametrize("condition", sorted({*CONDITIONS, *scenario_plan.CONDITIONS, *validation_plan.CONDITIONS}))
 def test_every_condition_is_in_the_status_page(condition):
     assert f"`{condition}`" in STATUS
 

@@ -13,7 +13,7 @@ from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render import app_objects
-from scenario_kit.render.offers import offer
+from scenario_kit.render.applicability import offer
 from tests.twins import with_component
 
 CATALOG = Catalog()

@@ -9,8 +9,8 @@ from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
 from scenario_kit.render import resolve
+from scenario_kit.render.applicability import targets
 from scenario_kit.render.golden import first_offer, objects_for
-from scenario_kit.render.offers import targets
 
 CATALOG = Catalog(merging=True)
 APPS = [(name, version) for name in CATALOG.apps() for version in CATALOG.versions(name)]

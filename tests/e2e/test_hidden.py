@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.catalog.reading import read
+from scenario_kit.catalog.loader import read
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import ClusterError, Forbidden, NotFound
 from scenario_kit.model import Reference

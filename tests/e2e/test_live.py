@@ -11,7 +11,7 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.clock import WorldClock
-from scenario_kit.lab.page.source import Source
+from scenario_kit.lab.page.data import Source
 from scenario_kit.model import Reference
 
 FILE = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"

@@ -6,9 +6,9 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import FaultUse, Recurrence
 from scenario_kit.render import fault
+from scenario_kit.render.applicability import offer
+from scenario_kit.render.chaos_schedule import demand_wall_clock
 from scenario_kit.render.golden import objects_for
-from scenario_kit.render.offers import offer
-from scenario_kit.render.recurrence import demand_wall_clock
 
 CATALOG = Catalog()
 DEMO, HOTEL = ("otel-demo", "hotel-reservation")

@@ -7,9 +7,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change
-from scenario_kit.render.effect import after
+from scenario_kit.render.applicability import offer
 from scenario_kit.render.golden import objects_for
-from scenario_kit.render.offers import offer
+from scenario_kit.render.simulate import after
 
 CATALOG = Catalog()
 SHOP, HOTEL = "otel-demo", "hotel-reservation"

@@ -11,7 +11,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, fault
 from scenario_kit.render.app import options_of
-from scenario_kit.render.effect import after
+from scenario_kit.render.simulate import after
 
 NAMESPACE = "shop-test"
 OTEL, HOTEL = "otel-demo", "hotel-reservation"

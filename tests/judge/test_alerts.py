@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge import alerts, healthy, silence
+from scenario_kit.judge import alerts, control_runs, missing_alerts
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.scenario import BackgroundAlert, Expect
 
@@ -52,7 +52,7 @@ def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
 
 
 def beside(*timelines):
-    return silence.Beside(history(*timelines), ("default", "lags"))
+    return missing_alerts.Beside(history(*timelines), ("default", "lags"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def beside(*timelines):
 )
 def test_what_rules_of_other_packs_say_of_a_silent_alert(beside, told):
     (silent,) = alerts.fired(history(), Expect(alerts=(ERRORS,)), 1000.0, {ERRORS: 480})
-    found = silence.heard(silent, beside, 1000.0)
+    found = missing_alerts.heard(silent, beside, 1000.0)
     assert told in found.observed
     assert (found == silent) != bool(told)
     assert ("write `alertPacks: [default, lags]`" in found.fix) == bool(told)
@@ -86,10 +86,13 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
         alert("Watchdog", "", (0.0, None)),
         alert("Throttled", "Deployment/ad", (0.0, None)),
     )
-    assert codes(healthy.quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
-    assert codes(healthy.control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
-    assert healthy.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code == "SK303"
-    promised, other = healthy.control(noisy, expect, 0.0, 360.0)
+    assert codes(control_runs.quiet(noisy, expect, 0.0, 360.0)) == ["SK302", "SK303"]
+    assert codes(control_runs.control(noisy, expect, 0.0, 360.0)) == ["SK307", "SK307"]
+    assert (
+        control_runs.quiet(noisy, Expect(alerts=(ERRORS,), background=expect.background), 100.0, 110.0)[0].code
+        == "SK303"
+    )
+    promised, other = control_runs.control(noisy, expect, 0.0, 360.0)
     assert promised.fix == "use a rule with a longer `for`, or another alert"
     assert "add {name: Throttled, on: Deployment/ad, reason: …} to expect.background" in other.fix
 
@@ -102,7 +105,7 @@ def test_quiet_tells_a_promised_alert_from_a_chronic_one_and_knows_the_backgroun
 def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(*([alert("Watchdog", "", *spans)] if spans else []))
-    assert codes(healthy.never_on(seen, expect, 100.0, 460.0)) == expected
+    assert codes(control_runs.never_on(seen, expect, 100.0, 460.0)) == expected
 
 
 @pytest.mark.parametrize(("began", "expected"), [(0.0, []), (150.0, ["SK307"])], ids=["fired before", "fires since"])
@@ -110,8 +113,8 @@ def test_what_is_said_to_be_on_anyway_fires_without_the_fault(spans, expected):
 def test_what_fires_only_since_something_was_done_is_no_background(done, began, expected):
     expect = Expect(alerts=(ERRORS,), background=(BackgroundAlert(name="Watchdog", reason="always on"),))
     seen = history(alert("Watchdog", "", (began, None)))
-    assert codes(healthy.control(seen, expect, 100.0, 460.0, **done)) == expected
-    assert codes(healthy.control(seen, expect, 100.0, 460.0)) == []
+    assert codes(control_runs.control(seen, expect, 100.0, 460.0, **done)) == expected
+    assert codes(control_runs.control(seen, expect, 100.0, 460.0)) == []
 
 
 def test_forbidden_alerts_break_and_undeclared_ones_warn():
@@ -155,7 +158,7 @@ CHRONIC = BackgroundAlert(name="Latency", reason="always on")
 )
 def test_where_there_is_no_incident_nothing_lasts(expect, spans, expected):
     seen = history(alert("Latency", "Deployment/ad", *spans))
-    assert codes(healthy.nothing(seen, expect, 1000.0, 2000.0)) == expected
+    assert codes(control_runs.nothing(seen, expect, 1000.0, 2000.0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,6 +179,6 @@ def test_what_the_start_of_the_app_set_off_is_over_when_it_ends(pending, firing,
     spans = {"pending": pending, "firing": firing}
     made = {field: tuple(Interval(start=a, end=b) for a, b in each) for field, each in spans.items()}
     seen = history(AlertTimeline(name="Slow", entity="Deployment/cart", **made))
-    assert healthy.faded(seen, Expect(), 100.0) == over
+    assert control_runs.faded(seen, Expect(), 100.0) == over
     chronic = Expect(background=(BackgroundAlert(name="Slow", reason="it always does"),))
-    assert healthy.faded(seen, chronic, 100.0) == 100.0
+    assert control_runs.faded(seen, chronic, 100.0) == 100.0

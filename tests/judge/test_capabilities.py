@@ -8,7 +8,7 @@ from scenario_kit.campaign import conclude
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.judge.capabilities import findings, lacking
-from scenario_kit.lab.offers import NAME, offers
+from scenario_kit.lab.capabilities import NAME, offers
 from scenario_kit.model import App, Fault, Severity, Verdict
 
 CATALOG = Catalog()

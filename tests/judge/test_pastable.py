@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scenario_kit.judge import alerts, healthy
+from scenario_kit.judge import alerts, control_runs
 from scenario_kit.lint import RULES
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval
 from scenario_kit.model.scenario import Expect
@@ -70,7 +70,7 @@ def findings(entity: str) -> Iterator[Finding]:
     expect = Expect(alerts=(AlertExpectation(name="NoData", on="Deployment/web", within_seconds=480),))
     yield from alerts.forbidden(of(entity), Expect(), 1000.0, 2000.0)
     yield from alerts.forbidden(of(entity), Expect(), 1000.0, 2000.0, closed=True)
-    yield from healthy.quiet(of(entity), Expect(), 1000.0, 2000.0)
+    yield from control_runs.quiet(of(entity), Expect(), 1000.0, 2000.0)
     yield from alerts.fired(of(entity), expect, 1000.0, {expect.alerts[0]: 480.0})
 
 

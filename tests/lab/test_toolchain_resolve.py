@@ -6,8 +6,8 @@ import pytest
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, resolve
+from scenario_kit.lab.toolchain.components import PARTS, part
 from scenario_kit.lab.toolchain.lookup import look, says
-from scenario_kit.lab.toolchain.parts import PARTS, part
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
-from scenario_kit.lint.shelf import Entry, Shelf, entry_of, fingerprint
+from scenario_kit.lint.similarity_index import Entry, Shelf, entry_of, fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
+from scenario_kit.render.applicability import fits, offers
 from scenario_kit.render.golden import objects_for
-from scenario_kit.render.offers import fits, offers
 from tests.lint.test_rules import base
 
 CATALOG = Catalog(merging=True)

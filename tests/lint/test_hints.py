@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lint.needless import World, needless
-from scenario_kit.lint.needless.abroad import abroad
-from scenario_kit.lint.stage import staged
+from scenario_kit.lint.needless.foreign_objects import abroad
+from scenario_kit.lint.simulation import staged
 from scenario_kit.model import App, Change, Object
 
 APP = App.from_json(

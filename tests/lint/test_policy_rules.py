@@ -171,7 +171,7 @@ def test_every_rule_has_a_violation_for_every_kind_of_file_that_it_judges() -> N
 
 def test_every_rule_without_a_check_says_where_it_is_judged() -> None:
     for code, rule in RULES.items():
-        # By the loader, or where the lab is known: tests/lab/twin/test_fit.py.
+        # By the loader, or where the lab is known: tests/lab/twin/test_definition_checks.py.
         above = code in {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
         assert rule.checks or rule.unjudged or above or not rule.static, code
         assert not (rule.checks and rule.unjudged), code

@@ -145,7 +145,8 @@ VIOLATIONS: dict[str, Callable[[Spec], Any]] = {
     **truth_violations.VIOLATIONS,
     **policy_violations.VIOLATIONS,
 }
-#: Applied while a file is read (tests/load), or above the rules, by the lab itself (tests/lab/twin/test_fit.py).
+#: Applied while a file is read (tests/load), or above the rules, by the lab itself
+#: (tests/lab/twin/test_definition_checks.py).
 LOADED = {"SK101", "SK102", "SK103", "SK104", "SK105", "SK106", "SK138"}
 
 

@@ -13,8 +13,8 @@ import yaml
 
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.lint import lint_file
+from scenario_kit.lint.field_diff import written
 from scenario_kit.lint.fix import fix_file
-from scenario_kit.lint.writes import written
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Change, Finding, Object
 from scenario_kit.render import app_objects
@@ -53,7 +53,7 @@ def scenario(change: Callable[[Spec], Any], folder: Path, fault: dict[str, Any] 
 
 
 def found(path: Path) -> list[Finding]:
-    """Without SK222: `own_fault` does what types of the catalogue do (`test_renamed.py`)."""
+    """Without SK222: `own_fault` does what types of the catalogue do (`test_copied_fault_types.py`)."""
     return [finding for finding in lint_file(path, CATALOG) if finding.code != "SK222"]
 
 

@@ -11,16 +11,16 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.campaign import PlannedTrial, run
+from scenario_kit.campaign.concurrency import at_once
 from scenario_kit.campaign.plans import TRY
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.sharing import at_once
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.draft import Answers, draft
 from scenario_kit.errors import InfrastructureError, LabError
 from scenario_kit.judge.capabilities import lacking
-from scenario_kit.lab.offers import offers
+from scenario_kit.lab.capabilities import offers
 from scenario_kit.lab.state import LabState
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Runbook, Scenario, Severity, Step

@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object
 from scenario_kit.render import app_objects, asked_options, options_of
-from scenario_kit.render.offers import offer, targets
+from scenario_kit.render.applicability import offer, targets
 
 
 class Pair(NamedTuple):

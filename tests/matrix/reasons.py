@@ -13,7 +13,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component, FaultType, Reference
 from scenario_kit.model.matrix import Row
-from scenario_kit.render.offers import component_of
+from scenario_kit.render.applicability import component_of
 from tests.matrix.pairs import objects_for
 
 WRITTEN = Path(__file__).parent / "reasons.yaml"

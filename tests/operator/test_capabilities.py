@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from operators.scenario.accept import accept
+from operators.scenario.admission import accept
 from operators.scenario.environment import MANAGEMENT_NAMESPACE, Environment, Settings
-from operators.scenario.grounds import RealCluster
+from operators.scenario.platforms import RealCluster
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.model import Object

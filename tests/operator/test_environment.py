@@ -3,7 +3,7 @@
 import pytest
 
 from operators.scenario.environment import Environment, Settings
-from operators.scenario.grounds import RealCluster, _stubborn
+from operators.scenario.platforms import RealCluster, _stubborn
 from scenario_kit.errors import GuardRailError, LabError
 from scenario_kit.model import TrialSpec
 from scenario_kit.testing import FakeCluster, FakeMetrics

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from operators.scenario import cases
+from operators.scenario import validation_input
 from operators.scenario.environment import Settings
 from operators.scenario.validations import REPORT_KEY, Validations
 from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.errors import InfrastructureError
 from scenario_kit.load.document import Positions, read_document
-from scenario_kit.load.mistakes import mistakes
+from scenario_kit.load.validation import mistakes
 from scenario_kit.model import Reference
 from scenario_kit.model.trial import PURPOSE_LABEL
 from scenario_kit.report import Report
@@ -34,7 +34,7 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 @pytest.fixture(autouse=True, scope="module")
 def prepared_once():
     """Rendering is tested elsewhere; here each scenario is rendered once for each load."""
-    known, resolve = {}, cases.resolve
+    known, resolve = {}, validation_input.resolve
 
     def resolved_once(scenario, catalog, namespace, *, users):
         key = (repr(scenario), users)
@@ -43,7 +43,7 @@ def prepared_once():
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cases, "resolve", resolved_once)
+        patch.setattr(validation_input, "resolve", resolved_once)
         yield
 
 

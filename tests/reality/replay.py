@@ -5,7 +5,7 @@ from __future__ import annotations
 from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.events import Recorder
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.memory import Memory
+from scenario_kit.lab.kubelet.pod_state import Memory
 from scenario_kit.lab.kubelet.status import pod_status
 from scenario_kit.model.base import Object
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scenario_kit.clients import KubeCluster
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab import cluster, identity, layout, supervisor
+from scenario_kit.lab import cluster, kubeconfigs, process_specs, supervisor
 from scenario_kit.lab.addresses import free_ports, host_address
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet
 from scenario_kit.lab.lifecycle import down
@@ -226,12 +226,14 @@ def pod_of(case: Case, namespace: str) -> Object:
 
 
 def _control_plane(binaries: Mapping[str, Path]) -> LabState:
-    state = layout.plan(LAB, (), host_address())
+    state = process_specs.plan(LAB, (), host_address())
     folder = Path(state.folder)
     folder.mkdir(parents=True, mode=0o700)
     state = cluster.create(state, binaries)
     state.save()
-    identity.write_admin(Path(state.kubeconfig), LAB, layout.api_server_url(state), supervisor.control_plane_pki(state))
+    kubeconfigs.write_admin(
+        Path(state.kubeconfig), LAB, process_specs.api_server_url(state), supervisor.control_plane_pki(state)
+    )
     supervisor.Health(state).wait(["kube-apiserver"], _READY_SECONDS)
     if state.dead_parts():  # a busy machine: the controller-manager does not wait long for the API server
         state = cluster.restart(state, binaries)

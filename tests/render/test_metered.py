@@ -6,7 +6,7 @@ import pytest
 from jinja2 import DictLoader
 from jinja2.exceptions import SecurityError, UndefinedError
 
-from scenario_kit.render.meter import MAX_WORK, _left, metered
+from scenario_kit.render.render_budget import MAX_WORK, _left, metered
 from scenario_kit.render.sandbox import MAX_RANGE, Sandbox, sandbox
 
 #: What the frame of every template costs: its one node, paid when it is compiled, and its size, when it runs.

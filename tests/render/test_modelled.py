@@ -15,14 +15,14 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.status import pod_status
-from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Network
+from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model import App, Change, Object
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.fault import fault
 from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
-from scenario_kit.render.modelled.registered import CONTAINER, CONTROL_PLANE, POD, UNSEEN
+from scenario_kit.render.modelled.registry import CONTAINER, CONTROL_PLANE, POD, UNSEEN
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little

@@ -11,8 +11,8 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.noise import Noise, Source
 from scenario_kit.render import app_objects, options_of
-from scenario_kit.render.effect import after
 from scenario_kit.render.noise import GRID, Event, events, latest, occurrence, sources
+from scenario_kit.render.simulate import after
 
 CATALOG = Catalog()
 APP = CATALOG.app("otel-demo", "2.2.0")

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets
-from scenario_kit.lab.toolchain.condense import chaos_schemas
-from scenario_kit.lab.toolchain.parts import CHAOS_MESH
-from scenario_kit.load.valid import fits
+from scenario_kit.lab.toolchain.components import CHAOS_MESH
+from scenario_kit.lab.toolchain.schema_condenser import chaos_schemas
+from scenario_kit.load.fast_validation import fits
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
 from scenario_kit.schema.chaos import DATA, condensed, kinds, object_schema
 

@@ -13,7 +13,7 @@ import pytest
 
 from scenario_kit import model
 from scenario_kit.campaign.plans import Plan
-from scenario_kit.campaign.sampling import Look
+from scenario_kit.campaign.sequential_test import Look
 from scenario_kit.campaign.spec import EmbeddedScenario, ValidationSpec
 from scenario_kit.model import app, change, check, noise, scenario, trial
 from scenario_kit.model.base import Value

@@ -5,10 +5,10 @@ import pytest
 
 from scenario_kit.model import Change, Check, Procedure, Severity, Solution, Step
 from scenario_kit.model.fault import Entity
-from scenario_kit.trial import lasting
+from scenario_kit.trial import durability
+from tests.trial.test_alert_steps import ERRORS, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective
-from tests.trial.test_watch import ERRORS, Trial, config, fault
 
 SOLVED = Step(kind="expectCleared", use="Solution", name="s")
 
@@ -26,7 +26,7 @@ def biting(join="Independent", injected=True, holds=(True,), **fields):
         context.engine.do(broken.changes[0], ordinal=1, group="Fault/a")
     truth = msgspec.structs.replace(context.runbook.ground_truth, causes_join=join)
     context.runbook = msgspec.structs.replace(context.runbook, ground_truth=truth)
-    return lasting._biting(context, SOLVED)
+    return durability._biting(context, SOLVED)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_cause_of_which_everything_holds_as_before_is_not_repaired(case, told)
 def test_what_a_workload_says_of_a_rollout_that_does_not_get_through(spec, conditions, why):
     told = [{"type": t, "status": s, "message": m} for t, s, m in conditions or ()]
     workload = {"spec": spec} | ({} if conditions is None else {"status": {"conditions": told}})
-    assert lasting._why(workload) == why
+    assert durability._why(workload) == why
 
 
 def deployment(name, reads=()):
@@ -114,10 +114,10 @@ def test_who_was_hit_or_repaired_has_to_start_again(changes, carried, faults, al
     context = trial.context
     context.spec = msgspec.structs.replace(context.spec, steps=steps)
     context.runbook = msgspec.structs.replace(context.runbook, objects=OBJECTS, procedures=(procedure,), faults=faults)
-    assert {name for kind, name in lasting._concerned(context, 2)} == names
+    assert {name for kind, name in durability._concerned(context, 2)} == names
     if changes and not faults and not alerts:
-        assert lasting._concerned(context, 1) == set(), "what is carried out later does not count"
+        assert durability._concerned(context, 1) == set(), "what is carried out later does not count"
 
 
 def test_nothing_has_to_last_where_nothing_was_broken():
-    assert lasting.lasts(Trial().context, SOLVED, 2, 1200.0) == []
+    assert durability.lasts(Trial().context, SOLVED, 2, 1200.0) == []

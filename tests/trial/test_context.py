@@ -11,15 +11,15 @@ from scenario_kit.model.observation import Passage, Work
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.passages import passages
-from scenario_kit.trial.patience import again
+from scenario_kit.trial.extended_wait import again
 from scenario_kit.trial.procedures import change, undo_change
 from scenario_kit.trial.progress import FaultProgress, Progress
 from scenario_kit.trial.rollouts import live, roll_out
-from scenario_kit.trial.signs import new, pods
+from scenario_kit.trial.silent_hops import passages
+from scenario_kit.trial.symptoms import new, pods
+from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective
-from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, Trial, config, fault
 
 
 def namespace(name, uid):

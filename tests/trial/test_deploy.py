@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import Forbidden, GuardRailError, InfrastructureError, NotFound
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.model import Change, Check, Fault, Procedure, Reference, Severity, Solution
 from scenario_kit.model.fault import Entity
 from scenario_kit.schema.writable import OWNED
@@ -13,7 +13,7 @@ from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import deploy as module
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.deploy import deploy, expect_clean, snapshot, teardown
-from tests.trial.test_watch import Trial, config, fault
+from tests.trial.test_alert_steps import Trial, config, fault
 
 RBAC = "rbac.authorization.k8s.io"
 

@@ -25,10 +25,10 @@ from scenario_kit.model import (
 )  # fmt: skip
 from scenario_kit.model.scenario import Expect, GroundTruth, OnAlert, Rollout, Start
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial.alert_steps import expect_alerts
 from scenario_kit.trial.context import Context
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.procedures import change
-from scenario_kit.trial.watch import expect_alerts
 
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
 RULES = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)

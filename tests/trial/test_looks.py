@@ -7,8 +7,7 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, Step
 from scenario_kit.testing import FakeClock, FakeMetrics
-from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.watch import (
+from scenario_kit.trial.alert_steps import (
     deadlines,
     expect_alerts,
     expect_quiet,
@@ -18,7 +17,8 @@ from scenario_kit.trial.watch import (
     served_between,
     stretch,
 )
-from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
+from scenario_kit.trial.baseline import Baseline
+from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, PROGRAM, Trial, codes, fault
 
 
 def on(trial, clock):

@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import Unreachable
-from scenario_kit.judge import guards
+from scenario_kit.judge import invariants
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
 from scenario_kit.model.noise import Noise, Source
 from scenario_kit.model.scenario import Expect, GroundTruth
@@ -72,7 +72,7 @@ class Stage:
             scenario="s", digest="d", app=app, namespace="shop", users=50, objects=objects, rules=(), windows=WINDOWS,
             faults=(), expect=Expect(), ground_truth=GroundTruth(), noise=played,
         )  # fmt: skip
-        self.guarded = guards.baseline(objects, app)
+        self.guarded = invariants.baseline(objects, app)
         self.context().save_baseline(Baseline(guards=self.guarded, ready_at=START))
 
     def context(self) -> Context:
@@ -199,10 +199,10 @@ def test_a_swing_of_the_load_is_no_broken_guard() -> None:
     for obj in live:
         obj["status"] = {"readyReplicas": 1}
 
-    assert "load setting USERS" in str(guards.violations(stage.guarded, live, APP))
-    assert guards.violations(noise.guarded(context, stage.guarded), live, APP) == []
+    assert "load setting USERS" in str(invariants.violations(stage.guarded, live, APP))
+    assert invariants.violations(noise.guarded(context, stage.guarded), live, APP) == []
     live[1]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "1"
-    assert "load setting USERS is 1" in str(guards.violations(noise.guarded(context, stage.guarded), live, APP))
+    assert "load setting USERS is 1" in str(invariants.violations(noise.guarded(context, stage.guarded), live, APP))
 
 
 @pytest.mark.parametrize(("outcome", "broken"), [("Incident", True), ("Benign", False)])
@@ -221,7 +221,7 @@ def test_what_a_benign_fault_makes_of_the_load_need_not_pass(outcome: str, broke
     context.engine.do(surge.changes[0], ordinal=1, group="Fault/f")
     live = [stage.get(n) | {"status": {"readyReplicas": 1}} for n in ("web", "load")]
 
-    assert bool(guards.violations(noise.guarded(context, stage.guarded), live, APP)) is broken
+    assert bool(invariants.violations(noise.guarded(context, stage.guarded), live, APP)) is broken
 
 
 FLAGGED = App.from_json(
@@ -258,7 +258,7 @@ def test_where_a_flag_sets_the_users_a_swing_sets_the_flag_and_nothing_else_is_a
         return [found, *({**stage.get(n), "status": {"readyReplicas": 1}} for n in ("web", "load"))]
 
     def broken() -> str:
-        return str(guards.violations(noise.guarded(context, stage.guarded), there(), FLAGGED))
+        return str(invariants.violations(noise.guarded(context, stage.guarded), there(), FLAGGED))
 
     context.wait(first.at + 15)
     assert json.loads(there()[0]["data"]["f.json"])["flags"]["users"]["defaultVariant"] == str(first.users)

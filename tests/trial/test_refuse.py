@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scenario_kit.load.document import Positions
-from scenario_kit.load.mistakes import mistakes
+from scenario_kit.load.validation import mistakes
 from scenario_kit.model import Finding, Severity, Step
 from scenario_kit.schema import definitions, expand
 from scenario_kit.trial import TrialStatus, refuse

@@ -5,14 +5,14 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine
 from scenario_kit.errors import KitError
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, Step
 from scenario_kit.testing import FakeMetrics
-from scenario_kit.trial import Stopped, lasting
+from scenario_kit.trial import Stopped, durability
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, resolution
-from tests.trial.test_watch import ERRORS, Trial, codes, config, fault
+from tests.trial.test_alert_steps import ERRORS, Trial, codes, config, fault
 
 SERVED = Served(seconds=300, requests=600, errors=0)
 REPAIRED = 1200.0
@@ -282,7 +282,7 @@ def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
 @pytest.mark.parametrize(("use", "lasts"), [("Solution", True), ("Fix", False), ("Cheat", False), ("Wait", False)])
 def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
     seen = []
-    monkeypatch.setattr(lasting, "lasts", lambda *given: seen.append(given) or ["found"])
+    monkeypatch.setattr(durability, "lasts", lambda *given: seen.append(given) or ["found"])
     trial, step = repaired(), Step(kind="expectCleared", use=use, name="s")
     assert expect_cleared(trial.context, step, 5, REPAIRED) == (["found"] if lasts else [])
     assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from scenario_kit.judge.guards import Guarded, baseline
+from scenario_kit.judge.invariants import Guarded, baseline
 from scenario_kit.model import Change, Fault, Finding, Severity, Step
 from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
@@ -14,7 +14,7 @@ from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.expiry import unless_over
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import expect_cleared, resolution
-from tests.trial.test_watch import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
+from tests.trial.test_alert_steps import ALWAYS, ERRORS, INJECTED, REPAIRED, Trial, config, fault
 
 
 def deleting(name, role):

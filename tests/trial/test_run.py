@@ -321,12 +321,17 @@ def test_what_fires_now_stands_before_what_is_pending(timelines, now):
     ("step", "target", "arguments", "with_checks"),
     [
         (Step(kind="deploy"), "deploy.deploy", ("context",), False),
-        (Step(kind="expectQuiet"), "watch.expect_quiet", ("context", "step", 3, 7.0), False),
-        (Step(kind="expectAlerts"), "watch.expect_alerts", ("context", 7.0), False),
-        (Step(kind="expectAlerts", faults=("a",)), "roles.expect_alerts_without", ("context", "step", 7.0), False),
-        (Step(kind="hold"), "watch.hold", ("context", "step", 7.0), True),
+        (Step(kind="expectQuiet"), "alert_steps.expect_quiet", ("context", "step", 3, 7.0), False),
+        (Step(kind="expectAlerts"), "alert_steps.expect_alerts", ("context", 7.0), False),
+        (
+            Step(kind="expectAlerts", faults=("a",)),
+            "role_checks.expect_alerts_without",
+            ("context", "step", 7.0),
+            False,
+        ),
+        (Step(kind="hold"), "alert_steps.hold", ("context", "step", 7.0), True),
         (Step(kind="change"), "procedures.change", ("context", "step", 3), True),
-        (Step(kind="expectStillFiring"), "watch.expect_still_firing", ("context", "step", 7.0), False),
+        (Step(kind="expectStillFiring"), "alert_steps.expect_still_firing", ("context", "step", 7.0), False),
         (Step(kind="expectCleared"), "resolve.expect_cleared", ("context", "step", 3, 7.0), False),
         (Step(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
         (Step(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
@@ -347,7 +352,7 @@ def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_check
 def test_an_injection_is_judged_by_the_roles_and_an_undoing_finds_nothing(monkeypatch):
     context, seen = object(), []
     monkeypatch.setattr(module.inject, "inject", lambda *given: seen.append(given) or ([ERROR], [CHECK]))
-    monkeypatch.setattr(module.roles, "awake", lambda *given: seen.append(given) or [WARNING])
+    monkeypatch.setattr(module.role_checks, "awake", lambda *given: seen.append(given) or [WARNING])
     step = Step(kind="inject")
     assert execute(context, step, 3, 7.0) == ([WARNING], [CHECK])
     assert seen == [(context, step, 3, 7.0), (context, step, [ERROR])]

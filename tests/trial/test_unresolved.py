@@ -3,12 +3,12 @@
 import pytest
 
 from scenario_kit.judge.cheating import CODES
-from scenario_kit.judge.guards import Guarded
+from scenario_kit.judge.invariants import Guarded
 from scenario_kit.judge.resolved import Served
 from scenario_kit.model import Severity, Step
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_unresolved
-from tests.trial.test_watch import ERRORS, REPAIRED, WINDOWS, Trial, fault
+from tests.trial.test_alert_steps import ERRORS, REPAIRED, WINDOWS, Trial, fault
 
 WEB = ("Errors", "Deployment/web")
 #: Requests of the baseline, as many as the fake metrics tell of later.

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import grpc
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.chaos_daemon.calls import Calls, Handler, Programs, Target
-from scenario_kit.lab.chaos_daemon.knobs import Knobs
+from scenario_kit.lab.chaos_daemon.fault_injection import Knobs
+from scenario_kit.lab.chaos_daemon.grpc_server import listen
+from scenario_kit.lab.chaos_daemon.handlers import Calls, Handler, Programs, Target
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
-from scenario_kit.lab.chaos_daemon.listening import listen
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.proto import Call, Messages
 

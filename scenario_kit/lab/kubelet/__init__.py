@@ -3,7 +3,7 @@
 from scenario_kit.lab.kubelet.context import Lookup, PodEvent
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet
-from scenario_kit.lab.kubelet.memory import Memory
+from scenario_kit.lab.kubelet.pod_state import Memory
 from scenario_kit.lab.kubelet.processes import START_ERROR, PlainProcesses, Processes
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.lab.kubelet.writer import ClusterWriter, Writer

@@ -9,7 +9,7 @@ import hashlib
 
 from scenario_kit.lab.kubelet import backoff, configuration, images, times
 from scenario_kit.lab.kubelet.context import Context, Line, Restarted
-from scenario_kit.lab.kubelet.memory import ContainerMemory
+from scenario_kit.lab.kubelet.pod_state import ContainerMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import normalised

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from scenario_kit.lab.kubelet.images import Images
-from scenario_kit.lab.kubelet.memory import Memory
 from scenario_kit.lab.kubelet.pause import WithPause
+from scenario_kit.lab.kubelet.pod_state import Memory
 from scenario_kit.model.base import Object
 
 

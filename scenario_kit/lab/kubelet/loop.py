@@ -11,14 +11,14 @@ from typing import Literal
 from scenario_kit.errors import Conflict, NotFound
 from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.background import Background
 from scenario_kit.lab.kubelet.context import Line, Lookup, Restarted
+from scenario_kit.lab.kubelet.event_queue import Background
 from scenario_kit.lab.kubelet.events import Recorder
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.logs import LogFolder
-from scenario_kit.lab.kubelet.memory import recall
+from scenario_kit.lab.kubelet.pod_record import Record, essence
+from scenario_kit.lab.kubelet.pod_state import recall
 from scenario_kit.lab.kubelet.processes import Processes
-from scenario_kit.lab.kubelet.records import Record, essence
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.lab.kubelet.writer import Writer
 from scenario_kit.model.base import Object

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from scenario_kit.lab.kubelet import containers, times
 from scenario_kit.lab.kubelet.context import Context
-from scenario_kit.lab.kubelet.memory import ProbeMemory
+from scenario_kit.lab.kubelet.pod_state import ProbeMemory
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Lag
 

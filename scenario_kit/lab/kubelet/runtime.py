@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from scenario_kit.lab.kubelet import files, images, scripts
+from scenario_kit.lab.kubelet import files, images, shell_idioms
 from scenario_kit.lab.kubelet.context import Lookup
 from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
@@ -55,14 +55,14 @@ class WithRuntime:
             return Start(0.0, failed(128, START_ERROR))
         if port := self._taken(pod, spec):
             return _ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
-        if text := scripts.overflow(_words(spec), partial(self._shared, pod, spec)):
+        if text := shell_idioms.overflow(_words(spec), partial(self._shared, pod, spec)):
             return _ended(failed, _BIND_SECONDS, 1, text)
         return self._others.start(pod, container, now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Decided here where the command checks or awaits a file of the pod."""
         spec = _spec(pod, container)
-        found = scripts.outcome(_words(spec), lambda path: files.read(pod, spec, path, self._objects))
+        found = shell_idioms.outcome(_words(spec), lambda path: files.read(pod, spec, path, self._objects))
         return found or self._others.init(pod, container, now)
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
@@ -92,7 +92,7 @@ class WithRuntime:
         mount = files.mounted(spec, path)
         volume = next((v for v in pod["spec"].get("volumes") or () if mount and v["name"] == mount["name"]), None)
         if volume is None:
-            return scripts.SHARED_MEMORY
+            return shell_idioms.SHARED_MEMORY
         size = (volume.get("emptyDir") or {}).get("sizeLimit")
         return number(size) if size is not None else float("inf")
 

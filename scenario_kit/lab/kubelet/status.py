@@ -6,11 +6,20 @@ import copy
 from typing import NamedTuple
 
 from scenario_kit.errors import KitError
-from scenario_kit.lab.kubelet import conditions, configuration, containers, deadline, initialisation, probes, qos, times
+from scenario_kit.lab.kubelet import (
+    conditions,
+    configuration,
+    containers,
+    deadline,
+    init_containers,
+    probes,
+    qos,
+    times,
+)
 from scenario_kit.lab.kubelet.context import Context, Line, Lookup, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.images import Images
-from scenario_kit.lab.kubelet.memory import Memory, recall
 from scenario_kit.lab.kubelet.pause import WithPause
+from scenario_kit.lab.kubelet.pod_state import Memory, recall
 from scenario_kit.lab.kubelet.processes import Processes
 from scenario_kit.lab.kubelet.runtime import WithRuntime
 from scenario_kit.model.base import Object
@@ -191,7 +200,7 @@ def _run(ctx: Context, now: float, *, changes: bool) -> None:
             if containers.changed(ctx, container):
                 subject = f"{'Init container' if is_sidecar(container) else 'Container'} {container['name']}"
                 containers.kill(ctx, container, f"{subject} definition changed, will be restarted", now)
-    if not initialisation.advance(ctx, now):
+    if not init_containers.advance(ctx, now):
         return
     for container in ctx.mains:
         containers.sync(ctx, container, now)

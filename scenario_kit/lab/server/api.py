@@ -28,8 +28,8 @@ from typing import Any
 import msgspec
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.lab.server.opened import opened
-from scenario_kit.lab.serving import Answer, Request, refusal, server, told
+from scenario_kit.lab.http_server import Answer, Request, refusal, server, told
+from scenario_kit.lab.server.public_api import opened
 from scenario_kit.lab.telemetry import CONTENT_TYPE, exposition
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable, Worlds, describe
 from scenario_kit.lab.worlds.world import WorldSpec

@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.server.kinds import EXPERIMENTS, NAMESPACED, Watched
 from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.watched_kinds import EXPERIMENTS, NAMESPACED, Watched
 
 #: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
 _PATIENCE_SECONDS = 0.1

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.server.store import Store
-from scenario_kit.lab.twin.names import DOMAIN, attempts
+from scenario_kit.lab.twin.dns import DOMAIN, attempts
 from scenario_kit.model.base import Object
 
 _ZONE: Final = ".".join(("", *DOMAIN[1:], ""))

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from scenario_kit.lab.server.settled.facts import condition
 from scenario_kit.lab.server.settled.rollouts import COMPLETE
+from scenario_kit.lab.server.settled.settle_context import condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 

@@ -17,9 +17,9 @@ from typing import Any, Final
 import msgspec
 
 from scenario_kit.lab import chaos_webhooks
-from scenario_kit.lab.platform import CHAOS_NAMESPACE
+from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.http_server import Answer, Request, refusal, server, told
 from scenario_kit.lab.server.cluster_names import ClusterNames
-from scenario_kit.lab.serving import Answer, Request, refusal, server, told
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import SCHEDULE, schedule_key
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Protocol
 
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab.server.kinds import Watched
 from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.watched_kinds import Watched
 from scenario_kit.model.base import Object
 
 _SERVED_SECONDS = 20.0

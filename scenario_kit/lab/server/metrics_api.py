@@ -1,4 +1,4 @@
-"""``metrics.k8s.io/v1beta1``, served to the API server, which hands on what its callers ask (``lab.aggregation``)."""
+"""``metrics.k8s.io/v1beta1``, served to the API server, which hands on what its callers ask (``lab.apiservice``)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs
 
+from scenario_kit.lab.http_server import Answer, Request, server, told
 from scenario_kit.lab.server.store import Store
-from scenario_kit.lab.serving import Answer, Request, server, told
 from scenario_kit.lab.telemetry.resource_metrics import (
     API_VERSION,
     Measured,

@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scenario_kit.lab.server.barrier import Barrier
-from scenario_kit.lab.server.kinds import CLUSTER_REFUSERS
-from scenario_kit.lab.server.nudge import AFTER_SECONDS, Nudger
-from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, places, unsettled
+from scenario_kit.lab.server.requeue import AFTER_SECONDS, Nudger
+from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, pending_scheduling, unsettled
 from scenario_kit.lab.server.store import Store, Version
+from scenario_kit.lab.server.watched_kinds import CLUSTER_REFUSERS
 from scenario_kit.model.base import Object
 
 #: An unsettled state is judged again this often even if nothing changed: some reasons end by age.
@@ -110,8 +110,8 @@ class Settler:
     def _awaited(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
         """What is due in a namespace, and has not been for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
-        cluster = places.Cluster(nodes, volumes, lambda: self._store.everywhere("Pod"))
-        found = list(places.due(kinds, cluster))
+        cluster = pending_scheduling.Cluster(nodes, volumes, lambda: self._store.everywhere("Pod"))
+        found = list(pending_scheduling.due(kinds, cluster))
         now = time.monotonic()
         with self._lock:
             before = self._due.get(namespace, {})

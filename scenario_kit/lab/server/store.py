@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from scenario_kit.lab.server.kinds import CLUSTER_REFUSERS, EXPERIMENT_KINDS, REFUSERS, VIEW_KINDS
+from scenario_kit.lab.server.watched_kinds import CLUSTER_REFUSERS, EXPERIMENT_KINDS, REFUSERS, VIEW_KINDS
 from scenario_kit.model.base import Object
 
 Names = Mapping[str, Object]

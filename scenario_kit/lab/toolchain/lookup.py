@@ -12,7 +12,7 @@ from typing import Literal
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache
-from scenario_kit.lab.toolchain.parts import PARTS, Part, part
+from scenario_kit.lab.toolchain.components import PARTS, Part, part
 
 Source = Literal["environment", "PATH", "cache", "missing"]
 

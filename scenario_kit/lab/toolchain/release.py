@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from scenario_kit.lab.toolchain.parts import Part, Release
+from scenario_kit.lab.toolchain.components import Part, Release
 
 #: A host that does not answer within this many seconds is not asked again in the same run.
 CONNECT_SECONDS = 3.0

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from scenario_kit.lab.twin.call_tree import CallNode, ConsumerNode, OperationNode
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.routes import route
+from scenario_kit.lab.twin.span_buffer import Frame
 from scenario_kit.lab.twin.spans import SpanName
-from scenario_kit.lab.twin.tape import Frame
-from scenario_kit.lab.twin.tree import CallNode, ConsumerNode, OperationNode
 from scenario_kit.model.trace import Scalar, SpanEvent
 from scenario_kit.model.twin.edge import Edge
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
-from scenario_kit.lab.twin.streams import mix
+from scenario_kit.lab.twin.random_streams import mix
 
 #: Numbers that each request drew, by name.
 Draws = Mapping[str, Floats]

@@ -6,8 +6,8 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Draws
+from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.process import Process
-from scenario_kit.lab.twin.tree import CallNode
 from scenario_kit.model.twin.operation import Step
 
 #: A cache that lacks less than this of a key holds all of them.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.arrays import Floats, Ints
 from scenario_kit.lab.twin.batches import Draws, subset
+from scenario_kit.lab.twin.call_tree import CallNode
 from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.process import Process
-from scenario_kit.lab.twin.tree import CallNode
 
 
 class Calls(NamedTuple):

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.interception import Rule
+from scenario_kit.lab.twin.http_chaos import Rule
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.random_streams import Streams, identity, mix
 from scenario_kit.lab.twin.registry import Registries
-from scenario_kit.lab.twin.streams import Streams, identity, mix
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.definition import Physics
 from scenario_kit.model.twin.edge import Edge

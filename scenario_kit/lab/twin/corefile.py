@@ -13,8 +13,8 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.names import DOMAIN
-from scenario_kit.model.pattern import Pattern, pattern
+from scenario_kit.lab.twin.dns import DOMAIN
+from scenario_kit.model.re2 import Pattern, pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')

@@ -7,34 +7,34 @@ from typing import Literal
 
 import msgspec
 
-from scenario_kit.lab.twin import clocks, exporters, traffic
-from scenario_kit.lab.twin.census import Census
+from scenario_kit.lab.twin import exporters, network_io, time_chaos
+from scenario_kit.lab.twin.broker import Queues
+from scenario_kit.lab.twin.call_tree import Planter
+from scenario_kit.lab.twin.client_commands import Sessions
+from scenario_kit.lab.twin.cluster_view import Telemetry, View
 from scenario_kit.lab.twin.connections import Connections, Link, LinkKey, dial
 from scenario_kit.lab.twin.connections import read as read_address
-from scenario_kit.lab.twin.disk import Disks
 from scenario_kit.lab.twin.flags import Active, Flags
-from scenario_kit.lab.twin.flow import Flow, Moment
-from scenario_kit.lab.twin.hangs import HangBook
-from scenario_kit.lab.twin.java import Java, Rule
-from scenario_kit.lab.twin.load import Load
+from scenario_kit.lab.twin.hung_calls import HangBook
+from scenario_kit.lab.twin.io_chaos import Disks
+from scenario_kit.lab.twin.jvm_chaos import Java, Rule
+from scenario_kit.lab.twin.load_generator import Load
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, ProcessKey, holds
-from scenario_kit.lab.twin.queues import Queues
+from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.random_streams import Streams
 from scenario_kit.lab.twin.registry import Registries
+from scenario_kit.lab.twin.request_executor import Flow, Moment
 from scenario_kit.lab.twin.resources import Resources
-from scenario_kit.lab.twin.sessions import Sessions
+from scenario_kit.lab.twin.span_buffer import Tape
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.lab.twin.startup import Startup
-from scenario_kit.lab.twin.streams import Streams
-from scenario_kit.lab.twin.tape import Tape
 from scenario_kit.lab.twin.traces import develop
-from scenario_kit.lab.twin.tree import Planter
-from scenario_kit.lab.twin.view import Telemetry, View
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.effect import Ledger
+from scenario_kit.model.chaos_effects import Ledger
 from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, SeriesId, Start
 from scenario_kit.model.trace import Trace
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -113,7 +113,7 @@ class Twin:
         links = self._links(start, t)
         self._spare(links, start)
         self._disks.begin(self._census.processes.values(), view.ledger, start)
-        clocks.note(self._census.processes.values(), view.ledger, start)
+        time_chaos.note(self._census.processes.values(), view.ledger, start)
         self._hangs.release(links, self._census.processes, start, self._spans)
         self._flow.at(Moment(start, t, links, self._effects))
         self._load.run(self._census.of(self._parameters.load.component), self._flow, links, self._effects, start, t)
@@ -132,7 +132,7 @@ class Twin:
         samples = self._collect(view, connected, t)
         self._tape.close(t, bool(self._collectors), self._hangs.ended)
         lines = sorted([*self._logs.take(), *self._started(t)], key=lambda line: line.t)
-        return Telemetry(samples, lines, usage, exits, traffic.drain(processes, dt))
+        return Telemetry(samples, lines, usage, exits, network_io.drain(processes, dt))
 
     def traces(self, since: float, until: float) -> list[Trace]:
         """What the app's programs told about a sample of requests that began between two times, oldest first."""

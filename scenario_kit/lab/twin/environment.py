@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import Final
 
-from scenario_kit.lab.twin.view import View
+from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.model.base import Object
 
 #: Bytes of one text that Linux gives to a program (MAX_ARG_STRLEN); here, characters.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.lab.twin.environment import decode
-from scenario_kit.lab.twin.view import View
 from scenario_kit.model.base import Object
 
 

@@ -10,11 +10,10 @@ from functools import cached_property
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.interception import Rule, rules
-from scenario_kit.lab.twin.names import DOMAIN, alias, full, random_address, wrong_answers
-from scenario_kit.lab.twin.process import Process
-from scenario_kit.lab.twin.selectors import (
+from scenario_kit.lab.twin.cluster_view import View
+from scenario_kit.lab.twin.dns import DOMAIN, alias, full, random_address, wrong_answers
+from scenario_kit.lab.twin.http_chaos import Rule, rules
+from scenario_kit.lab.twin.network_policy import (
     DNS_LABELS,
     DNS_NAMESPACE,
     Party,
@@ -23,9 +22,10 @@ from scenario_kit.lab.twin.selectors import (
     leaves,
     without_zeros,
 )
-from scenario_kit.lab.twin.view import View
+from scenario_kit.lab.twin.process import Process
+from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model.base import Object
-from scenario_kit.model.effect import ContainerEffect, NetworkEffect
+from scenario_kit.model.chaos_effects import ContainerEffect, NetworkEffect
 
 
 class Destination(NamedTuple):

@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 
 from msgspec import structs
 
-from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
-from scenario_kit.lab.twin.shaping import delays
-from scenario_kit.lab.twin.streams import Streams, identity
+from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.random_streams import Streams, identity
+from scenario_kit.lab.twin.traffic_shaping import delays
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Lag
 from scenario_kit.model.twin.definition import TwinDefinition

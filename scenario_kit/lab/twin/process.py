@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.twin.answers import Turns
 from scenario_kit.lab.twin.arrays import Floats
-from scenario_kit.lab.twin.gates import Gate
-from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.quantities import number
-from scenario_kit.lab.twin.volume import Volume
+from scenario_kit.lab.twin.response_mixup import Turns
+from scenario_kit.lab.twin.serial_queue import Gate
+from scenario_kit.lab.twin.store_state import Holdings
+from scenario_kit.lab.twin.toda_volume import Volume
 from scenario_kit.model.base import Object
-from scenario_kit.model.effect import ContainerEffect, Ledger
+from scenario_kit.model.chaos_effects import ContainerEffect, Ledger
 from scenario_kit.model.image import like
 from scenario_kit.model.twin.component import ComponentModel, Need, Port
 from scenario_kit.model.twin.definition import TwinDefinition

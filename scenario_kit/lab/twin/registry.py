@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Destination
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model.twin.definition import TwinDefinition
 
 

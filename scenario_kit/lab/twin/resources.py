@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from scenario_kit.lab.twin.flags import Active
-from scenario_kit.lab.twin.gates import queued
 from scenario_kit.lab.twin.process import Process, ProcessKey, injected
 from scenario_kit.lab.twin.quantities import number
-from scenario_kit.lab.twin.streams import Streams, identity
-from scenario_kit.model.effect import ContainerEffect, Ledger
+from scenario_kit.lab.twin.random_streams import Streams, identity
+from scenario_kit.lab.twin.serial_queue import queued
+from scenario_kit.model.chaos_effects import ContainerEffect, Ledger
 from scenario_kit.model.process import Exit, Usage
 from scenario_kit.model.twin.definition import Physics
 

@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from scenario_kit.lab.twin.census import Census
-from scenario_kit.lab.twin.looking import look
-from scenario_kit.lab.twin.needs import Needs
+from scenario_kit.lab.twin.client_commands import Sessions
+from scenario_kit.lab.twin.cluster_view import View
+from scenario_kit.lab.twin.debug_pods import look
+from scenario_kit.lab.twin.init_wait import script, waits
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Process
-from scenario_kit.lab.twin.sessions import Sessions
-from scenario_kit.lab.twin.view import View
-from scenario_kit.lab.twin.waiting import script, waits
+from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.startup_dependencies import Needs
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import is_tool, normalised
 from scenario_kit.model.process import Exit, InitState, LogRecord, Start

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin.attributes import Circumstance, attributes, events, message, resource
-from scenario_kit.lab.twin.clocks import told
-from scenario_kit.lab.twin.hangs import Ended
+from scenario_kit.lab.twin.call_tree import CallNode
+from scenario_kit.lab.twin.hung_calls import Ended
 from scenario_kit.lab.twin.process import ProcessKey
+from scenario_kit.lab.twin.span_buffer import Frame, Note, Reel, Tape, span_id
 from scenario_kit.lab.twin.spans import SpanName
-from scenario_kit.lab.twin.tape import Frame, Note, Reel, Tape, span_id
-from scenario_kit.lab.twin.tree import CallNode
+from scenario_kit.lab.twin.time_chaos import told
 from scenario_kit.model.trace import Scalar, Span, Trace
 from scenario_kit.model.twin.edge import Edge
 

@@ -1,7 +1,7 @@
 """Worlds: one per trial, each with an application, a namespace, a twin and a clock of its own."""
 
-from scenario_kit.lab.worlds.past import Past
 from scenario_kit.lab.worlds.registry import Worlds
+from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
 from scenario_kit.lab.worlds.world import Surroundings, Waited, World, WorldSpec

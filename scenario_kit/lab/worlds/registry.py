@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from scenario_kit.errors import Unreachable
 from scenario_kit.lab.kubelet import PlainProcesses, Processes
 from scenario_kit.lab.telemetry import KubeState
-from scenario_kit.lab.worlds.heap import give_back
+from scenario_kit.lab.worlds.malloc_trim import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
 from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, World, WorldSpec, grid_after

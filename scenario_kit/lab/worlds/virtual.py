@@ -11,7 +11,7 @@ from functools import partial
 from scenario_kit.lab.server.deadlines import ProgressDeadlines, backdate
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.twin import Telemetry
-from scenario_kit.lab.worlds.autoscalers import Autoscalers
+from scenario_kit.lab.worlds.hpa_sync import Autoscalers
 from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec, grid_from
 from scenario_kit.model.process import SeriesId
 

@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple, Protocol
 
 from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.kubelet import Processes
-from scenario_kit.lab.server.looks import Looks
+from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
-from scenario_kit.lab.worlds.past import Past
 from scenario_kit.lab.worlds.probing import ask
+from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.model import App, Ledger, Object, Value
 from scenario_kit.model.process import Exit, LogRecord, SeriesId, Usage
 from scenario_kit.model.trace import Trace

@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from scenario_kit.lint.brief.disguise import find_disguised, find_encoded
 from scenario_kit.lint.brief.language import UNITS, judge_sentence
 from scenario_kit.lint.brief.mechanism import Broken, find_mechanisms
+from scenario_kit.lint.brief.obfuscation import find_disguised, find_encoded
 from scenario_kit.lint.brief.statements import find_statements
 from scenario_kit.lint.brief.text import contains_name, contains_word, normalize_text, split_sentences
-from scenario_kit.lint.case import Case
-from scenario_kit.lint.phrases import repeated
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.ngrams import repeated
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.scenario import FaultUse

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.world import METADATA, Needless, World
-from scenario_kit.lint.stage import Keys, part
+from scenario_kit.lint.needless.surroundings import METADATA, Needless, World
+from scenario_kit.lint.simulation import Keys, part
 from scenario_kit.model import Object
 
 _SWITCH: Final = r"true|false|enabled|disabled|yes|no|on|off"

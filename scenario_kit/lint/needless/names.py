@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.world import Needless, World
-from scenario_kit.lint.stage import Keys, containers, mappings, part, pod_specs
+from scenario_kit.lint.needless.surroundings import Needless, World
+from scenario_kit.lint.simulation import Keys, containers, mappings, part, pod_specs
 from scenario_kit.model import Object
 
 _TEMPLATE: Final = re.compile(r"{[{%]")

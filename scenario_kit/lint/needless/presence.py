@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.lint.needless.world import World
+from scenario_kit.lint.needless.surroundings import World
 from scenario_kit.model import Object
 
 #: Kinds that only say something: no controller acts on one that a fault makes.

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.world import Needless, World, mentions
-from scenario_kit.lint.stage import containers, leaves, mappings, pod_specs
+from scenario_kit.lint.needless.surroundings import Needless, World, mentions
+from scenario_kit.lint.simulation import containers, leaves, mappings, pod_specs
 from scenario_kit.model import Object
 
 #: Variables that runtimes and clients of stores read, whatever program they belong to.

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from scenario_kit.lint.needless.surroundings import Needless, World
 from scenario_kit.lint.needless.words import OUTPUT
-from scenario_kit.lint.needless.world import Needless, World
-from scenario_kit.lint.stage import Keys, containers, leaves
+from scenario_kit.lint.simulation import Keys, containers, leaves
 from scenario_kit.model import Object
 
 #: Fields that no machine reads.

@@ -16,9 +16,9 @@ from scenario_kit.model.chaos_fields import blind, of_the_world, targets
 from scenario_kit.model.chaos_reach import is_chaos
 from scenario_kit.model.difference import paths
 from scenario_kit.model.reference import real_name
-from scenario_kit.render.effect import after
-from scenario_kit.render.modelled.registered import UNKNOWN, register
+from scenario_kit.render.modelled.registry import UNKNOWN, register
 from scenario_kit.render.objects import position, spelled
+from scenario_kit.render.simulate import after
 
 #: The capability that such a change needs.
 REAL_DATA_PLANE: Final = "real-data-plane"

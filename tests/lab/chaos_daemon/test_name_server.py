@@ -6,8 +6,8 @@ from typing import Any
 import grpc
 import pytest
 
+from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, NameServer, objects, status
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
-from scenario_kit.lab.chaos_daemon.names import _PROTOCOL, NameServer, objects, status
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 
 MESSAGES = parse_messages(_PROTOCOL, "dns.proto", "DNS")

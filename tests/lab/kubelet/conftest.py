@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.lab.kubelet.context import PodEvent
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.memory import Memory
+from scenario_kit.lab.kubelet.pod_state import Memory
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import InitState, Lag, Start

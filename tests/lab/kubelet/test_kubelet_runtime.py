@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.kubelet import files, images, scripts
+from scenario_kit.lab.kubelet import files, images, shell_idioms
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.model.process import InitState
 
@@ -67,21 +67,21 @@ def test_programs_are_learned_from_what_ran() -> None:
     ],
 )
 def test_checks_of_files(command: str, content: str | None, state: InitState | None) -> None:
-    assert scripts.outcome(["sh", "-c", command], lambda _path: content) == state
+    assert shell_idioms.outcome(["sh", "-c", command], lambda _path: content) == state
 
 
 @pytest.mark.parametrize(
     ("command", "capacity", "full"),
     [
-        ("dd if=/dev/zero of=/dev/shm/a bs=1M count=128", scripts.SHARED_MEMORY, True),
-        ("dd if=/dev/zero of=/dev/shm/a bs=1M count=64 && tail -f /dev/null", scripts.SHARED_MEMORY, False),
+        ("dd if=/dev/zero of=/dev/shm/a bs=1M count=128", shell_idioms.SHARED_MEMORY, True),
+        ("dd if=/dev/zero of=/dev/shm/a bs=1M count=64 && tail -f /dev/null", shell_idioms.SHARED_MEMORY, False),
         ("dd if=/dev/zero of=/dev/shm/a bs=1M count=128", 2**30, False),
-        ("dd if=/dev/zero of=/dev/shm/a", scripts.SHARED_MEMORY, True),
-        ("dd if=/dev/zero of=/tmp/a bs=1M count=128", scripts.SHARED_MEMORY, False),
+        ("dd if=/dev/zero of=/dev/shm/a", shell_idioms.SHARED_MEMORY, True),
+        ("dd if=/dev/zero of=/tmp/a bs=1M count=128", shell_idioms.SHARED_MEMORY, False),
     ],
 )
 def test_shared_memory(command: str, capacity: float, full: bool) -> None:
-    said = scripts.overflow(["sh", "-c", command], lambda _path: capacity)
+    said = shell_idioms.overflow(["sh", "-c", command], lambda _path: capacity)
     assert said == ("dd: error writing '/dev/shm/a': No space left on device" if full else "")
 
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from scenario_kit.errors import LabError
+from scenario_kit.lab.http_server import Request
 from scenario_kit.lab.page.server import Site, page, serve
-from scenario_kit.lab.serving import Request
 
 from .conftest import HOSTILE, Lab
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import InfrastructureError, NotFound
-from scenario_kit.lab.page.source import Source
+from scenario_kit.lab.page.data import Source
 from scenario_kit.model import AlertRule, App, CallEdge, Component, Runbook, TrialSpec
-from scenario_kit.model.rule import EntityLabel, Windows
+from scenario_kit.model.alert_rule import EntityLabel, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
 

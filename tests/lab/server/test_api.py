@@ -14,9 +14,9 @@ import pytest
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError, MetricsError
 from scenario_kit.lab import clock
 from scenario_kit.lab.clock import WallClock, WorldClock, close_world, open_world
+from scenario_kit.lab.http_server import LIMIT_BYTES
 from scenario_kit.lab.server import api as module
 from scenario_kit.lab.server.api import Api, serve
-from scenario_kit.lab.serving import LIMIT_BYTES
 from scenario_kit.lab.worlds import registry
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
 

@@ -20,19 +20,19 @@ import pytest
 import yaml
 
 from scenario_kit.clients import KubeCluster
-from scenario_kit.lab import aggregation, cluster
+from scenario_kit.lab import apiservice, cluster
 from scenario_kit.lab.addresses import free_ports
 from scenario_kit.lab.certificates import cluster_keys
 from scenario_kit.lab.server.barrier import Barrier
+from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.informers import Informers
-from scenario_kit.lab.server.kinds import CLUSTER, WORKLOADS
-from scenario_kit.lab.server.looks import Looks
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
-from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.requeue import Nudger
+from scenario_kit.lab.server.resource_versions import ApiVersions
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.server.threads import Threads
-from scenario_kit.lab.server.versions import ApiVersions
+from scenario_kit.lab.server.watched_kinds import CLUSTER, WORKLOADS
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds
 from scenario_kit.lab.worlds.world import World
@@ -135,9 +135,9 @@ def control_plane(
     name, kubeconfig = f"scale-{os.getpid()}", folder / "kubeconfig"
     pki = folder / "kwok" / "clusters" / name / "pki"
     cluster_keys(pki)
-    aggregation.keys(pki)
+    apiservice.keys(pki)
     ports = free_ports(len(_PARTS) + 1, set())
-    settings = cluster.configuration(ports[-1], {"kube-apiserver": aggregation.flags(pki)})
+    settings = cluster.configuration(ports[-1], {"kube-apiserver": apiservice.flags(pki)})
     (folder / "kwokctl.yaml").write_text(yaml.safe_dump(settings))
     arguments = ["--runtime", "binary", "--kubeconfig", str(kubeconfig), "--disable-qps-limits", "--wait", "120s"]
     arguments += ["--components", ",".join(_PARTS)]
@@ -191,11 +191,11 @@ class Scene:
                 past=Past(),
             )
         )
-        server = serve(MetricsApi(worlds, self.store, self.looks.pace), 0, aggregation.server_context(pki))
+        server = serve(MetricsApi(worlds, self.store, self.looks.pace), 0, apiservice.server_context(pki))
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         stack.callback(server.server_close)
         stack.callback(server.shutdown)
-        for obj in aggregation.objects(pki, int(server.server_address[1])):
+        for obj in apiservice.objects(pki, int(server.server_address[1])):
             kube.apply(obj)
         self._kube = kube
         self.world: World = worlds.open(spec())
@@ -228,7 +228,7 @@ def scene(control_plane: tuple[Path, Path], kube: KubeCluster) -> Iterator[Scene
 
 def test_the_api_server_hands_on_what_is_asked(scene: Scene, kube: KubeCluster) -> None:
     scene.advance(4)
-    pods = kube.list("PodMetrics", group=aggregation.GROUP, namespace="shop")
+    pods = kube.list("PodMetrics", group=apiservice.GROUP, namespace="shop")
     assert [each["containers"] for each in pods] == [[{"name": "c", "usage": {"cpu": "50m", "memory": "32Mi"}}]] * 2
     assert scene.scaler()["status"]["currentMetrics"][0]["resource"]["current"] == {
         "averageUtilization": 50,

@@ -9,8 +9,8 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.server import barrier as module
 from scenario_kit.lab.server.barrier import Barrier, Listing
-from scenario_kit.lab.server.kinds import Watched
 from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.watched_kinds import Watched
 from tests.lab.server.test_store import obj
 
 PODS, CHAOS = Watched("Pod"), Watched("NetworkChaos", "chaos-mesh.org")
@@ -120,7 +120,7 @@ def test_objects_newer_than_the_list_are_fine(api: Api, store: Store, barrier: B
 
 
 def test_experiments_are_compared_wherever_they_are(api: Api, store: Store) -> None:
-    from scenario_kit.lab.server.kinds import EXPERIMENTS
+    from scenario_kit.lab.server.watched_kinds import EXPERIMENTS
 
     Barrier(api, store, EXPERIMENTS).pass_("shop")
     assert {namespace for _, namespace in api.asked} == {""}

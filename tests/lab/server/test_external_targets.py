@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab import chaos_webhooks, cluster_dns
+from scenario_kit.lab.http_server import Request
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.external_targets import ExternalTargets
 from scenario_kit.lab.server.store import Store
-from scenario_kit.lab.serving import Request
 from scenario_kit.model import Object
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenario_kit.clients import KubeCluster
-from scenario_kit.clients.official import Official
+from scenario_kit.clients.kubernetes_client import Official
 from scenario_kit.lab.interactive import objects
 from scenario_kit.model import Reference
 

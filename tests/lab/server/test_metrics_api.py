@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from scenario_kit.lab import aggregation
+from scenario_kit.lab import apiservice
 from scenario_kit.lab.certificates import Authority, cluster_keys, issue
+from scenario_kit.lab.http_server import Request
 from scenario_kit.lab.server.metrics_api import MetricsApi, serve
-from scenario_kit.lab.serving import Request
 from scenario_kit.lab.telemetry import Measured
 from scenario_kit.model.process import Usage
 from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
@@ -112,13 +112,13 @@ def test_discovery_tells_both_kinds(api: MetricsApi) -> None:
 @pytest.fixture
 def pki(tmp_path: Path) -> Path:
     cluster_keys(tmp_path / "pki")
-    aggregation.keys(tmp_path / "pki")
+    apiservice.keys(tmp_path / "pki")
     return tmp_path / "pki"
 
 
 @pytest.fixture
 def port(api: MetricsApi, pki: Path) -> Iterator[int]:
-    server = serve(api, 0, aggregation.server_context(pki))
+    server = serve(api, 0, apiservice.server_context(pki))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield int(server.server_address[1])
@@ -134,7 +134,7 @@ def dial(port: int, pki: Path, certificate: str) -> httpx.Response:
         context.load_cert_chain(pki / f"{certificate}.crt", pki / f"{certificate}.key")
     with httpx.Client(verify=context, trust_env=False) as client:
         return client.get(
-            f"https://127.0.0.1:{port}{SHOP}", extensions={"sni_hostname": aggregation.SERVER_NAME}, timeout=5
+            f"https://127.0.0.1:{port}{SHOP}", extensions={"sni_hostname": apiservice.SERVER_NAME}, timeout=5
         )
 
 
@@ -151,8 +151,8 @@ def test_nobody_else_is(port: int, pki: Path, certificate: str) -> None:
 
 
 def test_objects_verify_the_server(pki: Path) -> None:
-    service, registration = aggregation.objects(pki, 4443)
+    service, registration = apiservice.objects(pki, 4443)
     assert service["spec"] == {"type": "ExternalName", "externalName": "localhost"}
     assert registration["spec"]["caBundle"]
     assert "insecureSkipTLSVerify" not in registration["spec"]
-    assert aggregation.flags(pki)["proxy-client-cert-file"].endswith("front-proxy-client.crt")
+    assert apiservice.flags(pki)["proxy-client-cert-file"].endswith("front-proxy-client.crt")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.testing import FakeCluster

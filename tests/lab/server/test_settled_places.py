@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from scenario_kit.lab.server.settled import places, unsettled
+from scenario_kit.lab.server.settled import pending_scheduling, unsettled
 from tests.lab.server.cluster_objects import by_kind, facts, meta, namespace, pod, world
 
 REFUSED = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
@@ -48,10 +48,10 @@ def volume(phase="Available", **more):
 
 
 def due(*objects, nodes=(), volumes=(), pods=()):
-    cluster = places.Cluster(
+    cluster = pending_scheduling.Cluster(
         {n["metadata"]["name"]: n for n in nodes}, {v["metadata"]["name"]: v for v in volumes}, lambda: pods
     )
-    return [f"{d.kind}/{d.name}: {d.text}" for d in places.due(by_kind(*objects), cluster)]
+    return [f"{d.kind}/{d.name}: {d.text}" for d in pending_scheduling.due(by_kind(*objects), cluster)]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_a_pod_waits_for_its_claim_and_not_for_a_place():
 def test_what_is_due_is_not_settled():
     kinds = world()
     kinds["Pod"]["new"] = waiting()
-    cluster = places.Cluster({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
-    reasons = unsettled(facts(kinds, due=list(places.due(kinds, cluster))))
+    cluster = pending_scheduling.Cluster({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
+    reasons = unsettled(facts(kinds, due=list(pending_scheduling.due(kinds, cluster))))
     assert [str(r) for r in reasons] == ["Pod/new: there is room on node n1"]
     assert unsettled(facts(kinds)) == []
     assert namespace()["kind"] == "Namespace"

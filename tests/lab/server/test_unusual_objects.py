@@ -12,13 +12,13 @@ import yaml
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.status import pod_status
-from scenario_kit.lab.server.looks import Looks
-from scenario_kit.lab.server.settled import Facts, places, unsettled
+from scenario_kit.lab.server.hpa_pacing import Looks
+from scenario_kit.lab.server.settled import Facts, pending_scheduling, unsettled
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.telemetry.kube_state import KubeState
-from scenario_kit.lab.twin.census import Census
 from scenario_kit.lab.twin.network import Network
-from scenario_kit.lab.twin.selectors import inside
+from scenario_kit.lab.twin.network_policy import inside
+from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.model import Object, Reference
 from tests.lab.kubelet.conftest import NODE, T0, Objects, Scripted
 from tests.lab.twin import tiny
@@ -63,7 +63,11 @@ def judge(*objects: Object) -> list[Any]:
         store.put(obj["kind"], obj)
     looks = Looks(store, lambda _: 0.0)
     looks.unfinished(NAMESPACE)
-    list(places.due(kinds, places.Cluster({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())))
+    list(
+        pending_scheduling.due(
+            kinds, pending_scheduling.Cluster({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())
+        )
+    )
     home = {"kind": "Namespace", "metadata": {"name": NAMESPACE, "resourceVersion": "1"}}
     return unsettled(Facts(namespace=home, kinds=kinds))
 

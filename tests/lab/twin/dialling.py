@@ -6,8 +6,8 @@ from typing import Any
 from scenario_kit.lab.twin.connections import Connections, Lane, Link
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
+from scenario_kit.lab.twin.random_streams import Streams
 from scenario_kit.lab.twin.registry import Registries
-from scenario_kit.lab.twin.streams import Streams
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import ComponentModel

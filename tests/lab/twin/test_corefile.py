@@ -3,8 +3,8 @@
 import pytest
 
 from scenario_kit.lab import cluster_dns
+from scenario_kit.lab.twin.cluster_view import ClusterDns
 from scenario_kit.lab.twin.corefile import NameServer, read
-from scenario_kit.lab.twin.view import ClusterDns
 from tests.lab.twin import tiny
 
 CART = "cart.shop.svc.cluster.local."

@@ -6,9 +6,9 @@ import pytest
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, dial, read
-from scenario_kit.lab.twin.holdings import Holdings
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
+from scenario_kit.lab.twin.store_state import Holdings
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
+from scenario_kit.lab.twin.client_errors.by_language import cause
 from scenario_kit.lab.twin.connections import read
-from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.model.twin.address import AddressSource
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from scenario_kit.lab.kubelet import scripts
+from scenario_kit.lab.kubelet import shell_idioms
 from scenario_kit.lab.twin.environment import expand
-from scenario_kit.lab.twin.waiting import Script, waits
+from scenario_kit.lab.twin.init_wait import Script, waits
 
 DIGITS = "9" * 5_000
 
@@ -25,8 +25,8 @@ def test_a_command_is_read_soon(command: str) -> None:
     before = time.process_time()
 
     waits(Script(command, "wait"))
-    scripts.outcome(["sh", "-c", command], lambda _path: "a" * 5_000 + "!")
-    scripts.overflow(["sh", "-c", command], lambda _path: 1.0)
+    shell_idioms.outcome(["sh", "-c", command], lambda _path: "a" * 5_000 + "!")
+    shell_idioms.overflow(["sh", "-c", command], lambda _path: 1.0)
 
     assert time.process_time() - before < 2
 

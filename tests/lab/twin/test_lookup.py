@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin import ClusterDns
-from scenario_kit.lab.twin.names import random_address
+from scenario_kit.lab.twin.dns import random_address
 from scenario_kit.lab.twin.network import Destination, Lookup, Network
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin import View, ailments
+from scenario_kit.lab.twin import View, process_faults
 from scenario_kit.lab.twin.batches import Batch
 from scenario_kit.lab.twin.caches import misses
+from scenario_kit.lab.twin.client_errors.by_language import cause
 from scenario_kit.lab.twin.connections import timeout
 from scenario_kit.lab.twin.files import configuration, mounted
 from scenario_kit.lab.twin.network import Destination
-from scenario_kit.lab.twin.phrases import cause
 from scenario_kit.lab.twin.process import Crash, ProcessKey, holds, identify
 from scenario_kit.lab.twin.registry import Registries
 from scenario_kit.model import Ledger
@@ -166,7 +166,7 @@ def test_the_end_of_a_process_cuts_short_what_is_under_way() -> None:
     at, took = np.array([0.0, 1.0, 2.0, 9.0]), np.array([0.5, 5.0, 0.1, 1.0])
     failed = np.zeros(4, dtype=bool)
     batch = Batch(0, at, took, failed, {})
-    ailments.cut_short(SimpleNamespace(crash=Crash(3.0, 0, 2), crash_at=3.0), batch)  # type: ignore[arg-type]
+    process_faults.cut_short(SimpleNamespace(crash=Crash(3.0, 0, 2), crash_at=3.0), batch)  # type: ignore[arg-type]
     assert failed.tolist() == [False, True, False, True]
     assert took.tolist() == [0.5, 2.0, 0.1, 0.0]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.twin.selectors import Party, allowed
+from scenario_kit.lab.twin.network_policy import Party, allowed
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import TICK, Little
 

@@ -13,14 +13,14 @@ from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.lab.twin.environment import environment
 from scenario_kit.lab.twin.flags import values
+from scenario_kit.lab.twin.init_wait import Script, waits
 from scenario_kit.lab.twin.network import Shape
+from scenario_kit.lab.twin.network_policy import Party, allowed, matches
 from scenario_kit.lab.twin.quantities import number
+from scenario_kit.lab.twin.random_streams import Streams
 from scenario_kit.lab.twin.resources import Stress, factor
-from scenario_kit.lab.twin.selectors import Party, allowed, matches
-from scenario_kit.lab.twin.shaping import delays
 from scenario_kit.lab.twin.spans import SpanBook, SpanName
-from scenario_kit.lab.twin.streams import Streams
-from scenario_kit.lab.twin.waiting import Script, waits
+from scenario_kit.lab.twin.traffic_shaping import delays
 from scenario_kit.model import ContainerEffect, Ledger
 from scenario_kit.model.image import normalised
 from scenario_kit.model.twin import decode

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.connections import Lane
-from scenario_kit.lab.twin.interception import Rule
+from scenario_kit.lab.twin.http_chaos import Rule
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.decode import decode

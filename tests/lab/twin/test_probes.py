@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.twin.fit import mistakes
+from scenario_kit.lab.twin.definition_checks import mistakes
 from scenario_kit.model import ContainerEffect
 from scenario_kit.model.process import Lag
 from tests.lab.twin import tiny

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.interception import Rule
+from scenario_kit.lab.twin.http_chaos import Rule
 from scenario_kit.lab.twin.network import Destination, Network, Shape, Wire
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import process

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from scenario_kit.lab.kubelet import PlainProcesses
-from scenario_kit.lab.server.looks import Looks
-from scenario_kit.lab.server.nudge import Nudger
+from scenario_kit.lab.server.hpa_pacing import Looks
+from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.store import Store
 from scenario_kit.lab.twin import Telemetry, View

@@ -13,8 +13,8 @@ import pytest
 
 from scenario_kit.errors import KitError, Unreachable
 from scenario_kit.lab.worlds import Past, WallWorld, registry
-from scenario_kit.lab.worlds.past import GAP
 from scenario_kit.lab.worlds.registry import Taken, Unsuitable
+from scenario_kit.lab.worlds.sample_horizon import GAP
 from scenario_kit.lab.worlds.world import TICK_SECONDS
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab, spec
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from scenario_kit.lab.server.settled import chaos, endpoints, places, pods, rollouts, workloads
-from scenario_kit.lab.server.settled.facts import Due, Facts, Reason
+from scenario_kit.lab.server.settled import chaos, endpoints, pending_scheduling, pods, rollouts, workloads
+from scenario_kit.lab.server.settled.settle_context import Due, Facts, Reason
 
 _PARTS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
     workloads.observed,
@@ -44,4 +44,4 @@ def unsettled(facts: Facts) -> list[Reason]:
     return reasons
 
 
-__all__ = ["Due", "Facts", "Reason", "places", "unsettled"]
+__all__ = ["Due", "Facts", "Reason", "pending_scheduling", "unsettled"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.kinds import CHILD_KINDS
-from scenario_kit.lab.server.settled.facts import Facts, Reason, holds
+from scenario_kit.lab.server.settled.settle_context import Facts, Reason, holds
+from scenario_kit.lab.server.watched_kinds import CHILD_KINDS
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos import ONE_SHOT, PAUSE
 from scenario_kit.model.chaos_reach import namespaces

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scenario_kit.lab.server.settled.facts import LEFT_ALONE_SECONDS, Facts, Reason, holds
+from scenario_kit.lab.server.settled.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, holds
 from scenario_kit.model.base import Object
 
 _SERVICE = "kubernetes.io/service-name"

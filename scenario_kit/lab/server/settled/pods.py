@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.facts import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, condition
+from scenario_kit.lab.server.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, condition
 from scenario_kit.model.base import Object
 
 #: Kinds whose deletion somebody has to finish, and that may own others.

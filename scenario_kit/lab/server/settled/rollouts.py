@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from scenario_kit.lab.server.settled.facts import Facts, Reason, condition
+from scenario_kit.lab.server.settled.settle_context import Facts, Reason, condition
 from scenario_kit.model.base import Object
 
 #: The reason of ``Progressing`` once a rollout is through; from then on no deadline counts.

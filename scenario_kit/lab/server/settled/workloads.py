@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lab.server.settled.facts import (
+from scenario_kit.lab.server.settled.settle_context import (
     LEFT_ALONE_SECONDS,
     Facts,
     Reason,

@@ -1,0 +1,96 @@
+"""Whether a Scenario is accepted, and what it resolves to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Refusal, Wanted
+from operators.scenario.resolution import understood
+from scenario_kit.campaign import programs
+from scenario_kit.catalog.capabilities import capabilities
+from scenario_kit.errors import AuthoringError
+from scenario_kit.judge.capabilities import findings as missing
+from scenario_kit.judge.capabilities import lacking
+from scenario_kit.model import Finding, Object, Runbook, Step, TrialSpec
+from scenario_kit.render.chaos_schedule import demand_wall_clock
+
+Clock = Literal["Wall", "Virtual"]
+#: Lets one live scenario run in virtual time: the incident is there at once, and waits for whoever advances it.
+CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
+#: The reason that a finding gives its condition; everything else is an invalid spec.
+_REASONS: Final = {
+    "SK107": "UnknownApp",
+    "SK108": "UnknownFault",
+    "SK109": "InvalidParameters",
+    "SK110": "UnknownTarget",
+    "SK911": "CapabilityMissing",
+}
+#: Seconds without alerts that a live incident waits for on a wall clock; a validation waits for the full window.
+_LIVE_QUIET: Final = 90
+
+
+def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wanted | None, Runbook | None]:
+    """Judge a Scenario object: refused with a reason, or wanted with the runbook that it resolves to."""
+    namespace = obj["metadata"]["namespace"]
+    management = environment.settings.management_namespace
+    if namespace != management:
+        message = (
+            f"a solver could read the namespace '{namespace}', and the Scenario is the answer;"
+            f" apply it in '{management}': kubectl apply -n {management} -f …"
+        )
+        return Refusal("NamespaceVisible", message), None, None
+    found = understood(environment.catalog, obj)
+    if found.scenario is None or found.runbook is None:
+        return _refusal(found.errors), None, None
+    runbook, clock = found.runbook, _clock(environment, obj)
+    if lacks := lacking_here(environment, runbook, clock):
+        return _refusal(lacks), None, None
+    try:
+        demand_wall_clock(runbook.faults, clock)
+    except AuthoringError as problem:
+        return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
+    wanted = Wanted(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
+    return None, wanted, runbook
+
+
+def lacking_here(environment: Environment, runbook: Runbook, clock: Clock) -> list[Finding]:
+    """What this environment does not have of what the scenario needs: no fault of the scenario's."""
+    grounds, known = environment.grounds, capabilities(environment.catalog)
+    lacks = lacking(
+        runbook.faults,
+        runbook.app,
+        known,
+        lambda each, argument: grounds.offers(each, argument, clock),
+        runbook.requires,
+    )
+    return missing(lacks, grounds.name)
+
+
+def _refusal(findings: Sequence[Finding]) -> Refusal:
+    first = findings[0]
+    text = "; ".join(f"{f.code}: {f.message}" + (f" ({f.fix})" if f.fix else "") for f in findings)
+    return Refusal(_REASONS.get(first.code, "Invalid"), text[:1000])
+
+
+def _clock(environment: Environment, scenario: Object) -> Clock:
+    asked = (scenario["metadata"].get("annotations") or {}).get(CLOCK_ANNOTATION)
+    return "Virtual" if (asked or environment.settings.clock) == "Virtual" else "Wall"
+
+
+def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> TrialSpec:
+    """The trial of a live Scenario: in the time that its annotation asks for, else in the operator's."""
+    clock = _clock(environment, scenario)
+    steps = programs.live(runbook.outcome)
+    if clock == "Wall":
+        steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)
+    return TrialSpec(
+        scenario=scenario["metadata"]["name"],
+        digest=runbook.digest,
+        plan="live",
+        clock=clock,
+        namespace=runbook.namespace,
+        steps=steps,
+        resolved=runbook.packed(),
+    )

@@ -1,0 +1,206 @@
+"""What a cluster gives to trials besides its API: clocks, and the health of what they rest on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Literal, Protocol
+
+from scenario_kit.clients.clock import WallClock
+from scenario_kit.errors import ClusterError, LabError, MetricsError
+from scenario_kit.lab import capabilities as lab_offers
+from scenario_kit.lab import supervisor
+from scenario_kit.lab.clock import close_world, open_world, world_exists
+from scenario_kit.lab.state import LabState
+from scenario_kit.lab.toolchain.components import engine, kubernetes
+from scenario_kit.model import Reference, TrialSpec
+from scenario_kit.model.capability import Capability
+from scenario_kit.observe.capability_probe import sings
+from scenario_kit.ports import Clock, Cluster, Metrics
+
+_HEALTH_SECONDS: Final = 1.0
+#: How often a part is asked before it counts as hanging; each time it has two seconds.
+_ASKED: Final = 3
+#: Wall seconds for which the answer of a canary is taken as still true: accepting is asked once a second.
+_CANARY_SECONDS: Final = 60.0
+_INJECTOR: Final = Reference("Deployment", "chaos-controller-manager", "chaos-mesh")
+
+
+class Grounds(Protocol):
+    """Where trials take place. ``name`` is how messages call the place.
+
+    ``campaign_clock`` is the time of the trials of a campaign, ``data_plane`` what stands behind their evidence,
+    ``versions`` are those of Kubernetes and of what injects chaos, as far as known.
+    """
+
+    name: str
+    campaign_clock: Literal["Wall", "Virtual"]
+    data_plane: str
+    versions: tuple[str, str]
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """Whether a trial by that clock (``Wall`` or ``Virtual``) has a capability here.
+
+        Raises:
+            ClusterError: the API server does not answer, so nothing is known.
+        """
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """The clock of a trial; opening it again finds it where it stood."""
+
+    def has_clock(self, trial: str) -> bool:
+        """Whether the time of a trial can go on from where it stood."""
+
+    def close_clock(self, trial: str) -> None:
+        """Give back what the clock of a trial holds."""
+
+    def health(self) -> Sequence[str]:
+        """What is not well among the parts below us, in words; asked all the time."""
+
+    def diagnose(self) -> Sequence[str]:
+        """The same, thoroughly: every part is asked, and one that does not answer is asked again. Takes seconds."""
+
+
+class Lab:
+    """The embedded lab: a world per trial, in wall or virtual time; parts are processes."""
+
+    name = lab_offers.NAME
+    campaign_clock: Literal["Wall", "Virtual"] = "Virtual"
+    data_plane = "Twin"
+    versions = (kubernetes(), engine())
+
+    def __init__(self, name: str) -> None:
+        self._state = LabState.load(name)
+        self._lock = threading.Lock()
+        self._looked = 0.0
+        self._problems: Sequence[str] = ()
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """See ``Grounds``."""
+        return lab_offers.offers(capability, argument, clock=clock)
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """See ``Grounds``."""
+        runbook = spec.runbook()
+        return open_world(
+            self._state.server_url,
+            self._state.server_token,
+            trial,
+            namespace=spec.namespace,
+            others=tuple(runbook.namespaces.values()),
+            app=runbook.app.to_json(),
+            seed=spec.seed,
+            mode=spec.clock,
+        )
+
+    def has_clock(self, trial: str) -> bool:
+        """See ``Grounds``."""
+        return world_exists(self._state.server_url, self._state.server_token, trial)
+
+    def close_clock(self, trial: str) -> None:
+        """See ``Grounds``."""
+        close_world(self._state.server_url, self._state.server_token, trial)
+
+    def health(self) -> Sequence[str]:
+        """Parts that died, each with the tail of its log; looked at once a second at most."""
+        with self._lock:
+            if time.monotonic() - self._looked > _HEALTH_SECONDS:
+                self._problems = [str(p) for p in LabState.load(self._state.name).dead_parts()]
+                self._looked = time.monotonic()
+            return self._problems
+
+    def diagnose(self) -> Sequence[str]:
+        """See ``Grounds``: a process that is stopped is alive, and answers nothing."""
+        state = LabState.load(self._state.name)
+        if dead := state.dead_parts():
+            return [str(p) for p in dead]
+        asked = supervisor.Health(state)
+        with ThreadPoolExecutor(len(state.parts)) as pool:
+            found = pool.map(lambda part: (part.name, _stubborn(lambda: asked.problem(part))), state.parts)
+            return [f"{name}: {problem}" for name, problem in found if problem]
+
+
+def _stubborn(ask: Callable[[], str]) -> str:
+    """What is wrong each time that it is asked; a busy machine answers late once, not always."""
+    for _ in range(_ASKED):
+        if not (problem := ask()):
+            return ""
+    return problem
+
+
+class RealCluster:
+    """A cluster with real nodes: only wall time; Chaos Mesh and Prometheus are asked whether they work.
+
+    ``declared`` are capabilities that whoever runs the operator vouches for.
+    """
+
+    name = "the cluster"
+    campaign_clock: Literal["Wall", "Virtual"] = "Wall"
+    data_plane = "RealNode"
+    versions = ("", "")
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        metrics: Metrics,
+        declared: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._cluster = cluster
+        self._metrics = metrics
+        self._declared = frozenset(declared)
+        self._clock = clock
+        self._sang: dict[str, tuple[float, bool]] = {}
+
+    def offers(self, capability: Capability, argument: str, clock: str) -> bool:
+        """See ``Grounds``."""
+        need = f"{capability.name}{argument}"
+        if capability.canary.clock is not None:
+            return clock == capability.canary.clock
+        if need in self._declared:
+            return True
+        asked, answer = self._sang.get(need, (float("-inf"), False))
+        if self._clock() - asked > _CANARY_SECONDS:
+            answer = sings(capability.canary, argument, self._cluster)
+            self._sang[need] = (self._clock(), answer)
+        return answer
+
+    def open_clock(self, trial: str, spec: TrialSpec) -> Clock:
+        """See ``Grounds``.
+
+        Raises:
+            LabError: the trial wants virtual time.
+        """
+        if spec.clock != "Wall":
+            raise LabError(f"the trial {trial} wants virtual time, which only the embedded lab has", fix="clock: Wall")
+        return WallClock()
+
+    def has_clock(self, trial: str) -> bool:
+        """Wall time goes on by itself."""
+        del trial
+        return True
+
+    def close_clock(self, trial: str) -> None:
+        """Nothing is held."""
+        del trial
+
+    def health(self) -> Sequence[str]:
+        """See ``Grounds``."""
+        problems = []
+        try:
+            self._metrics.instant("vector(1)", time.time())
+        except MetricsError as problem:
+            problems.append(str(problem))
+        try:
+            injector = self._cluster.get(_INJECTOR)
+        except ClusterError as problem:
+            return [*problems, str(problem)]
+        if injector is None or not (injector.get("status") or {}).get("availableReplicas"):
+            problems.append(f"{_INJECTOR} has no available replica, so no chaos fault can be injected")
+        return problems
+
+    def diagnose(self) -> Sequence[str]:
+        """See ``Grounds``."""
+        return self.health()

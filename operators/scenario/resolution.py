@@ -1,0 +1,59 @@
+"""A scenario object judged by the rules and resolved: a function of its text and the catalogue, so computed once."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint import judge
+from scenario_kit.lint.build_context import gather
+from scenario_kit.lint.runbook_admission import refusals
+from scenario_kit.load import Loaded, Positions, scenario_from_object
+from scenario_kit.model import Finding, Object, Runbook, Scenario, Severity, Value
+from scenario_kit.render import resolve
+
+
+class Understood(Value, frozen=True, kw_only=True):
+    """A scenario as far as it could be read. Without ``runbook`` it cannot run, and ``findings`` say why."""
+
+    scenario: Scenario | None = None
+    findings: tuple[Finding, ...] = ()
+    runbook: Runbook | None = None
+
+    @property
+    def errors(self) -> list[Finding]:
+        """What blocks it."""
+        return [f for f in self.findings if f.severity == Severity.ERROR]
+
+
+def understood(catalog: Catalog, obj: Object) -> Understood:
+    """What a Scenario object (or the like of one: name and spec) means. Live ones are asked about once a second."""
+    return _understood(catalog, json.dumps([obj["metadata"]["name"], obj["spec"]], sort_keys=True))
+
+
+@lru_cache(maxsize=64)
+def _understood(catalog: Catalog, text: str) -> Understood:
+    name, spec = json.loads(text)
+    try:
+        scenario = scenario_from_object({"metadata": {"name": name}, "spec": spec})
+        file = Path(name) / "scenario.yaml"  # where it would stand in a catalogue; nothing is read from there
+        findings = tuple(judge(gather(file, Loaded(scenario, Positions(str(file))), catalog)))
+        judged = Understood(scenario=scenario, findings=findings)
+        if judged.errors:
+            return judged
+        app = catalog.app(scenario.spec.app.name, scenario.spec.app.version)
+        runbook = resolve(scenario, catalog, app.namespace)
+        if refused := refusals(runbook):  # what the catalogue brings, its rules have judged; but it is ours to run
+            return Understood(scenario=scenario, findings=(*findings, *refused))
+        return Understood(scenario=scenario, findings=findings, runbook=runbook)
+    except AuthoringError as problem:
+        return Understood(findings=told(problem))
+
+
+def told(problem: AuthoringError) -> tuple[Finding, ...]:
+    """The findings of a mistake; one made of its message where it brings none."""
+    untold = Finding(code="SK104", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+    return problem.findings or (untold,)

@@ -1,0 +1,291 @@
+"""Running one Trial object: everything is read from it, everything is written to it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from operators.scenario.environment import Environment
+from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
+from scenario_kit.clients.clock import WallClock
+from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
+from scenario_kit.judge.missing_alerts import Beside
+from scenario_kit.lint.runbook_admission import refusals
+from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
+from scenario_kit.model.trial import trial_reference
+from scenario_kit.observe import AlertEvaluator, Owners
+from scenario_kit.ports import Clock
+from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, refuse, run
+from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
+
+log = logging.getLogger(__name__)
+#: Wall seconds between two reports of progress; a virtual hour may pass between them.
+_TELL_SECONDS: Final = 0.8
+
+#: One run per trial at a time: the clean-up of a deleted trial waits for its last step.
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+class TrialRun:
+    """One Trial object, bound to the environment."""
+
+    def __init__(self, environment: Environment, name: str, stopping: Callable[[], bool]) -> None:
+        self._environment = environment
+        self._name = name
+        self._stopping = stopping
+        self._ref = trial_reference(name, environment.settings.management_namespace)
+        self._status = TrialStatus()
+        self._told = 0.0
+        self._alerts: tuple[AlertNow, ...] = ()
+
+    def execute(self) -> None:
+        """Run the trial from wherever it stands to its end, or until it is to stop.
+
+        Raises:
+            InfrastructureError: the API server or the lab server is gone; try again later.
+        """
+        with _locks[self._name]:
+            trial = self._environment.cluster.get(self._ref)
+            if trial is None:
+                return
+            spec, self._status = read(trial)
+            if self._status.outcome:
+                return
+            self._status = msgspec.structs.replace(self._status, observed_generation=trial["metadata"]["generation"])
+            if foreign := self._foreign(spec):
+                self._write(refuse(self._name, spec.steps, self._status, foreign))
+                return
+            if self._status.started_at is None and (refused := refusals(spec.runbook(), spec.namespace)):
+                self._write(refuse(self._name, spec.steps, self._status, refused[0]))
+                return
+            try:
+                clock = self._environment.grounds.open_clock(self._name, spec)
+            except AuthoringError as problem:
+                if self._status.started_at is not None:  # it ran in another lab; clean-up is what is left to do
+                    raise
+                self._write(refuse(self._name, spec.steps, self._status, _unfit(spec.runbook(), problem)))
+                return
+            lost = (
+                self._status.started_at is not None
+                and spec.clock == "Virtual"
+                and not self._environment.grounds.has_clock(self._name)
+            )
+            context = self._context(spec, clock)
+            if lost:
+                self._status = lose(
+                    context, self._status, "the world of this trial is lost: the lab server died meanwhile"
+                )
+            try:
+                self._status = run(context, self._status, self._save, self._pause)
+            except Stopped:
+                log.info("%s stops at step %d", self._name, self._status.current)
+                return
+            self._conclude(context)
+
+    def _context(self, spec: TrialSpec, clock: Clock) -> Context:
+        environment = self._environment
+        runbook = spec.runbook()
+        management = environment.settings.management_namespace
+        scene = Scene(
+            cluster=environment.cluster,
+            namespace=spec.namespace,
+            app=runbook.app,
+            now=clock.now,
+            others=runbook.namespaces,
+            declared=runbook.reach,
+        )
+        store = ClusterStore(environment.cluster, management, self._name)
+        evaluator = self._evaluator(spec, runbook, runbook.rules, clock)
+        return Context(
+            name=self._name,
+            spec=spec,
+            runbook=runbook,
+            cluster=environment.cluster,
+            solver=environment.solver,
+            metrics=environment.metrics,
+            clock=clock,
+            engine=Engine(scene, clock, store, self._name),
+            evaluator=evaluator,
+            management=management,
+            health=environment.grounds.health,
+            diagnose=environment.grounds.diagnose,
+            stopping=self._stopping,
+            idle=self._pause,
+            tell=self._tell,
+            beside=lambda: self._beside(spec, runbook, clock),
+        )
+
+    def _evaluator(self, spec: TrialSpec, runbook: Runbook, rules: Sequence[AlertRule], clock: Clock) -> AlertEvaluator:
+        """Of these rules, since the trial began."""
+        return AlertEvaluator(
+            self._environment.metrics,
+            rules,
+            spec.namespace,
+            runbook.app,
+            Owners(self._environment.cluster, *runbook.everywhere),
+            start=self._status.started_at if self._status.started_at is not None else clock.now(),
+            lag=0.0 if spec.clock == "Virtual" else 15.0,
+            others=tuple(runbook.namespaces.values()),
+        )
+
+    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, Beside]:
+        """What the rules of packs that the scenario does not use say by now."""
+        catalog, used = self._environment.catalog, tuple(dict.fromkeys(rule.pack for rule in runbook.rules))
+        return {
+            pack: Beside(
+                self._evaluator(spec, runbook, catalog.alert_pack(pack), clock).advance(clock.now()),
+                catalog.packs_with(used, pack),
+            )
+            for pack in catalog.alert_packs()
+            if pack not in used
+        }
+
+    def _conclude(self, context: Context) -> None:
+        """Leave the evidence, then say how it ended; the world of an app that stays goes on."""
+        try:
+            history = context.history()
+        except InfrastructureError as problem:
+            log.warning("%s ends without its alert history: %s", self._name, problem)
+            history = AlertHistory(start=self._status.started_at or 0.0, end=self._status.now or 0.0)
+        seen = context.baseline() or Baseline()
+        document: Object = {
+            "history": history.to_json(),
+            "injectedAt": self._injected,
+            "injections": {name: each.injected_at for name, each in context.progress().faults.items()},
+            "signs": list(seen.found),
+            "placement": seen.placement,
+            "passages": [passage.to_json() for passage in seen.passages],
+        }
+        name = context.save_evidence(document)
+        self._status = msgspec.structs.replace(self._status, evidence=name)
+        self._save(self._status)
+        if any(s.kind == "teardown" for s in context.spec.steps):
+            self._environment.grounds.close_clock(self._name)
+
+    @property
+    def _injected(self) -> float | None:
+        return next((s.started_at for s in self._status.steps if s.step.startswith("inject")), None)
+
+    def _save(self, status: TrialStatus) -> None:
+        """Write the status, with the alerts of the moment. An outcome is held back until the evidence is there."""
+        if not status.outcome:
+            status = msgspec.structs.replace(status, alerts=self._alerts)
+        self._status = status
+        self._write(status if status.evidence or not status.outcome else msgspec.structs.replace(status, outcome=""))
+
+    def _write(self, status: TrialStatus) -> None:
+        """The only place that writes a Trial's status."""
+        patch = [{"op": "add", "path": "/status", "value": status.to_json()}]
+        try:
+            self._environment.cluster.patch(self._ref, patch, "Json", subresource="status")
+        except NotFound as gone:
+            raise Stopped from gone
+
+    def _tell(self, now: float, history: AlertHistory) -> None:
+        self._alerts = alerts_now(history)
+        if time.monotonic() - self._told > _TELL_SECONDS:
+            self._told = time.monotonic()
+            self._save(msgspec.structs.replace(self._status, now=now))
+
+    def _pause(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._stopping() and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, 0.2))
+        if self._stopping():
+            raise Stopped
+
+    def clean(self) -> list[str]:
+        """Undo everything, remove the app and what was written down; what is still blocked, or nothing.
+
+        Raises:
+            InfrastructureError: the cluster does not let us; try again later.
+        """
+        with _locks[self._name]:
+            trial = self._environment.cluster.get(self._ref)
+            if trial is None:
+                return []
+            spec, self._status = read(trial)
+            if self._foreign(spec):  # nothing was begun
+                return []
+            if self._left_clean(spec):
+                self._environment.grounds.close_clock(self._name)
+                forget(self._environment, self._name)
+                return []
+            context = self._context(spec, self._clock_of_clean_up(spec))
+            blocked = [f"{b.group} on {b.target}: {b.reason}" for b in context.engine.undo_all()]
+            if blocked:
+                return blocked
+            if context.baseline() is not None:
+                remove(context, context.clock.now() + CLEAN_DEADLINE)
+            self._environment.grounds.close_clock(self._name)
+            forget(self._environment, self._name)
+            return []
+
+    def _left_clean(self, spec: TrialSpec) -> bool:
+        """Whether the trial itself has removed everything, and proven it: asking again costs a list of every kind."""
+        if not self._status.outcome or spec.steps[-1].kind != "expectClean":
+            return False
+        proof = self._status.step(len(spec.steps) - 1)
+        return proof is not None and proof.outcome == "Held" and not proof.findings
+
+    def _foreign(self, spec: TrialSpec) -> Finding | None:
+        """Why a trial that has not begun never will: what it holds is not readable here.
+
+        Raises:
+            InfrastructureError: it has begun elsewhere; whoever can read it has to end it.
+        """
+        try:
+            spec.runbook()
+        except InfrastructureError as problem:
+            if self._status.started_at is not None:
+                raise
+            return Finding(code="SK901", severity=Severity.WARNING, message=problem.message, fix=problem.fix)
+        return None
+
+    def _clock_of_clean_up(self, spec: TrialSpec) -> Clock:
+        try:
+            return self._environment.grounds.open_clock(self._name, spec)
+        except AuthoringError:  # pods without a world live by the wall clock
+            return WallClock()
+
+
+def _unfit(runbook: Runbook, problem: AuthoringError) -> Finding:
+    """Why a trial has no world: a mistake of the app's author, or an app that is not meant to be simulated."""
+    if runbook.app.twin is None:
+        return Finding(code="SK911", severity=Severity.WARNING, message=problem.message, fix="run it on a real cluster")
+    return Finding(code="SK138", severity=Severity.ERROR, message=problem.message, fix=problem.fix)
+
+
+def read(trial: Object) -> tuple[TrialSpec, TrialStatus]:
+    """Spec and status of a Trial object."""
+    return TrialSpec.from_json(trial["spec"]), TrialStatus.from_json(trial.get("status") or {})
+
+
+def forget(environment: Environment, name: str) -> None:
+    """Delete receipts, baseline and evidence of a trial whose changes are all undone."""
+    namespace = environment.settings.management_namespace
+    for kind in ("ConfigMap", "Secret"):
+        for obj in environment.cluster.list(kind, namespace, labels={TRIAL_LABEL: name}):
+            environment.cluster.delete(Reference(kind, obj["metadata"]["name"], namespace))
+
+
+def show_blocked(environment: Environment, name: str, blocked: list[str]) -> None:
+    """Say in the status that the clean-up does not get through; the finalizer stays."""
+    ref = trial_reference(name, environment.settings.management_namespace)
+    trial = environment.cluster.get(ref)
+    if trial is None:
+        return
+    _, status = read(trial)
+    status = status.with_condition("Clean", "False", "UndoBlocked", "; ".join(blocked)[:1000])
+    try:
+        environment.cluster.patch(
+            ref, [{"op": "add", "path": "/status", "value": status.to_json()}], "Json", subresource="status"
+        )
+    except ClusterError as problem:
+        log.warning("%s: the blocked clean-up could not be shown: %s", name, problem)

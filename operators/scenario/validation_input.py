@@ -1,0 +1,90 @@
+"""Whether a Validation can be carried out, and what it asks for: its scenario, judged and resolved, and its trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from operators.scenario.admission import lacking_here
+from operators.scenario.environment import Environment
+from operators.scenario.plan import Refusal
+from operators.scenario.resolution import told, understood
+from scenario_kit.campaign import PlannedTrial, trials
+from scenario_kit.campaign.incident import describe_incident, read_titles
+from scenario_kit.campaign.plans import Plan, Resolve, users
+from scenario_kit.campaign.spec import ValidationSpec, validation_spec
+from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.model import Finding, Object, Reference, Runbook, Scenario
+from scenario_kit.model.incident import Incident
+from scenario_kit.model.reference import GROUP
+from scenario_kit.render import resolve
+from scenario_kit.render.chaos_schedule import demand_wall_clock
+
+
+def _nothing(namespace: str, load_percent: int) -> Runbook:
+    raise AuthoringError(f"nothing is resolved for {namespace} at {load_percent} %")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario under validation. Without ``sample`` (it as resolved) nothing can run: ``static`` says why."""
+
+    name: str
+    spec: ValidationSpec
+    plan: Plan
+    static: tuple[Finding, ...]
+    sample: Runbook | None = None
+    resolve: Resolve = _nothing
+    planned: tuple[PlannedTrial, ...] = ()
+    incident: Incident | None = None
+
+
+def case_of(environment: Environment, obj: Object) -> Refusal | Case:
+    """What a Validation object asks for, or why that cannot be carried out.
+
+    Raises:
+        ClusterError: the API server does not tell the scenario; try again later.
+    """
+    try:
+        spec = validation_spec(obj["spec"])
+        plan = spec.followed
+    except UsageError as problem:
+        return Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
+    stored = _stored(environment, obj, spec)
+    if isinstance(stored, Refusal):
+        return stored
+    name, found = stored["metadata"]["name"], understood(environment.catalog, stored)
+    if found.scenario is None or found.runbook is None:
+        return Case(name, spec, plan, found.findings)
+    try:
+        return _resolved(environment, found.scenario, found.findings, spec, plan)
+    except AuthoringError as problem:
+        return Case(name, spec, plan, told(problem))
+
+
+def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
+    if not spec.scenario:
+        embedded: Object = obj["spec"]["embedded"]
+        return {"metadata": {"name": embedded["name"]}, "spec": embedded["spec"]}
+    namespace = obj["metadata"]["namespace"]
+    found = environment.cluster.get(Reference("Scenario", spec.scenario, namespace, GROUP))
+    if found is None or found["metadata"].get("deletionTimestamp"):
+        message = (
+            f"there is no Scenario '{spec.scenario}' in '{namespace}'; apply it, with spec.suspend to only store it"
+        )
+        return Refusal("ScenarioNotFound", message)
+    return found
+
+
+def _resolved(
+    environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
+) -> Case:
+    def resolved(namespace: str, load_percent: int) -> Runbook:
+        return resolve(scenario, environment.catalog, namespace, users=users(scenario, load_percent))
+
+    sample, clock = resolved("app", 100), environment.grounds.campaign_clock
+    if lacks := lacking_here(environment, sample, clock):
+        return Case(scenario.name, spec, plan, (*static, *lacks))
+    demand_wall_clock(sample.faults, clock)
+    planned = tuple(trials(plan, sample, spec.seed))
+    incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
+    return Case(scenario.name, spec, plan, static, sample, resolved, planned, incident)

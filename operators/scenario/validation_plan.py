@@ -1,0 +1,157 @@
+"""What a Validation needs next, and what it shows. Pure: plan × its trials × now → action and status (design §6.7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from operators.scenario.plan import Refusal, Truth
+from scenario_kit.campaign.plans import Plan, PlannedTrial
+from scenario_kit.campaign.result import Validation
+from scenario_kit.campaign.scheduler import Move, Seen, advance
+from scenario_kit.model import Finding, Value, Verdict
+from scenario_kit.trial import Condition, ConditionRow, with_conditions
+
+#: Conditions of a Validation; all of them appear at first contact.
+CONDITIONS: Final = ("Accepted", "Succeeded", "Ready")
+#: Findings that a status lists; the report has all of them.
+_MOST_FINDINGS: Final = 64
+_LONGEST: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Create these trials."""
+
+    trials: tuple[PlannedTrial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conclude:
+    """Sum up these trials; ``because`` is why those of them that did not end were given up."""
+
+    trials: tuple[PlannedTrial, ...]
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Nothing to do but to show how far the trials are; ``because`` is why none begins, ``reason`` in one word."""
+
+    because: str = ""
+    reason: str = "InfrastructureTrouble"
+
+
+Action = Begin | Conclude | Watch
+
+
+def decide(
+    plan: Plan,
+    planned: Sequence[PlannedTrial],
+    seen: Sequence[Seen],
+    *,
+    parallel: int,
+    problems: str = "",
+    spent: str = "",
+) -> tuple[Action, Move]:
+    """The next action of a campaign, and what is planned by now.
+
+    While infrastructure has ``problems`` nothing begins; once a budget is ``spent``, what has not ended is given up.
+    """
+    if spent:
+        ended = [s for s in seen if s.outcome]
+        move = advance(plan, planned, ended, parallel=0, give_up=True)
+        return Conclude(_known(move, ended), spent), move
+    move = advance(plan, planned, seen, parallel=0 if problems else parallel)
+    if move.over:
+        return Conclude(_known(move, seen)), move
+    return (Begin(move.begin) if move.begin else Watch(problems)), move
+
+
+def _known(move: Move, seen: Sequence[Seen]) -> tuple[PlannedTrial, ...]:
+    """What there is something to say about; a repeat that was not needed is not among it."""
+    known = {s.purpose for s in seen} | {p.purpose for p in move.missing}
+    return tuple(p for p in move.every if p.purpose in known)
+
+
+class Shown(Value, frozen=True, kw_only=True):
+    """What is shown of a campaign; ``trials`` are name, purpose and outcome (or ``Running``), in the plan's order."""
+
+    planned: int
+    trials: tuple[tuple[str, str, str], ...] = ()
+    waiting: str = ""
+    reason: str = ""
+
+
+def status(
+    before: dict[str, Any],
+    generation: int,
+    refusal: Refusal | None,
+    shown: Shown | None,
+    verdict: Validation | None = None,
+    report: str = "",
+) -> dict[str, Any]:
+    """The whole status of a Validation; ``before`` is what it was, whose times and verdict stay."""
+    result: dict[str, Any] = {k: before[k] for k in ("scenario", "digest", "startedAt") if before.get(k)}
+    result["observedGeneration"] = generation
+    if shown is not None:
+        counts = Counter(outcome for _, _, outcome in shown.trials)
+        result |= {"planned": shown.planned}
+        result |= {k.lower(): counts[k] for k in ("Running", "Held", "Broken", "Infra")}
+        result["trials"] = [{"name": n, "purpose": p, "outcome": o} for n, p, o in shown.trials]
+    if verdict is not None:
+        result |= {"verdict": str(verdict.verdict), "headline": verdict.headline[:_LONGEST], "report": report}
+        result["findings"] = [_finding(f) for f in verdict.findings[:_MOST_FINDINGS]]
+        if verdict.statistics is not None and verdict.statistics.n:
+            numbers = verdict.statistics
+            result["statistics"] = {
+                "repeats": numbers.n, "broken": numbers.broken, "atLeast": numbers.at_least, "claims": numbers.claims,
+            }  # fmt: skip
+    conditions = [Condition.from_json(c) for c in before.get("conditions") or []]
+    after = with_conditions(conditions, _rows(refusal, shown, verdict), generation, CONDITIONS)
+    result["conditions"] = [c.to_json() for c in after]
+    return result
+
+
+def _finding(finding: Finding) -> dict[str, str]:
+    return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_LONGEST]}
+
+
+def _rows(refusal: Refusal | None, shown: Shown | None, verdict: Validation | None) -> Iterator[ConditionRow]:
+    if refusal is not None:
+        yield "Accepted", "False", refusal.reason, refusal.message
+        yield "Succeeded", "Unknown", "NotAccepted", ""
+        yield "Ready", "False", refusal.reason, refusal.message
+    else:
+        yield "Accepted", "True", "Valid", ""
+        yield "Succeeded", *_succeeded(verdict)
+        yield "Ready", *_ready(shown, verdict)
+
+
+def _succeeded(verdict: Validation | None) -> tuple[Truth, str, str]:
+    if verdict is None:
+        return "Unknown", "Pending", ""
+    answer: Truth = "True" if verdict.verdict == Verdict.PASS else "False"
+    if verdict.verdict in (Verdict.NOT_EVALUATED, Verdict.INCONCLUSIVE):
+        answer = "Unknown"
+    return answer, _REASONS[verdict.verdict], verdict.headline[:_LONGEST]
+
+
+_REASONS: Final = {
+    Verdict.PASS: "Passed",
+    Verdict.FAIL: "Failed",
+    Verdict.NOT_EVALUATED: "NotEvaluated",
+    Verdict.KIT_ERROR: "KitError",
+    Verdict.INCONCLUSIVE: "Inconclusive",
+}
+
+
+def _ready(shown: Shown | None, verdict: Validation | None) -> tuple[Truth, str, str]:
+    if verdict is not None:
+        return "True", "Concluded", verdict.headline[:_LONGEST]
+    if shown is not None and shown.waiting:
+        return "False", shown.reason, shown.waiting[:_LONGEST]
+    ended = sum(outcome != "Running" for _, _, outcome in shown.trials) if shown else 0
+    return "False", "TrialsRunning", f"{ended} of {shown.planned if shown else 0} trials have ended"

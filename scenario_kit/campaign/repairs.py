@@ -1,0 +1,96 @@
+"""Which documented solutions are carried out together, so that one trial repairs every cause. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from scenario_kit.campaign.label_interventions import LeftOut
+from scenario_kit.model import Procedure, Runbook, Step
+from scenario_kit.model.scenario import LABELLED
+
+
+def to_repair(runbook: Runbook) -> list[str]:
+    """Names of the faults whose causes have to go for the incident to end."""
+    return [f.name for f in runbook.faults if f.role in LABELLED]
+
+
+def solutions(runbook: Runbook) -> list[tuple[Step, ...]]:
+    """Programs that carry the documented solutions out, each solution in one of them, the author's first one first.
+
+    A solution that repairs only some of the faults is completed: by other solutions where these repair just the rest,
+    else by the fixes of the causes that are left. Faults that nobody can repair (mitigation ``None``) are removed at
+    the end. Of faults that join conjunctively, repairing any is enough.
+    """
+    documented = [p for p in runbook.procedures if p.use == "Solution"]
+    wanted = frozenset(to_repair(runbook))
+    taken = [f for f in runbook.faults if f.name in wanted and f.mitigation == "None"]
+    if not documented:
+        removed = tuple(_remove(f.name) for f in taken)
+        return [(*removed, _cleared([f.name for f in taken], "RemoveFault"))] if len(taken) == len(wanted) > 0 else []
+    programs: list[tuple[Step, ...]] = []
+    tried: set[str] = set()
+    for solution in documented:
+        if solution.name in tried:
+            continue
+        together = _together(solution, documented, wanted, runbook.ground_truth.causes_join == "Conjunctive")
+        tried |= {p.name for p in together}
+        programs.append(_program(runbook, together, wanted))
+    return programs
+
+
+def alone(runbook: Runbook, claim: LeftOut) -> tuple[Step, ...]:
+    """The first solution of just the fault that is left, where every other one is repaired; none if there is none.
+
+    Carried out together, one solution could do what another only says.
+    """
+    whole = claim.left.fault not in {cause.fault for cause in claim.repaired}
+    own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
+    if not (whole and own):
+        return ()
+    return (Step(kind="change", use="Solution", name=own[0].name), _cleared([own[0].name], "Solution"))
+
+
+def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[Step, ...]:
+    repaired = frozenset[str]().union(*(_repairs(p, wanted) for p in together))
+    steps = [Step(kind="change", use="Solution", name=p.name) for p in together]
+    if runbook.ground_truth.causes_join != "Conjunctive":
+        for fault in runbook.faults:
+            if fault.name not in wanted - repaired:
+                continue
+            fixes = [p for p in runbook.procedures if p.use == "Fix" and fault.name in p.solution.fixes]
+            if fault.mitigation == "None" or not fixes:
+                steps.append(_remove(fault.name))
+            else:
+                needed = fixes[:1] if fault.causes_join == "Conjunctive" else fixes
+                steps += [Step(kind="change", use="Fix", name=p.name) for p in needed]
+    return (*steps, _cleared([p.name for p in together], "Solution"))
+
+
+def _together(
+    first: Procedure, documented: Sequence[Procedure], wanted: frozenset[str], any_is_enough: bool
+) -> tuple[Procedure, ...]:
+    """``first`` with the fewest others that repair exactly the rest; alone where no others do."""
+    rest = wanted - _repairs(first, wanted)
+    if not rest or any_is_enough:
+        return (first,)
+    useful = [p for p in documented if _repairs(p, wanted) and _repairs(p, wanted) <= rest]
+    for number in range(1, len(rest) + 1):
+        for others in combinations(useful, number):
+            parts = [_repairs(p, wanted) for p in others]
+            if sum(map(len, parts)) == len(rest) and frozenset().union(*parts) == rest:
+                return (first, *others)
+    return (first,)
+
+
+def _repairs(solution: Procedure, wanted: frozenset[str]) -> frozenset[str]:
+    """A solution that does not say what it fixes is meant to fix everything."""
+    return wanted & set(solution.solution.fixes) if solution.solution.fixes else wanted
+
+
+def _remove(fault: str) -> Step:
+    return Step(kind="change", use="RemoveFault", name=fault)
+
+
+def _cleared(names: Sequence[str], use: str) -> Step:
+    return Step.from_json({"kind": "expectCleared", "use": use, "name": ", ".join(names)[:128]})

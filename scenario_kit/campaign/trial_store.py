@@ -1,0 +1,161 @@
+"""The trials of a campaign in the cluster: found by their derived names, created, read with their evidence, removed."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from scenario_kit.campaign import concurrency
+from scenario_kit.campaign.assumptions import drawn, varied
+from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve, namespace, spec, trial_name
+from scenario_kit.campaign.result import TrialResult, from_status
+from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.errors import AlreadyExists
+from scenario_kit.model import AlertHistory, Object, Reference, TrialSpec
+from scenario_kit.model.observation import Passage
+from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE
+from scenario_kit.model.scenario import API_VERSION
+from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
+from scenario_kit.ports import Cluster
+from scenario_kit.trial import TrialStatus
+
+KEPT_LABEL: Final = f"{GROUP}/kept"
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the trials of a campaign have in common.
+
+    ``scenario``, ``digest`` and ``identity`` (by default the plan's name) make their names; ``labels`` are theirs, too.
+    """
+
+    cluster: Cluster
+    plan: Plan
+    scenario: str
+    digest: str
+    app: str
+    resolve: Resolve
+    clock: Literal["Wall", "Virtual"] = "Virtual"
+    identity: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, planned: PlannedTrial) -> str:
+        """The name of a trial; the same for whoever continues."""
+        return trial_name(self.scenario, planned, self.digest, self.identity or self.plan.name)
+
+    def find(self, planned: PlannedTrial) -> Object | None:
+        """The Trial object, also one that is on its way out; None where there is none."""
+        return self.cluster.get(trial_reference(self.name(planned)))
+
+    def begin(self, planned: PlannedTrial) -> None:
+        """Create a trial, in a namespace of its own; one that somebody else has just created is as good.
+
+        Raises:
+            AuthoringError: it cannot be resolved, or not in this clock.
+            ClusterError: the API server did not take it.
+        """
+        name = self.name(planned)
+        runbook = self.resolve(namespace(self.app, uuid.uuid4().hex), planned.load_percent)
+        runbook = varied(runbook, self._variation(planned))
+        body = spec(planned, runbook, self.plan.name, self.clock).to_json()
+        labels = {TRIAL_LABEL: name, CAMPAIGN_LABEL: runbook.scenario, PURPOSE_LABEL: planned.purpose}
+        labels |= {**concurrency.labels(runbook), **self.labels}
+        metadata = {"name": name, "namespace": MANAGEMENT_NAMESPACE, "labels": labels}
+        try:
+            self.cluster.create({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": body})
+        except AlreadyExists:
+            return
+
+    def _variation(self, planned: PlannedTrial) -> int:
+        return planned.variation if self.plan.assumptions and self.clock == "Virtual" else 0
+
+    def remove(self, planned: PlannedTrial) -> None:
+        """Delete a trial: what it changed is undone before it is gone."""
+        self.cluster.delete(trial_reference(self.name(planned)))
+
+    def result(self, planned: PlannedTrial, trial: Object | None, trouble: str = "") -> TrialResult:
+        """What became of a trial, with its evidence; ``trouble`` is why one that did not end is given up."""
+        base = TrialResult(
+            name=self.name(planned), purpose=planned.purpose, describe=planned.describe, seed=planned.seed,
+            outcome="Infra", message=trouble,
+        )  # fmt: skip
+        if trial is None:
+            return base
+        status = status_of(trial)
+        base = msgspec.structs.replace(base, wall_seconds=took(trial, status))
+        if trouble or not status.outcome:
+            unended = msgspec.structs.replace(status, outcome="")
+            return from_status(base, unended, None, None, trouble)
+        left = evidence(self.cluster, status)
+        base = msgspec.structs.replace(
+            base,
+            signs=left.signs,
+            passages=left.passages,
+            placement=dict(left.placement),
+            injections=dict(left.injections),
+        )
+        if number := self._variation(planned):
+            app = TrialSpec.from_json(trial["spec"]).runbook().app
+            base = msgspec.structs.replace(base, assumed=drawn(app, number))
+        return from_status(base, status, left.history, left.injected_at)
+
+
+def status_of(trial: Object) -> TrialStatus:
+    """The status of a Trial object; empty while the operator has not seen it."""
+    return TrialStatus.from_json(trial.get("status") or {})
+
+
+def going(trial: Object) -> bool:
+    """Whether a trial is on its way out."""
+    return bool(trial["metadata"].get("deletionTimestamp"))
+
+
+def stale(trial: Object) -> bool:
+    """Whether a trial of an earlier run makes way for a new one: it was kept, or infrastructure ended it."""
+    outcome = status_of(trial).outcome
+    return outcome == "Infra" or bool(outcome and KEPT_LABEL in (trial["metadata"].get("labels") or {}))
+
+
+def took(trial: Object, status: TrialStatus) -> float:
+    """Wall seconds from the creation of a trial to its end; 0 for one that has not ended."""
+    ended = next((c.last_transition_time for c in status.conditions if c.type == "Succeeded"), "")
+    if not ended:
+        return 0.0
+    began = datetime.fromisoformat(trial["metadata"]["creationTimestamp"])
+    return (datetime.fromisoformat(ended) - began).total_seconds()
+
+
+class Evidence(NamedTuple):
+    """What a finished trial left: its alerts, when its faults were injected, and what else was seen up to the end of
+    hold.
+    """
+
+    history: AlertHistory | None = None
+    injected_at: float | None = None
+    signs: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    placement: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    injections: Mapping[str, float] = MappingProxyType({})
+
+
+def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
+    """What a finished trial left; nothing where that is gone."""
+    found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
+    if found is None:
+        return Evidence()
+    document = json.loads(found["data"]["document"])
+    return Evidence(
+        AlertHistory.from_json(document["history"]),
+        document.get("injectedAt"),
+        tuple(document.get("signs") or ()),
+        tuple(Passage.from_json(p) for p in document.get("passages") or ()),
+        {workload: tuple(nodes) for workload, nodes in (document.get("placement") or {}).items()},
+        document.get("injections") or {},
+    )

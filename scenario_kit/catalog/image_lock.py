@@ -1,0 +1,57 @@
+"""Locked digests: ``images.lock.yaml`` beside an app's definition says which digest each of its images has.
+
+``ci/lock`` writes it. Where it is there, rendered objects name each image with its tag and its digest.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from scenario_kit.catalog.loader import read
+from scenario_kit.errors import AuthoringError
+
+FILE: Final = "images.lock.yaml"
+_NOTE: Final = "# written by ci/lock: the digests that the tags had then; do not edit\n"
+
+
+def locks(definition: Path) -> dict[str, str]:
+    """Image → digest, from the file beside an app's definition; nothing where there is none.
+
+    Raises:
+        AuthoringError: the file does not have that shape.
+    """
+    path = definition.with_name(FILE)
+    if not path.is_file():
+        return {}
+    found = read(path).get("images")
+    if not isinstance(found, dict) or not all(
+        isinstance(v, str) and v.startswith("sha256:") and len(v) == 71 for v in found.values()
+    ):
+        raise AuthoringError(f"{path}: expected images: {{image: sha256:…}}", fix="run ci/lock, or delete the file")
+    return {str(image): str(digest) for image, digest in found.items()}
+
+
+def write(definition: Path, digests: Mapping[str, str]) -> bool:
+    """Write the file beside an app's definition, all of it or nothing; answers whether it changed."""
+    path = definition.with_name(FILE)
+    text = _NOTE + yaml.safe_dump({"images": dict(sorted(digests.items()))}, width=1000)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".lock-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True

@@ -1,0 +1,61 @@
+"""What the catalogue does not have, and why: ``catalog/coverage/*.yaml``.
+
+A file lists ``unbuilt`` mechanisms with the capability that each would need, and may map the faults of another
+benchmark (``itbench``) to ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from scenario_kit.catalog.index import Catalog
+from scenario_kit.catalog.loader import read
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model.base import Value, convert
+
+
+class Unbuilt(Value, frozen=True, kw_only=True):
+    """A mechanism of the field that is no fault here. ``requires`` is in the vocabulary of fault definitions."""
+
+    id: str
+    title: str
+    requires: tuple[str, ...] = ()
+    because: str
+
+
+class Counterpart(Value, frozen=True, kw_only=True):
+    """A fault of ITBench by its number, and the ids here that carry its mechanism."""
+
+    number: int
+    faults: tuple[str, ...]
+
+
+class Coverage(Value, frozen=True, kw_only=True):
+    """One file."""
+
+    unbuilt: tuple[Unbuilt, ...] = ()
+    itbench: tuple[Counterpart, ...] = ()
+
+
+def coverage(catalog: Catalog) -> Coverage:
+    """All files together, in order of ids and numbers.
+
+    Raises:
+        AuthoringError: a file does not have the shape of one.
+    """
+    parts = list(_parts(catalog))
+    return Coverage(
+        unbuilt=tuple(sorted((u for p in parts for u in p.unbuilt), key=lambda u: u.id)),
+        itbench=tuple(sorted((c for p in parts for c in p.itbench), key=lambda c: c.number)),
+    )
+
+
+def _parts(catalog: Catalog) -> Iterator[Coverage]:
+    for root in catalog.roots:
+        for path in sorted((root / "catalog" / "coverage").glob("*.yaml")):
+            try:
+                yield convert(read(path), Coverage)
+            except msgspec.ValidationError as error:
+                raise AuthoringError(f"{path}: {error}") from error

@@ -1,0 +1,176 @@
+"""Stand-ins for what is known only once a change is made: which node, and how much room it has left.
+
+Faults are rendered without a cluster. Where one means "the node that these pods run on" it writes a stand-in, in any
+text of a change or a check:
+
+- ``node:host:<Kind>:<name>`` the node of the workload's first pod by name, which is no control plane
+- ``node:away:<Kind>:<name>`` the first other node by name that takes new pods
+- ``node:all`` every node that takes new pods; only in ``Node/node:all``, as the target of an operation on nodes or of
+  a check, which is then asked of each
+- ``room:<cpu|memory>:<Kind>:<name>`` a request that fits on that host only in place of a pod of the workload, and of
+  all others that can run elsewhere
+
+The first change that uses a stand-in resolves it; its receipt holds the answer, and everything later in the trial
+(undo, fix, solution, check) means the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from scenario_kit.changes.workloads import pods
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Change, Check, Object, Reference
+from scenario_kit.model.pod_resources import pod_requests
+from scenario_kit.model.quantity import number
+from scenario_kit.ports import Cluster
+
+_STAND_IN: Final = re.compile(
+    r"node:all(?![-\w:])|(?:node:host|node:away|room:cpu|room:memory)"
+    r":(?:Deployment|StatefulSet|DaemonSet):[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?"
+)
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+#: What separates the nodes that ``node:all`` stands for.
+SEPARATOR: Final = ","
+_MIB: Final = 1 << 20
+_HOSTNAME: Final = "kubernetes.io/hostname"
+#: Priorities from here on are those of the cluster's own components (system-cluster-critical).
+_CRITICAL: Final = 2_000_000_000
+
+
+def resolve(
+    change: Change, known: Mapping[str, str], cluster: Cluster, *namespaces: str
+) -> tuple[Change, dict[str, str]]:
+    """The change without stand-ins, and what they stand for; known answers are kept.
+
+    The workload that a stand-in names is in one of ``namespaces``.
+
+    Raises:
+        AuthoringError: nothing in the cluster is what a stand-in asks for.
+    """
+    document = change.to_json()
+    used = dict.fromkeys(_found(document))
+    if not used:
+        return change, {}
+    answers = {name: known.get(name) or _answer(name, cluster, namespaces) for name in used}
+    return Change.from_json(_replaced(document, answers)), answers
+
+
+def placed(checks: Iterable[Check], known: Mapping[str, str]) -> list[Check]:
+    """The checks about the recorded nodes; a check on several nodes becomes one for each."""
+    result: list[Check] = []
+    for check in checks:
+        document = check.to_json()
+        used = set(_found(document)) & known.keys()
+        if not used:
+            result.append(check)
+            continue
+        nodes = known.get("node:all", "").split(SEPARATOR) if "node:all" in used else [""]
+        result += [Check.from_json(_replaced(document, {**known, "node:all": node})) for node in nodes]
+    return result
+
+
+def _found(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield from _STAND_IN.findall(value)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _found(key)
+            yield from _found(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _found(item)
+
+
+def _replaced(value: Any, answers: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return _STAND_IN.sub(lambda match: answers.get(match[0], match[0]), value)
+    if isinstance(value, Mapping):
+        return {_replaced(k, answers): _replaced(v, answers) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, answers) for item in value]
+    return value
+
+
+def _answer(name: str, cluster: Cluster, namespaces: Sequence[str]) -> str:
+    if name == "node:all":
+        return SEPARATOR.join(_required(_open(cluster), name, "a node that takes new pods and is no control plane"))
+    kind, what, owner, workload = name.split(":")
+    named = [Reference(owner, workload, namespace) for namespace in namespaces]
+    ref = next((r for r in named if cluster.get(r) is not None), named[0])
+    host = _host(cluster, ref, name)
+    if kind == "room":
+        return _room(cluster, ref, host, what, name)
+    if what == "away":
+        others = [n for n in _open(cluster) if n != host]
+        return _required(others, name, f"a second node that takes new pods, beside {host}")[0]
+    return host
+
+
+def _host(cluster: Cluster, workload: Reference, name: str) -> str:
+    nodes = {n["metadata"]["name"]: n for n in cluster.list("Node")}
+    hosts = [
+        node
+        for pod in sorted(pods(cluster, workload), key=lambda p: str(p["metadata"]["name"]))
+        if (node := pod["spec"].get("nodeName")) in nodes and not _controls(nodes[node])
+    ]
+    return _required(hosts, name, f"a pod of {workload.kind}/{workload.name} on a node that is no control plane")[0]
+
+
+def _open(cluster: Cluster) -> list[str]:
+    """Nodes on which the scheduler may place ordinary pods."""
+    return sorted(
+        node["metadata"]["name"]
+        for node in cluster.list("Node")
+        if not _controls(node)
+        and not (node.get("spec") or {}).get("unschedulable")
+        and all(t.get("effect") == "PreferNoSchedule" for t in (node.get("spec") or {}).get("taints") or ())
+    )
+
+
+def _controls(node: Object) -> bool:
+    labels = node["metadata"].get("labels") or {}
+    return any(label in labels for label in _CONTROL_PLANE)
+
+
+def _room(cluster: Cluster, workload: Reference, host: str, resource: str, name: str) -> str:
+    """What those that cannot leave the host leave free, less half of what one pod of the workload asks for.
+
+    Others that run there now may go elsewhere, at the next restart at the latest; were they counted, that would make
+    room for the workload again. Those of the workload on the host do not count: as many as it wants are to run there.
+    """
+    node = cluster.get(Reference("Node", host))
+    obj = cluster.get(workload)
+    if node is None or obj is None:
+        raise AuthoringError(f"{name}: node {host} or {workload.kind}/{workload.name} is gone")
+    own = {p["metadata"]["uid"] for p in pods(cluster, workload)}
+    fixed = [p for p in cluster.list("Pod") if _stays(p, host) and p["metadata"].get("uid") not in own]
+    free = number(node["status"]["allocatable"][resource]) - sum(
+        pod_requests(p["spec"]).get(resource, 0.0) for p in fixed
+    )
+    each = pod_requests(obj["spec"]["template"]["spec"]).get(resource, 0.0)
+    left = free - each * int(obj["spec"].get("replicas", 1)) + each / 2
+    if each <= 0 or left <= 0:
+        raise AuthoringError(
+            f"{name}: nothing can take the place of {workload.kind}/{workload.name} on node {host}",
+            fix=f"aim at a workload that requests {resource}, and fits on its node",
+        )
+    return f"{int(left // _MIB)}Mi" if resource == "memory" else f"{int(left * 1000)}m"
+
+
+def _stays(pod: Object, host: str) -> bool:
+    """Whether a pod runs on the host and can run nowhere else, or gives way to nobody."""
+    spec = pod["spec"]
+    if spec.get("nodeName") != host or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return False
+    owners = {o["kind"] for o in pod["metadata"].get("ownerReferences") or ()}
+    pinned = (spec.get("nodeSelector") or {}).get(_HOSTNAME) == host
+    return pinned or bool(owners & {"DaemonSet", "Node"}) or int(spec.get("priority") or 0) >= _CRITICAL
+
+
+def _required(found: list[str], name: str, what: str) -> list[str]:
+    if not found:
+        raise AuthoringError(f"'{name}' stands for nothing here: there is not {what}", fix="aim at another workload")
+    return found

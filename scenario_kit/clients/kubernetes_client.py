@@ -1,0 +1,117 @@
+"""What the official client does for us: any kubeconfig, a pod's service account, and forwarded ports.
+
+Imported only where it is needed, see ``access``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import kubernetes.client
+import kubernetes.config
+import kubernetes.stream
+import urllib3
+import yaml
+from websocket import WebSocketException
+
+from scenario_kit.clients.connection import CONNECTIONS, LOOPBACK
+from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, unreachable
+from scenario_kit.errors import ClusterError, NotFound
+from scenario_kit.model import Reference
+
+_SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+#: Every exception of the official client and what it stands on; a test keeps this list complete.
+OFFICIAL_ERRORS: Final[tuple[type[Exception], ...]] = (
+    kubernetes.client.OpenApiException,
+    kubernetes.config.ConfigException,
+    WebSocketException,
+    *LIBRARY_ERRORS,
+)
+_CONFIGURATION_ERRORS: Final[tuple[type[Exception], ...]] = (*OFFICIAL_ERRORS, yaml.YAMLError, TypeError, ValueError)
+
+
+class Official:
+    """An ``Access`` by whatever a kubeconfig asks for.
+
+    Args:
+        kubeconfig: the file; None means ``KUBECONFIG``, the default file, or the pod's service account.
+        context: a context of it; None means its current one.
+
+    Raises:
+        ClusterError: there is no usable configuration.
+    """
+
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
+        self._configuration, self.namespace = _configure(kubeconfig, context)
+        self._configuration.connection_pool_maxsize = CONNECTIONS
+        if urlsplit(self._configuration.host).hostname in LOOPBACK:
+            self._configuration.proxy = None  # a proxy of the environment cannot reach this machine's loopback
+        self._client = kubernetes.client.ApiClient(self._configuration)
+        self.url = str(self._configuration.host).rstrip("/")
+        self.pool: urllib3.PoolManager = self._client.rest_client.pool_manager
+
+    def headers(self) -> Mapping[str, str]:
+        """See ``Access``."""
+        headers = dict(self._client.default_headers)
+        try:
+            settings = self._configuration.auth_settings()
+        except OFFICIAL_ERRORS as error:
+            raise unreachable(error, f"credentials for {self.url}") from error
+        for setting in settings.values():
+            if setting["in"] == "header" and setting["value"]:
+                headers[setting["key"]] = setting["value"]
+        return headers
+
+    def forwarded(self, pod: Reference, port: int) -> Any:
+        """A port of a pod, forwarded; the caller closes it.
+
+        Raises:
+            ClusterError: no port can be forwarded; ``NotFound`` where the pod does not exist.
+        """
+        doing = f"forwarding port {port} of {pod}"
+        try:
+            core = kubernetes.client.CoreV1Api(self._client)
+            return kubernetes.stream.portforward(
+                core.connect_get_namespaced_pod_portforward, pod.name, pod.namespace, ports=str(port)
+            )
+        except kubernetes.client.ApiException as error:
+            if "404" in f"{error.status} {error.reason}":
+                raise NotFound(f"{doing}: {error.reason}", status=404) from error
+            raise unreachable(error, doing) from error
+        except OFFICIAL_ERRORS as error:
+            raise unreachable(error, doing) from error
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self._client.close()  # type: ignore[no-untyped-call]
+
+
+def current_context() -> str:
+    """The context that the default kubeconfig names as current; empty where there is none."""
+    try:
+        _, current = kubernetes.config.list_kube_config_contexts()  # type: ignore[no-untyped-call]
+    except _CONFIGURATION_ERRORS:
+        return ""
+    return str(current["name"]) if current else ""
+
+
+def _configure(kubeconfig: Path | None, context: str | None) -> tuple[Any, str]:
+    configuration = kubernetes.client.Configuration()
+    inside = "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.exists()
+    where = str(kubeconfig) if kubeconfig else "the default kubeconfig"
+    try:
+        if kubeconfig is None and context is None and inside:
+            kubernetes.config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+            return configuration, _SERVICE_ACCOUNT.read_text("utf-8").strip()
+        file = str(kubeconfig) if kubeconfig else None
+        kubernetes.config.load_kube_config(file, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
+        contexts, current = kubernetes.config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]
+    except _CONFIGURATION_ERRORS as error:
+        fix = "name a kubeconfig and a context that exist: kubectl config get-contexts"
+        raise ClusterError(f"{where}, context '{context or 'current'}' cannot be used: {error}", fix=fix) from error
+    chosen = next((c for c in contexts if c["name"] == context), current)
+    return configuration, chosen["context"].get("namespace", "default")

@@ -1,0 +1,46 @@
+"""By how much a repair only raises what fills up (memory, replicas, the size of a pool). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from scenario_kit.judge.collateral_changes import Name, Write
+from scenario_kit.model import Object
+from scenario_kit.model.difference import at, paths
+from scenario_kit.model.quantity import number
+
+#: Numbers under these names are no sizes.
+_NAMES: Final = ("ports", "port", "targetPort", "nodePort", "metadata")
+
+
+def raised(before: Iterable[Object], writes: Iterable[Write]) -> float:
+    """The greatest factor by which a number was raised, above what it was in the healthy app; 1 where none was.
+
+    Args:
+        before: the app's objects as they are rendered.
+        writes: what the repair did to objects.
+    """
+    healthy: Mapping[Name, Object] = {(o["kind"], o["metadata"]["name"]): o for o in before}
+    factor = 1.0
+    for was, now in writes:
+        if was is None or now is None:
+            continue
+        rendered = healthy.get((now["kind"], now["metadata"]["name"]), {})
+        for path in paths(was, now):
+            if any(part in _NAMES for part in path):
+                continue
+            known = [n for value in (at(was, path), at(rendered, path)) if (n := _number(value)) is not None]
+            new = _number(at(now, path))
+            if known and new is not None and max(known) > 0:
+                factor = max(factor, new / max(known))
+    return factor
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return number(value)
+    except ValueError:
+        return None

@@ -1,0 +1,133 @@
+"""The name server of Chaos Mesh, as far as the manager talks to it: which pods get wrong answers to which names.
+
+The real one is CoreDNS with the plugin ``k8s_dns_chaos``; the two calls below are its protocol (``pb/dns.proto``). A
+pod gets wrong answers once it asks this server, which the daemon sees to (``SetDNSServer``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import grpc
+
+from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE
+from scenario_kit.lab.chaos_daemon.grpc_server import listen
+from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
+from scenario_kit.lab.chaos_daemon.proto import parse_messages
+from scenario_kit.model import ContainerEffect, Object
+
+#: How its pod is labelled, as the chart of Chaos Mesh has it.
+_LABELS: Final = {"app.kubernetes.io/component": "chaos-dns-server"}
+#: What the ledger calls these effects.
+KIND: Final = "Names"
+_PROTOCOL: Final = """
+syntax = "proto3";
+package pb;
+service DNS {
+  rpc SetDNSChaos(SetDNSChaosRequest) returns (DNSChaosResponse) {}
+  rpc CancelDNSChaos(CancelDNSChaosRequest) returns (DNSChaosResponse) {}
+}
+message SetDNSChaosRequest {
+  string name = 1;
+  repeated Pod pods = 2;
+  string action = 3;
+  string scope = 4;
+  string selector = 5;
+  repeated string patterns = 6;
+}
+message Pod { string namespace = 1; string name = 2; }
+message CancelDNSChaosRequest { string name = 1; }
+message DNSChaosResponse { bool result = 1; string msg = 2; }
+"""
+
+
+class NameServer:
+    """Keeps the ledger's wrong answers. ``uid_of`` tells the UID of a pod by namespace and name, None if there is none.
+
+    As in the real one, a pod has one set of rules, the last one, and what an experiment is remembered to concern is
+    the pods of its last call.
+    """
+
+    def __init__(self, book: LedgerBook, uid_of: Callable[[str, str], str | None]) -> None:
+        self._book = book
+        self._uid_of = uid_of
+        self._lock = threading.Lock()
+        self._concerned: dict[str, list[str]] = {}
+        self._server: Any = None
+
+    def start(self, address: str, port: int) -> int:
+        """Listen, without TLS, which the manager does not speak to it; returns the port.
+
+        Raises:
+            LabError: the address cannot be bound.
+        """
+        messages = parse_messages(_PROTOCOL, "dns.proto", "DNS")
+        answers = {"SetDNSChaos": self._set, "CancelDNSChaos": self._cancel}
+        methods = {
+            name: grpc.unary_unary_rpc_method_handler(
+                _replied(answers[name], call.reply),
+                request_deserializer=call.request.FromString,
+                response_serializer=call.reply.SerializeToString,
+            )
+            for name, call in messages.calls.items()
+        }
+        service = grpc.method_handlers_generic_handler(messages.service, methods)
+        self._server, bound = listen("chaos name server", service, address, port, threads=4)
+        return bound
+
+    def stop(self) -> None:
+        """Stop listening, and wait for the calls under way."""
+        if self._server is not None:
+            self._server.stop(grace=2.0).wait()
+            self._server = None
+
+    def _set(self, request: Any) -> str:
+        found = {f"{pod.namespace}/{pod.name}": self._uid_of(pod.namespace, pod.name) for pod in request.pods}
+        if missing := sorted(name for name, uid in found.items() if uid is None):
+            return f"no such pod: {', '.join(missing)}"
+        uids = [uid for uid in found.values() if uid is not None]
+        arguments = {"action": request.action, "patterns": list(request.patterns)}
+        with self._lock:
+            self._concerned[request.name] = uids
+            for uid in uids:
+                effect = ContainerEffect(pod_uid=uid, container_id="", kind=KIND, arguments=arguments)
+                self._book.put(EffectKey(KIND, uid), effect)
+        return ""
+
+    def _cancel(self, request: Any) -> str:
+        with self._lock:
+            for uid in self._concerned.pop(request.name, ()):
+                self._book.remove(EffectKey(KIND, uid))
+        return ""
+
+
+def objects(namespace: str) -> tuple[Object, Object]:
+    """The Service and the pod by which the manager finds the server. Nothing schedules the pod; see ``status``."""
+    service: Object = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": NAME_SERVICE, "namespace": namespace, "labels": _LABELS},
+        "spec": {"selector": _LABELS, "ports": [{"name": "dns", "port": 53, "protocol": "UDP"}]},
+    }
+    pod: Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "chaos-dns-server", "namespace": namespace, "labels": _LABELS},
+        "spec": {"schedulerName": "none", "containers": [{"name": "dns", "image": "ghcr.io/chaos-mesh/chaos-coredns"}]},
+    }
+    return service, pod
+
+
+def status(address: str) -> Object:
+    """What the pod's status says of where the server listens: the manager dials the pod's address."""
+    return {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
+
+
+def _replied(answer: Callable[[Any], str], reply: Any) -> Callable[[Any, Any], Any]:
+    def serve(request: Any, _: Any) -> Any:
+        problem = answer(request)
+        return reply(result=not problem, msg=problem)
+
+    return serve

@@ -1,0 +1,138 @@
+"""The processes of a lab on paper: which there are, where they listen, and how each says that it works."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import scenario_kit
+from scenario_kit.errors import LabError
+from scenario_kit.lab import apiservice, chaos_manager, cluster, nodes, prometheus
+from scenario_kit.lab.addresses import LOOPBACK, free_ports
+from scenario_kit.lab.bootstrap_manifests import operators_folder
+from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names
+from scenario_kit.lab.supervisor import Spec
+
+SERVER = "lab-server"
+OPERATOR = "operator"
+CHAOS_DAEMON = "chaos-daemon"
+#: Virtual clocks start at a midnight (UTC) this many days back: past enough for long trials, inside the store's window.
+EPOCH_DAYS = 3
+_DAY = 86400
+
+#: Parts that are started one by one, in this order; the control plane comes before all of them.
+STARTED = (prometheus.PART, nodes.PART, SERVER, OPERATOR, chaos_manager.PART)
+_LISTENING = (
+    *cluster.COMPONENTS,
+    cluster.PEER,
+    prometheus.PART,
+    nodes.PART,
+    SERVER,
+    chaos_manager.PART,
+    apiservice.PORT,
+)
+_HEALTH = {
+    "etcd": "http://{}/health",
+    "kube-apiserver": "https://{}/readyz",
+    "kube-controller-manager": "https://{}/healthz",
+    "kube-scheduler": "https://{}/healthz",
+    nodes.PART: "https://{}/healthz",
+    prometheus.PART: "http://{}/-/ready",
+    SERVER: "http://{}/healthz",
+    chaos_manager.PART: "http://{}/metrics",
+}
+
+
+def epoch(now: float) -> int:
+    """Where virtual time starts in a lab that is created now."""
+    return (int(now) // _DAY - EPOCH_DAYS) * _DAY
+
+
+def plan(name: str, packs: tuple[str, ...], host: str, count: int = nodes.LEAST) -> LabState:
+    """A lab of so many nodes that does not run yet: ports, token and parts chosen, every process id 0."""
+    taken = _taken(name)
+    beside = (chaos_manager.WEBHOOK, chaos_manager.NAMES, chaos_manager.TARGETS)
+    loopback = free_ports(len(_LISTENING) + len(beside), taken)
+    ports = dict(zip((*_LISTENING, *beside), loopback, strict=True))
+    ports[CHAOS_DAEMON] = free_ports(1, {*taken, *loopback}, host)[0]
+    folder = lab_folder(name)
+    now = time.time()
+    state = LabState(
+        name=name,
+        folder=str(folder),
+        version=scenario_kit.__version__,
+        epoch=epoch(now),
+        created=now,
+        kubeconfig=str(folder / "kubeconfig"),
+        operator_kubeconfig=str(folder / "operator.kubeconfig"),
+        solver_kubeconfig=str(folder / "oncall.kubeconfig"),
+        prometheus_url=f"http://{LOOPBACK}:{ports[prometheus.PART]}",
+        server_url=f"http://{LOOPBACK}:{ports[SERVER]}",
+        server_token=secrets.token_urlsafe(24),
+        nodes=nodes.names(count),
+        alert_packs=packs,
+        ports=ports,
+    )
+    for part in (*cluster.COMPONENTS, *STARTED):
+        state = state.with_part(_part(state, part))
+    return state
+
+
+def specs() -> Mapping[str, Callable[[LabState, Mapping[str, Path]], Spec]]:
+    """How to start each part of ``STARTED``."""
+    return {
+        prometheus.PART: prometheus.spec,
+        nodes.PART: nodes.spec,
+        chaos_manager.PART: chaos_manager.spec,
+        SERVER: lambda state, _: _python(SERVER, "scenario_kit.lab.server", state),
+        OPERATOR: lambda state, _: _python(OPERATOR, "operators.scenario", state),
+    }
+
+
+def api_server_url(state: LabState) -> str:
+    """Where the API server listens."""
+    return f"https://{LOOPBACK}:{state.ports['kube-apiserver']}"
+
+
+def _part(state: LabState, name: str) -> Part:
+    log = cluster.log_path(state, name) if name in cluster.COMPONENTS else Path(state.folder) / "logs" / f"{name}.log"
+    port = state.ports.get(name)
+    health = _HEALTH[name].format(f"{LOOPBACK}:{port}") if name in _HEALTH else ""
+    return Part(name=name, pid=0, log=str(log), port=port, health=health)
+
+
+def _python(name: str, module: str, state: LabState) -> Spec:
+    """One of our own programs, run by this interpreter with this installation of the project."""
+    roots = {str(Path(scenario_kit.__file__).parent.parent): None}
+    operators = operators_folder()
+    if operators is not None:
+        roots[str(operators.parent)] = None
+    return Spec(
+        name=name,
+        program=Path(sys.executable),
+        arguments=["-m", module, "--lab", state.name],
+        environment={
+            "PYTHONPATH": ":".join(roots),
+            "PYTHONUNBUFFERED": "1",
+            "KUBECONFIG": state.operator_kubeconfig if name == OPERATOR else state.kubeconfig,
+            "SCENARIO_KIT_HOME": str(home()),
+            "OPENBLAS_NUM_THREADS": "1",
+            # A heap for each thread, as the C library has it, keeps what finished trials held: each has free bits.
+            "MALLOC_ARENA_MAX": "2",
+        },
+    )
+
+
+def _taken(name: str) -> set[int]:
+    """The ports of the other labs, running or not."""
+    ports: set[int] = set()
+    for other in lab_names():
+        try:
+            state = LabState.find(other) if other != name else None
+        except LabError:
+            continue  # from another version; whether its ports are in use is tried anyway
+        ports.update(state.ports.values() if state is not None else ())
+    return ports

@@ -1,0 +1,281 @@
+"""Puts the lab server together, runs it until it is told to stop or a part of it dies, and takes it apart."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scenario_kit.clients.kube import KubeCluster
+from scenario_kit.errors import LabError, Rejected
+from scenario_kit.lab import apiservice, chaos_manager
+from scenario_kit.lab.addresses import LOOPBACK
+from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
+from scenario_kit.lab.chaos_daemon import dns_server
+from scenario_kit.lab.chaos_daemon.dns_server import NameServer
+from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
+from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
+from scenario_kit.lab.chaos_daemon.proto import load_messages
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
+from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
+from scenario_kit.lab.server import external_targets
+from scenario_kit.lab.server.api import Api, serve
+from scenario_kit.lab.server.barrier import Barrier
+from scenario_kit.lab.server.cluster_names import ClusterNames
+from scenario_kit.lab.server.container_inspection import RunningPrograms
+from scenario_kit.lab.server.containers import RunningContainers
+from scenario_kit.lab.server.hpa_conflict_events import Hurried
+from scenario_kit.lab.server.hpa_pacing import Looks
+from scenario_kit.lab.server.informers import Informers
+from scenario_kit.lab.server.metrics_api import MetricsApi
+from scenario_kit.lab.server.metrics_api import serve as serve_metrics
+from scenario_kit.lab.server.requeue import Nudger
+from scenario_kit.lab.server.resource_versions import ApiVersions
+from scenario_kit.lab.server.revisions import WATCHED, Revisions
+from scenario_kit.lab.server.settle import Settler
+from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.threads import Threads
+from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
+from scenario_kit.lab.state import ChaosDaemon as DaemonState
+from scenario_kit.lab.state import LabState
+from scenario_kit.lab.supervisor import control_plane_pki
+from scenario_kit.lab.telemetry import Writer
+from scenario_kit.lab.twin import Twin
+from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
+from scenario_kit.model import Object, Reference
+
+_LOG = logging.getLogger(__name__)
+#: Under which names we write: what a kubelet writes, and everything else.
+_KUBELET, _PLATFORM = "kubelet", "platform"
+
+
+def run(state: LabState, threads: Threads) -> str:
+    """Serve until ``threads.stop`` is set; what went wrong, or nothing.
+
+    Raises:
+        ScenarioKitError: the server cannot start.
+    """
+    with ExitStack() as stack:
+        stack.callback(threads.stop.set)
+        _start(state, threads, stack)
+        _LOG.info("lab server of %s is ready at %s", state.name, state.server_url)
+        threads.stop.wait()
+        _LOG.info("stopping")
+    return threads.failure
+
+
+def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
+    kubeconfig = Path(state.kubeconfig)
+    cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
+    stack.callback(cluster.close)
+    store, book, worlds, nudger = Store(), LedgerBook(), Worlds(), Nudger(cluster)
+    hurried = Hurried(cluster)
+    threads.on_stop = store.wake
+    versions = ApiVersions(kubeconfig)
+    stack.callback(versions.close)
+    barrier = Barrier(versions, store)
+    looks = Looks(store, worlds.tick_of)
+    stack.callback(looks.close)
+    stack.callback(barrier.close)
+    containers = RunningContainers(book)
+    kubelet = _kubelet(state, store, worlds, cluster, stack)
+    worlds.attach(
+        Surroundings(
+            store=store,
+            settler=Settler(store, barrier, nudger),
+            looks=looks,
+            nodes=kubelet,
+            effects=book,
+            cluster=cluster,
+            twin_of=_twin,
+            sink_of=partial(Writer, state.prometheus_url),
+            epoch=float(state.epoch),
+            past=Past(Path(state.folder) / "worlds.json"),
+        )
+    )
+
+    def pods_to_kubelet(type_: str, kind: str, obj: Object) -> None:
+        if kind == "Pod":
+            kubelet.observe(type_, obj)  # type: ignore[arg-type]
+
+    for listener in (pods_to_kubelet, containers.heard, nudger.heard, looks.heard, hurried.heard):
+        store.listen(listener)
+    watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # a watch keeps its connection: not from the same pool
+    stack.callback(watched.close)
+    informers = Informers(watched, store, threads.stop, threads.spawn)
+    informers.follow(CLUSTER)  # nodes first: the kubelet wants to know its own
+    informers.follow(NAMESPACED)
+    informers.follow(PASSED_BY, keep=False)
+    revisions = Revisions(f"http://127.0.0.1:{state.ports['etcd']}", store, threads.stop)
+    stack.callback(revisions.close)
+    for key in WATCHED:
+        threads.spawn(f"revisions-{key}", partial(revisions.follow, key))
+    barrier.prove()
+
+    if state.chaos_daemon is not None:
+        _chaos_daemon(state.chaos_daemon, state, cluster, store, book, containers, kubelet, worlds, stack)
+    threads.spawn("nodes", partial(worlds.run_nodes, threads.stop))
+    threads.spawn("hurried", partial(hurried.run, threads.stop))
+    threads.spawn("ticks", partial(worlds.tick, threads.stop))
+    _external_targets(state, store, threads, stack)
+    _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
+    server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("http", partial(server.serve_forever, poll_interval=0.2))
+
+
+def _kubelet(state: LabState, store: Store, worlds: Worlds, cluster: KubeCluster, stack: ExitStack) -> Kubelet:
+    writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
+    stack.callback(writes.close)
+
+    def node_of(name: str) -> Object | None:
+        ours = not state.nodes or name in state.nodes
+        return store.get("", "Node", name) if ours else None
+
+    kubelet = Kubelet(
+        _Writer(writes),
+        clock_of=worlds.clock_of,
+        processes_of=worlds.processes_of,
+        lookup_of=lambda namespace: _Lookup(store, cluster, namespace),
+        node_of=node_of,
+        logs=LogFolder(Path(state.folder) / "pods"),
+    )
+    stack.callback(kubelet.close)
+    return kubelet
+
+
+class _Writer(ClusterWriter):
+    """Nothing can be created in a namespace that is being deleted, and nobody reads it either."""
+
+    def __init__(self, cluster: KubeCluster) -> None:
+        super().__init__(cluster)
+        self._api = cluster
+
+    def emit_event(self, event: Object) -> None:
+        """See ``ClusterWriter``; the API server refuses by admission, which only the namespace can explain."""
+        try:
+            super().emit_event(event)
+        except Rejected:
+            namespace = self._api.get(Reference("Namespace", event["metadata"]["namespace"]))
+            if namespace is not None and "deletionTimestamp" not in namespace["metadata"]:
+                raise
+
+
+class _Lookup:
+    """Objects of a namespace: from the store, and what is missing there from the API server."""
+
+    def __init__(self, store: Store, cluster: KubeCluster, namespace: str) -> None:
+        self._store = store
+        self._cluster = cluster
+        self._namespace = namespace
+
+    def find(self, kind: str, name: str) -> Object | None:
+        """The object, or None when there is none."""
+        held = self._store.get(self._namespace, kind, name)
+        return held if held is not None else self._cluster.get(Reference(kind, name, self._namespace))
+
+
+def _twin(spec: WorldSpec) -> Twin:
+    return Twin(spec.app, spec.seed, spec.assumptions)
+
+
+def _chaos_daemon(
+    where: DaemonState,
+    state: LabState,
+    cluster: KubeCluster,
+    store: Store,
+    book: LedgerBook,
+    containers: RunningContainers,
+    kubelet: Kubelet,
+    worlds: Worlds,
+    stack: ExitStack,
+) -> None:
+    def kill(pod_uid: str, container_id: str) -> None:
+        namespace = containers.namespace_of(container_id) or ""
+        kubelet.container_killed(pod_uid, container_id, worlds.clock_of(namespace))
+        store.wake()
+
+    tls = ServerTls(_read(where.server_certificate), _read(where.server_key), _read(where.ca))
+    programs = RunningPrograms(containers, worlds)
+    messages = load_messages(Path(where.proto))
+    daemon = ChaosDaemon(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
+    daemon.start(where.address, where.port)
+    stack.callback(daemon.stop)
+    nodes = state.nodes or tuple(store.names("", "Node"))
+    cluster.apply(daemon_endpoints(nodes, where.address, where.port))
+    if chaos_manager.NAMES in state.ports:
+        _name_server(state.ports[chaos_manager.NAMES], cluster, store, book, stack)
+
+
+def _name_server(port: int, cluster: KubeCluster, store: Store, book: LedgerBook, stack: ExitStack) -> None:
+    """Serve the name server of Chaos Mesh, and tell the manager where it is."""
+
+    def uid_of(namespace: str, name: str) -> str | None:
+        pod = store.get(namespace, "Pod", name)
+        return str(pod["metadata"]["uid"]) if pod is not None else None
+
+    server = NameServer(book, uid_of)
+    server.start(LOOPBACK, port)
+    stack.callback(server.stop)
+    service, pod = dns_server.objects(CHAOS_NAMESPACE)
+    cluster.apply(service)
+    cluster.apply(pod)
+    place = Reference("Pod", pod["metadata"]["name"], CHAOS_NAMESPACE)
+    cluster.patch(place, {"status": dns_server.status(LOOPBACK)}, subresource="status")
+
+
+def _external_targets(state: LabState, store: Store, threads: Threads, stack: ExitStack) -> None:
+    """Resolve names for the manager of Chaos Mesh, which asks through the API server."""
+    port = state.ports.get(chaos_manager.TARGETS)
+    if port is None:
+        return
+    pair = chaos_manager.serving(Path(state.folder))
+    targets = external_targets.ExternalTargets(ClusterNames(store))
+    with _claimed(port):
+        server = external_targets.serve(targets, port, pair.with_suffix(".crt"), pair.with_suffix(".key"))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("external-targets", partial(server.serve_forever, poll_interval=0.2))
+
+
+def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads: Threads, stack: ExitStack) -> None:
+    """Serve the resource metrics API, and tell the API server where it is."""
+    pki, port = control_plane_pki(state), state.ports.get(apiservice.PORT)
+    if port is None:
+        _LOG.warning("this lab is of an older version and has no metrics API; lab down, then lab up, adds it")
+        return
+    with _claimed(port):
+        server = serve_metrics(api, port, apiservice.server_context(pki))
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    threads.spawn("metrics", partial(server.serve_forever, poll_interval=0.2))
+    for obj in apiservice.objects(pki, port):
+        cluster.apply(obj)
+
+
+def _listen(state: LabState, api: Api) -> ThreadingHTTPServer:
+    port = urlsplit(state.server_url).port or 0
+    with _claimed(port):
+        return serve(api, port)
+
+
+@contextmanager
+def _claimed(port: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LabError(
+            f"port {port} of the lab server cannot be had: {error}", fix="stop what listens there, or: lab down, lab up"
+        ) from error
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise LabError(f"{path}: cannot be read: {error.strerror}", fix="lab down, then lab up") from error

@@ -1,0 +1,55 @@
+"""What the lab server shows without a token: the traces of one world, to whoever can name its namespace.
+
+An on-call engineer reads traces as he reads metrics. There is no list of worlds here, and nothing of what was done to
+them; trials are not known by their names.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+from urllib.parse import parse_qs
+
+from scenario_kit.lab.http_server import Answer, told
+from scenario_kit.lab.tracing import Asked, lines, refused, reply
+from scenario_kit.lab.tracing.query import Malformed, whole
+from scenario_kit.lab.worlds.registry import Worlds
+from scenario_kit.lab.worlds.world import World
+
+_LOG: Final = logging.getLogger(__name__)
+_PLACE: Final = re.compile(r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(jaeger/api/(?P<api>.+)|otlp)")
+_LINES: Final = "application/x-ndjson"
+#: Seconds that an export goes back where nobody says how many.
+_SINCE: Final = 300
+
+
+def opened(worlds: Worlds, path: str, query: str) -> Answer | None:
+    """The answer to a GET of a path that needs no token; None for other paths."""
+    place = _PLACE.fullmatch(path)
+    if place is None:
+        return None
+    world = worlds.at_home(place["namespace"])
+    if world is None:
+        return told(*refused(404, f"no world is at home in the namespace {place['namespace']}"))
+    try:
+        if place["api"]:
+            return told(*reply(Asked(world.now, world.traces), place["api"].rstrip("/"), query))
+        return _export(world, query)
+    except Malformed as error:
+        return told(*refused(400, str(error)))
+    except Exception as error:  # noqa: BLE001 - the caller is told, and other worlds go on
+        _LOG.exception("GET %s failed", path)
+        return told(*refused(500, f"{type(error).__name__}: the lab server's log has more"))
+
+
+def _export(world: World, query: str) -> Answer:
+    given = {key: values[0] for key, values in parse_qs(query).items()}
+    since = world.now - whole(given, "since", _SINCE)
+    service, errors = given.get("service", ""), given.get("errors", "") == "true"
+    chosen = (
+        trace
+        for trace in world.traces(since, world.now)
+        if (not errors or trace.errors) and (not service or any(span.service == service for span in trace.spans))
+    )
+    return Answer(200, "".join(line + "\n" for line in lines(chosen)).encode(), _LINES)

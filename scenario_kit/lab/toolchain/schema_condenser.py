@@ -1,0 +1,39 @@
+"""The schemas that lint ships, from the CRDs of the installed Chaos Mesh."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scenario_kit.lab.toolchain.assets import CRDS
+from scenario_kit.lab.toolchain.components import CHAOS_MESH
+from scenario_kit.schema.chaos import condensed
+
+#: Their schemas repeat those of all experiments several times, and nothing is linted by them.
+_REPEATING = ("workflows", "workflownodes")
+
+
+def chaos_schemas(folder: Path) -> str:
+    """The text of ``chaos_mesh.json``: one line for each kind, so that a new version shows what it changes.
+
+    Args:
+        folder: the assets of Chaos Mesh, with ``crds/``.
+    """
+    files = sorted(p for p in (folder / CRDS).glob("*.yaml") if not p.stem.endswith(_REPEATING))
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    definitions = [yaml.load(path.read_text(encoding="utf-8"), Loader=loader) for path in files]
+    document = condensed(definitions, CHAOS_MESH)
+    lines = [f"{_compact(kind)}: {_compact(spec)}" for kind, spec in sorted(document["experiments"].items())]
+    parts = [
+        f'"version": {_compact(document["version"])}',
+        '"experiments": {\n' + ",\n".join(lines) + "\n}",
+        f'"schedule": {_compact(document["schedule"])}',
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

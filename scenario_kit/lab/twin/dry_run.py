@@ -1,0 +1,308 @@
+"""The healthy app as its manifests make it: whether everybody would meet whom he calls, before anything runs."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from scenario_kit.lab.twin.address import Address
+from scenario_kit.lab.twin.cluster_view import View
+from scenario_kit.lab.twin.connections import Lane, dial, read
+from scenario_kit.lab.twin.network import Network
+from scenario_kit.lab.twin.probes import Probes
+from scenario_kit.lab.twin.process import Process, containers
+from scenario_kit.lab.twin.process_table import Census
+from scenario_kit.lab.twin.random_streams import Streams
+from scenario_kit.model.app import App
+from scenario_kit.model.base import Object
+from scenario_kit.model.chaos_effects import Ledger
+from scenario_kit.model.reference import WORKLOADS, Reference
+from scenario_kit.model.twin.definition import TwinDefinition
+from scenario_kit.model.twin.edge import Edge
+
+#: A place in the document: names of fields, and indices of lists.
+Place = tuple[str | int, ...]
+_PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
+
+
+class Miss(NamedTuple):
+    """What would go wrong in the healthy app, and the part of the document that says otherwise than the manifests."""
+
+    text: str
+    place: Place
+
+
+class _Call(NamedTuple):
+    """An edge, also one of those to the collector, and where it is written."""
+
+    edge: Edge
+    place: Place
+    what: str
+
+
+def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> tuple[Miss, ...]:
+    """What does not come together where each workload of the rendered app has one pod, and all of them are up.
+
+    Components whose workload the manifests do not have, as options may leave them out, are not missed.
+    """
+    view = _view(app.namespace, objects)
+    census = Census(parameters)
+    census.observe(view, 0.0)
+    network = Network(view, census)
+    stage = _Stage(app, parameters, view, census, network)
+    return (*stage.unclaimed(), *stage.unmet(), *stage.unready(), *stage.unused())
+
+
+class _Stage:
+    def __init__(self, app: App, parameters: TwinDefinition, view: View, census: Census, network: Network) -> None:
+        self._app, self._parameters = app, parameters
+        self._view, self._census, self._network = view, census, network
+
+    def unclaimed(self) -> Iterator[Miss]:
+        """Workloads of which no container is the component that they are said to be."""
+        pods = {(p["metadata"]["namespace"], *p["metadata"]["workload"]): p for p in self._view.everywhere("Pod")}
+        for component in self._app.components:
+            ref = Reference.parse(component.workload)
+            home = self._app.namespace if ref.namespace == "app" else f"{self._app.namespace}-{ref.namespace}"
+            pod = pods.get((home, ref.kind, ref.name))
+            if pod is None or component.name not in self._parameters.components:
+                continue
+            if not any(p.component == component.name for p in self._census.processes.values() if p.pod is pod):
+                runs = ", ".join(f"'{c['name']}' of {c['image']}" for c in containers(pod))
+                place = ("components", component.name, "image")
+                said = f"no container of {component.workload} is it: there run {runs}"
+                yield Miss(f"{said}; `image`, `commands` and `container` tell which one is", place)
+
+    def unmet(self) -> Iterator[Miss]:
+        """Calls that meet nobody, or somebody else."""
+        for edge, place, what in self._calls():
+            if edge.callee not in self._parameters.components or not self._census.of(edge.callee):
+                continue  # told otherwise, or not deployed
+            for caller in self._census.of(edge.caller)[:1]:
+                address = read(edge.address, self._giver(edge) or caller)
+                if not address.host:
+                    if not edge.optional and edge.address.of == "":
+                        yield Miss(f"{what} has no address: {_unset(edge, caller)}", place)
+                    continue
+                lanes, _ = dial(edge, address, caller, self._network)
+                bad = next((lane for lane in lanes if lane.outcome != "ok"), None)
+                if bad is not None or not lanes:
+                    yield Miss(f"{what} does not come about: {self._why(edge, address, bad)}", place)
+
+    def _calls(self) -> Iterator[_Call]:
+        for number, edge in enumerate(self._parameters.edges):
+            yield _Call(edge, ("edges", number), f"the call from '{edge.caller}' to '{edge.callee}'")
+        collector = self._parameters.collector
+        for name, model in self._parameters.components.items() if collector is not None else ():
+            if model.telemetry is not None and collector is not None:
+                edge = Edge(
+                    caller=name, callee=collector.component, protocol=model.telemetry_protocol, address=model.telemetry
+                )
+                what = f"what '{name}' reports to '{collector.component}'"
+                yield _Call(edge, ("components", name, "telemetry"), what)
+
+    def _giver(self, edge: Edge) -> Process | None:
+        return next(iter(self._census.of(edge.address.of)), None) if edge.address.of else None
+
+    def _why(self, edge: Edge, address: Address, lane: Lane | None) -> str:
+        at = f"{address.host}:{address.port}"
+        service = self._service(address.host)
+        if lane is None or lane.outcome == "noname":
+            near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.everywhere("Service")])
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            return f"no Service is called '{address.host}'{hint}" if service is None else f"{at} names no port"
+        if lane.outcome == "foreign" and lane.target is not None:
+            listener = lane.target.listener(lane.port)
+            if lane.target.component != edge.callee:
+                return f"at {at} '{lane.target.component or lane.target.image}' listens, not '{edge.callee}'"
+            spoken = listener.protocol if listener else "nothing"
+            return f"port {lane.port} of '{edge.callee}' speaks {spoken}, the call {edge.protocol}"
+        if lane.outcome == "denied":
+            return f"'{edge.callee}' accepts no such user and password ('{address.user}')"
+        if lane.outcome == "nowhere":
+            return f"'{edge.callee}' has no database '{address.wanted}'"
+        if lane.outcome == "plain":
+            return f"'{edge.callee}' speaks no TLS, and the address asks for it"
+        if lane.outcome in ("refused", "dropped") and service is not None:
+            return f"nothing answers at {at}: {self._behind(service, address.port, edge.callee)}"
+        return f"nothing answers at {at}"
+
+    def _service(self, host: str) -> Object | None:
+        name = host.partition(".")[0]
+        return next((s for s in self._view.everywhere("Service") if s["metadata"]["name"] == name), None)
+
+    def _behind(self, service: Object, port: int, callee: str) -> str:
+        name, ports = service["metadata"]["name"], service["spec"].get("ports") or ()
+        chosen = next((p for p in ports if p["port"] == port), None)
+        if chosen is None:
+            return f"Service/{name} has " + (", ".join(f"port {p['port']}" for p in ports) or "no port")
+        if not any(_chosen(service, pod) for pod in self._view.everywhere("Pod")):
+            return f"Service/{name} selects no pod"
+        open_ports = sorted({listener.number for p in self._census.of(callee) for listener in p.listeners})
+        there = ", ".join(map(str, open_ports)) or "no port"
+        return f"Service/{name} leads to port {chosen.get('targetPort', port)}, and '{callee}' listens on {there}"
+
+    def unused(self) -> Iterator[Miss]:
+        """A number of users that nothing in the load generator's container says, and that is none without it."""
+        load = self._parameters.load
+        for process in self._census.of(load.component)[:1]:
+            for field, setting in (("users", load.users), ("connections", load.connections)):
+                if setting is not None and setting.env and setting.env not in process.env and not setting.default:
+                    where = f"container '{process.spec['name']}' has no variable {setting.env}"
+                    has = ", ".join(sorted(process.env)) or "none"
+                    yield Miss(f"{where}, so there would be none; it has {has}", ("load", field))
+
+    def unready(self) -> Iterator[Miss]:
+        """Probes that a healthy process would not answer: its pod would never be ready, or be started over and over."""
+        probes = Probes(self._parameters, self._census, Streams(0))
+        for pod in self._view.everywhere("Pod"):
+            for spec in containers(pod):
+                process = self._census.find(pod["metadata"]["uid"], spec["name"])
+                if process is None or process.model is None:
+                    continue
+                for kind in _PROBES:
+                    asked = _asked(spec, spec.get(kind) or {})
+                    if asked and not probes.answers({}, pod, spec["name"], asked[0], asked[1], math.inf):
+                        yield self._unanswered(pod, process, kind, *asked)
+
+    @staticmethod
+    def _unanswered(pod: Object, process: Process, kind: str, port: int, path: str | None) -> Miss:
+        workload = "/".join(pod["metadata"]["workload"])
+        listener = process.listener(port)
+        if listener is None:
+            numbers = ", ".join(str(each.number) for each in process.listeners) or "no port"
+            why = f"it listens on {numbers}"
+        elif path and not path.startswith("grpc:") and listener.protocol in ("http", "tcp"):
+            why = f"its `paths` are {', '.join(listener.paths)}"
+        else:
+            why = f"that port speaks {listener.protocol}"
+        asks = f"port {port}" if path is None else f"{path} at port {port}"
+        said = f"the {kind} of {workload} asks for {asks}, which '{process.component}' does not answer: {why}"
+        return Miss(said, ("components", process.component, "ports"))
+
+
+def _unset(edge: Edge, caller: Process) -> str:
+    """Why a caller reads no address."""
+    source = edge.address
+    names = [n for n in (source.env, source.host_env, source.port_env) if n]
+    keys = [k for k in (source.key, source.host_key, source.port_key) if k]
+    where = f"container '{caller.spec['name']}'"
+    if names:
+        missing = [n for n in names if not caller.env.get(n)]
+        return f"{where} has no variable {' and '.join(missing or names)}" + (
+            f"; it has {', '.join(sorted(caller.env))}" if caller.env else ""
+        )
+    if keys:
+        return f"{where} has no file {caller.model.config if caller.model else ''} with {' and '.join(keys)}"
+    return "`address` names neither a variable nor a key nor a text"
+
+
+def _asked(spec: Object, probe: Object) -> tuple[int, str | None] | None:
+    """The port and path that a probe asks for; None where it asks no port, as a command does not."""
+    for kind in ("httpGet", "tcpSocket", "grpc"):
+        if kind in probe:
+            port = probe[kind].get("port", 0)
+            named = {p.get("name"): p["containerPort"] for p in spec.get("ports") or ()}
+            number = named.get(port, 0) if isinstance(port, str) and not port.isdigit() else int(port)
+            path = {"httpGet": probe[kind].get("path", "/").partition("?")[0], "tcpSocket": None}
+            return number, path.get(kind, f"grpc:{probe[kind].get('service', '')}")
+    return None
+
+
+def _view(namespace: str, objects: Iterable[Object]) -> View:
+    """The objects as a cluster would hold them, a ready pod for each workload among them."""
+    homes: dict[str, dict[str, dict[str, Object]]] = {namespace: {}}
+
+    def put(kind: str, home: str, name: str, obj: Object) -> None:
+        homes.setdefault(home, {"Namespace": {home: {"metadata": {"name": home, "labels": {}}}}})
+        homes[home].setdefault(kind, {})[name] = obj
+
+    put("Namespace", namespace, namespace, {"metadata": {"name": namespace, "labels": {}}})
+    pods: list[Object] = []
+    for obj in objects:
+        home = obj["metadata"].get("namespace", namespace)
+        put(obj["kind"], home, obj["metadata"]["name"], _stored(obj))
+        if obj["kind"] in WORKLOADS:
+            pods.append(_pod(obj, home, len(pods)))
+            put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
+    for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):
+        service["spec"].setdefault("clusterIP", f"10.96.{number // 250}.{number % 250 + 1}")
+        home = service["metadata"].get("namespace", namespace)
+        service["metadata"]["namespace"] = home
+        put("EndpointSlice", home, service["metadata"]["name"], _slice(service, pods))
+    others = {home: kinds for home, kinds in homes.items() if home != namespace}
+    return View(namespace, homes[namespace], Ledger(), 0, others)
+
+
+def _stored(obj: Object) -> Object:
+    """A copy that may be written to; what a Secret says in plain text is kept as a cluster keeps it."""
+    copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
+    if "spec" in obj:
+        copy["spec"] = dict(obj["spec"])
+    if obj["kind"] == "Secret" and obj.get("stringData"):
+        plain = {k: base64.b64encode(str(v).encode()).decode() for k, v in obj["stringData"].items()}
+        copy["data"] = {**(obj.get("data") or {}), **plain}
+    return copy
+
+
+def _pod(workload: Object, home: str, number: int) -> Object:
+    template, name = workload["spec"]["template"], f"{workload['metadata']['name']}-0"
+    return {
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": home,
+            "uid": f"{home}/{workload['kind']}/{name}",
+            "labels": dict((template.get("metadata") or {}).get("labels") or {}),
+            "creationTimestamp": "2024-01-01T00:00:00Z",
+            "workload": (workload["kind"], workload["metadata"]["name"]),
+        },
+        "spec": {**template["spec"], "nodeName": "node-0"},
+        "status": {
+            "phase": "Running",
+            "podIP": f"10.0.{number // 250}.{number % 250 + 1}",
+            "containerStatuses": [
+                {"name": c["name"], "restartCount": 0, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
+                for c in template["spec"].get("containers") or ()
+            ],
+        },
+    }
+
+
+def _chosen(service: Object, pod: Object) -> bool:
+    selector: Mapping[str, Any] = service["spec"].get("selector") or {}
+    same = pod["metadata"]["namespace"] == service["metadata"]["namespace"]
+    return bool(selector) and same and all(pod["metadata"]["labels"].get(k) == v for k, v in selector.items())
+
+
+def _slice(service: Object, pods: Iterable[Object]) -> Object:
+    there = [pod for pod in pods if _chosen(service, pod)]
+    return {
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": service["metadata"]["name"],
+            "namespace": service["metadata"]["namespace"],
+            "labels": {"kubernetes.io/service-name": service["metadata"]["name"]},
+        },
+        "ports": [
+            {"name": p.get("name", ""), "port": _target(p, there), "protocol": p.get("protocol", "TCP")}
+            for p in service["spec"].get("ports") or ()
+        ],
+        "endpoints": [
+            {"addresses": [p["status"]["podIP"]], "conditions": {"ready": True}, "nodeName": p["spec"]["nodeName"]}
+            for p in there
+        ],
+    }
+
+
+def _target(port: Object, pods: Iterable[Object]) -> int | None:
+    target = port.get("targetPort", port["port"])
+    if isinstance(target, int):
+        return target
+    named = {
+        p.get("name"): int(p["containerPort"]) for pod in pods for c in containers(pod) for p in c.get("ports") or ()
+    }
+    return named.get(target)

@@ -1,0 +1,45 @@
+"""SK126: two faults that write the same field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.field_diff import Field, written
+from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.rule import Problem, rule
+from scenario_kit.render import after
+
+
+@rule(
+    "SK126",
+    why="the later one hides the earlier, so neither can be proven to be a cause or repaired on its own",
+    bad="two faults of type container-image-not-found on Deployment/cart",
+    good="one of them on Deployment/cart, the other on Deployment/ad",
+    fix="aim one of them at another object, or drop it",
+)
+def overlapping(case: Case) -> Iterator[Problem]:
+    """Two faults write the same field."""
+    if case.app is None or case.objects is None or len(case.faults) < 2:
+        return
+    objects, seen = case.objects, dict[str, set[Field]]()
+    for i, use in enumerate(case.scenario.spec.faults):
+        if use.name not in case.faults:
+            continue
+        changes = case.faults[use.name].changes
+        fields = written(changes, objects, case.app)
+        for other, theirs in seen.items():
+            common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
+            if common:
+                more = f" and {len(common) - 1} more" if len(common) > 1 else ""
+                message = f"fault '{use.name}' writes {common[0]}{more}, which fault '{other}' writes as well"
+                yield Problem(
+                    ("spec", "faults", i, "target"), message, use.target, "a field that no other fault writes"
+                )
+        seen[use.name] = fields
+        for change in changes:
+            if change.create or change.chaos:  # a later fault may be aimed at it
+                try:
+                    objects = after(objects, change, case.app, case.app.namespace)
+                except AuthoringError:
+                    continue

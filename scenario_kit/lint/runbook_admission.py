@@ -1,0 +1,140 @@
+"""What a resolved scenario would write that is not admitted: asked by the operator, before anything of it exists.
+
+A runbook holds everything that a trial may execute, whoever wrote it: the app's objects, the changes of faults, their
+undo and fixes, solutions, decoys and noise. A file is judged by the same function (``lint.admission_findings``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scenario_kit.admission import NODE, Bounds, Breach, bounds_of, breaches
+from scenario_kit.admission.bounds import declared
+from scenario_kit.admission.judgement import aim_of, judge_change, made
+from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation import elsewhere, staged, written
+from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
+from scenario_kit.render import after
+from scenario_kit.render.objects import spelled
+from scenario_kit.render.simulate import NoChange
+from scenario_kit.schema.writable import CLUSTER
+
+
+class _Part(NamedTuple):
+    """Changes of a runbook: whose they are, what may be declared for them, and the objects that they may meet."""
+
+    name: str
+    changes: tuple[Change, ...]
+    allowed: frozenset[str]
+    bases: tuple[tuple[Object, ...], ...]
+
+
+def refusals(runbook: Runbook, namespace: str = "") -> list[Finding]:
+    """Every breach of a runbook, each once; ``namespace`` is the one in which it is to run."""
+    found: dict[tuple[str, str], Finding] = {}
+    for name, subject, breach in (*_misplaced(runbook, namespace), *_of_app(runbook), *_of_parts(runbook)):
+        message = f"{name}: {subject} {breach.note}".strip()
+        allowed = f"declare `{breach.declared}` in the fault, or do without it" if breach.declared else ""
+        found.setdefault(
+            (breach.code, message),
+            Finding(
+                code=breach.code,
+                severity=Severity.ERROR,
+                message=message,
+                observed=str(breach.value)[:200],
+                expected=breach.expected,
+                fix=allowed or "change an object of the app instead: docs/security.md lists what a change may write",
+            ),
+        )
+    return list(found.values())
+
+
+Refused = tuple[str, str, Breach]
+
+
+def _misplaced(runbook: Runbook, namespace: str) -> Iterator[Refused]:
+    homes = bounds_of(runbook.app, runbook.namespace, ()).homes
+    for real in {namespace or runbook.namespace, *runbook.namespaces.values()} - homes:
+        note = f"would run in '{real}', for which it was not resolved"
+        yield "trial", "it", Breach("SK236", (), real, note, expected=" | ".join(sorted(homes)))
+
+
+def _of_app(runbook: Runbook) -> Iterator[Refused]:
+    said = {need for needs in runbook.requires.values() for need in needs}
+    allowed = frozenset(said | ({CLUSTER} if NODE in said else set()))
+    bounds = bounds_of(runbook.app, runbook.namespace, (), runbook.objects, allowed, of_app=True)
+    for obj in runbook.objects:
+        for breach in breaches(obj, None, bounds):
+            yield f"app {runbook.app.name}", spelled(obj), breach
+
+
+def _of_parts(runbook: Runbook) -> Iterator[Refused]:
+    parts = list(_parts(runbook))
+    created = [body for part in parts for body in made(part.changes)]
+    for part in parts:
+        bounds = bounds_of(runbook.app, runbook.namespace, runbook.objects, created, part.allowed)
+        for change in part.changes:
+            breach, aim = judge_change(change, bounds), aim_of(change, bounds)
+            if breach is not None and aim is not None:
+                yield part.name, f"{aim.kind}/{aim.name}", breach
+        for subject, breach in _made(part, runbook, bounds):
+            yield part.name, subject, breach
+
+
+def _parts(runbook: Runbook) -> Iterator[_Part]:
+    broken = runbook.objects
+    for fault in runbook.faults:
+        allowed = declared([fault])
+        yield _Part(f"fault '{fault.name}'", fault.changes, allowed, (broken, runbook.objects))
+        broken = staged((), runbook.app, broken, fault.changes, namespace=runbook.namespace).after
+    for fault in runbook.faults:
+        alone = staged((), runbook.app, runbook.objects, fault.changes, namespace=runbook.namespace).after
+        bases = (broken, alone, runbook.objects)
+        name, allowed = f"fault '{fault.name}'", declared([fault])
+        yield _Part(f"{name}, undo", fault.undo, allowed, bases)
+        for entity in fault.entities:
+            yield _Part(f"{name}, fix", entity.fix, allowed, bases)
+        procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
+        for each in procedures:
+            yield _Part(f"{name}, {each.name}", each.changes, allowed, bases)
+    every = declared(runbook.faults)
+    for procedure in runbook.procedures:
+        name = f"{procedure.use.lower()} '{procedure.name}'"
+        yield _Part(name, procedure.solution.changes, every, (broken, runbook.objects))
+    for source in runbook.noise:
+        for change in source.changes:
+            yield _Part(f"noise '{source.name}'", (change,), frozenset(), (broken, runbook.objects))
+
+
+def _made(part: _Part, runbook: Runbook, bounds: Bounds) -> Iterator[tuple[str, Breach]]:
+    """What the changes make of objects; one that applies to none of them is judged by what it says itself."""
+    base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
+    stage = staged((), runbook.app, base, part.changes, namespace=runbook.namespace)
+    for one in written(stage):
+        for breach in breaches(one.object, one.was, bounds):
+            yield spelled(one.object), breach
+    for change in part.changes:
+        if not _applies((change,), base, runbook) and not _applies((change,), stage.after, runbook):
+            yield from _alone(change, bounds)
+
+
+def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Runbook) -> bool:
+    for change in changes:
+        try:
+            objects = after(objects, change, runbook.app, runbook.namespace)
+        except NoChange:
+            continue
+        except AuthoringError:
+            return False
+    return True
+
+
+def _alone(change: Change, bounds: Bounds) -> Iterator[tuple[str, Breach]]:
+    bodies = [*made([change]), *elsewhere(change, ())]
+    for body in bodies:
+        for breach in breaches(body, None, bounds):
+            yield spelled(body), breach
+    if change.patch and not isinstance(change.patch.patch, Mapping):
+        note = "has a JSON patch that does not apply to it as rendered, so that what it makes cannot be judged"
+        yield change.patch.target, Breach("SK236", (), change.patch.target, note)

@@ -1,0 +1,131 @@
+"""The alert evaluator, live and virtual: PromQL by the real engine, ``for`` by our own state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Interval, Reference
+from scenario_kit.observe.alert_state import Alert, LabelSet, Tick, fire
+from scenario_kit.observe.entities import entity_of
+from scenario_kit.observe.range_query import ticks_of
+from scenario_kit.observe.rules import scope
+from scenario_kit.ports import Metrics
+
+#: Seconds between evaluations, the same as between scrapes.
+STEP = 15
+#: Says whether there is any telemetry about the namespace: every deployed app has workloads, so it has these series.
+PRESENCE = 'count({__name__=~"kube_deployment_spec_replicas|kube_statefulset_replicas|kube_pod_info"})'
+_PARALLEL = 4
+
+
+class AlertEvaluator:
+    """Evaluates the rules of one trial on the 15 s grid and keeps the history since ``start``.
+
+    All of its state follows from the stored samples: ``replay`` after a restart gives what ``advance`` gave before.
+
+    Args:
+        metrics: where the samples are.
+        rules: the app's alert rules, without a namespace.
+        namespace: the trial's, injected into every namespaced selector; ``others`` are further ones that it has.
+        app: whose components the rules' entities are.
+        owner_of: the workload that owns a pod of that name, None where it is not known (any more).
+        start: seconds since the epoch; the first tick is the next multiple of 15 s.
+        lag: seconds that samples take to be stored; younger ticks wait, or a replay would see more than the first look.
+
+    Raises:
+        AuthoringError: a rule is not PromQL.
+    """
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        rules: Sequence[AlertRule],
+        namespace: str,
+        app: App,
+        owner_of: Callable[[str], Reference | None],
+        *,
+        start: float,
+        lag: float = 0.0,
+        others: Sequence[str] = (),
+    ) -> None:
+        self._metrics = metrics
+        self._rules = tuple(rules)
+        self._exprs = [scope(rule.expr, namespace, *others) for rule in rules]
+        self._presence = scope(PRESENCE, namespace, *others)
+        self._app = app
+        self._owner_of = owner_of
+        self._lag = lag
+        self._entities: dict[tuple[int, LabelSet], str] = {}
+        self._restart(start)
+
+    def _restart(self, start: float) -> None:
+        self._start = math.ceil(start / STEP) * STEP
+        self._next = self._start
+        self._states: list[Mapping[LabelSet, Alert]] = [{} for _ in self._rules]
+        self._gaps: tuple[Interval, ...] = ()
+
+    def replay(self, start: float, until: float) -> AlertHistory:
+        """Forget everything and evaluate from ``start``."""
+        self._restart(start)
+        return self.advance(until)
+
+    def advance(self, until: float) -> AlertHistory:
+        """Evaluate the new ticks up to and including ``until`` less the lag; the whole history so far.
+
+        Raises:
+            MetricsError: Prometheus does not answer; nothing is lost, the next call goes on from the same tick.
+        """
+        grid = [float(at) for at in range(self._next, math.floor(until - self._lag) + 1, STEP)]
+        if grid:
+            present, *samples = self._evaluate(grid)
+            self._states = [
+                fire(state, ticks, rule.for_seconds, rule.keep_firing_seconds)
+                for state, ticks, rule in zip(self._states, samples, self._rules, strict=True)
+            ]
+            blind = {tick.at for tick in present if not tick.active}
+            blind |= {tick.at for ticks in samples for tick in ticks if tick.active is None}
+            self._gaps = extend(self._gaps, sorted(blind), STEP)
+            self._next = int(grid[-1]) + STEP
+        return self.history()
+
+    def history(self) -> AlertHistory:
+        """Everything from the first tick to the last one evaluated."""
+        timelines = [
+            self._timeline(index, rule, labels, alert)
+            for index, rule in enumerate(self._rules)
+            for labels, alert in self._states[index].items()
+        ]
+        timelines.sort(key=lambda t: (t.name, t.entity, sorted(t.labels.items())))
+        end = max(self._start, self._next - STEP)
+        return AlertHistory(start=self._start, end=end, timelines=tuple(timelines), gaps=self._gaps)
+
+    def _evaluate(self, grid: Sequence[float]) -> list[list[Tick]]:
+        """The ticks of the presence query, then those of each rule."""
+        presence = AlertRule(name="", expr=PRESENCE, for_seconds=0, range_seconds=0)
+
+        def ticks(rule: AlertRule, expr: str) -> list[Tick]:
+            own = [at for at in grid if at % rule.interval_seconds == 0]
+            return list(ticks_of(self._metrics, rule, expr, own, rule.interval_seconds))
+
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            return list(pool.map(ticks, (presence, *self._rules), (self._presence, *self._exprs)))
+
+    def _timeline(self, index: int, rule: AlertRule, labels: LabelSet, alert: Alert) -> AlertTimeline:
+        if (index, labels) not in self._entities:
+            self._entities[index, labels] = entity_of(rule, dict(labels), self._app, self._owner_of)
+        pending, firing = alert.intervals
+        entity = self._entities[index, labels]
+        return AlertTimeline(name=rule.name, entity=entity, labels=dict(labels), pending=pending, firing=firing)
+
+
+def extend(gaps: tuple[Interval, ...], blind: Sequence[float], step: float) -> tuple[Interval, ...]:
+    """``gaps`` with one more step at each blind tick, adjacent stretches joined; both are in order of time."""
+    joined = list(gaps)
+    for at in blind:
+        if joined and joined[-1].end == at:
+            joined[-1] = Interval(start=joined[-1].start, end=at + step)
+        else:
+            joined.append(Interval(start=at, end=at + step))
+    return tuple(joined)

@@ -1,0 +1,52 @@
+"""Whether a cluster offers a capability: one cheap question through its API."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from scenario_kit.errors import NotFound
+from scenario_kit.model import Object
+from scenario_kit.model.capability import Canary, Condition, Find
+from scenario_kit.model.re2 import pattern
+from scenario_kit.observe.jsonpath import find
+from scenario_kit.ports import Cluster
+
+_ARGUMENT = "{argument}"
+
+
+def sings(canary: Canary, argument: str, cluster: Cluster) -> bool:
+    """Whether the canary finds what it looks for. What is no matter of the cluster (clock, app, declared) is false.
+
+    Raises:
+        ClusterError: the API server does not answer, so nothing is known.
+    """
+    if canary.served is not None:
+        served = {k.kind for k in cluster.kinds() if k.group == canary.served.group}
+        return served.issuperset(canary.served.kinds)
+    return canary.find is not None and _found(canary.find, argument, cluster)
+
+
+def _found(wanted: Find, argument: str, cluster: Cluster) -> bool:
+    try:
+        objects = cluster.list(wanted.kind, wanted.namespace, group=wanted.group)
+    except NotFound:
+        return False  # the kind is not served
+    names = [n.replace(_ARGUMENT, argument) for n in wanted.names]
+    there = [
+        o
+        for o in objects
+        if (not names or any(fnmatchcase(o["metadata"]["name"], n) for n in names))
+        and all(_holds(c, o) for c in wanted.where)
+    ]
+    return len(there) >= int(wanted.at_least.replace(_ARGUMENT, argument))
+
+
+def _holds(condition: Condition, obj: Object) -> bool:
+    values = find(obj, condition.path)
+    if condition.absent:
+        return not any(values)
+    if condition.at_least is not None:
+        return any(isinstance(v, int) and v >= condition.at_least for v in values)
+    if condition.not_equals is not None:
+        return any(v != condition.not_equals for v in values)
+    return any(pattern(condition.matches or "").found_in(str(v)) for v in values)

@@ -1,0 +1,198 @@
+"""Whether a solution lasts: nothing of the incident goes on, nothing comes back, and what was repaired starts again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from scenario_kit.changes import settled
+from scenario_kit.changes.operations import object_reference
+from scenario_kit.changes.three_way_restore import RESTARTED
+from scenario_kit.errors import Rejected
+from scenario_kit.judge import resolved
+from scenario_kit.judge.expectations import label, of_class, of_distractors
+from scenario_kit.model import Finding, Object, Severity, Step
+from scenario_kit.model.alert_rule import slowest
+from scenario_kit.model.reference import WORKLOADS, Reference, bare
+from scenario_kit.model.scenario import LABELLED
+from scenario_kit.render.config_consumers import readers
+from scenario_kit.render.objects import spelled
+from scenario_kit.trial import extended_wait, rollouts
+from scenario_kit.trial.alert_steps import stretch
+from scenario_kit.trial.checks import answer
+from scenario_kit.trial.context import Context
+
+#: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
+_LINGERING_SLACK: Final = 300
+#: Seconds in which a workload has to be through a rollout: the default deadline of a Deployment.
+_ROLLOUT: Final = 600
+#: Seconds for which it has to stay: a program that ends while it starts has done so by then.
+_STAYS: Final = 120
+#: So many workloads that do not start again are told one by one.
+_TOLD: Final = 3
+#: What decides about pods that do not name it: where such a thing was touched, every workload has to start again.
+_GOVERNING: Final = frozenset({
+    "Namespace", "Node", "ResourceQuota", "LimitRange", "ServiceAccount",
+    "PriorityClass", "RuntimeClass", "StorageClass", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+    "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding",
+})  # fmt: skip
+#: Conditions of a workload whose message says why pods are missing.
+_TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
+
+
+def lasts(context: Context, step: Step, index: int, repaired: float) -> list[Finding]:
+    """Look on once a solution has resolved the incident; ``repaired`` is when it had been carried out."""
+    injected = context.injected_at()
+    if injected is None:
+        return []
+    return (
+        _returning(context, step, injected, repaired)
+        or _biting(context, step)
+        or _lingering(context, step, injected, repaired)
+        or _startable(context, step, index)
+    )
+
+
+def _returning(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+    """What was only put off comes back in the time that it took to come."""
+    expect, cleared = context.runbook.expect, context.clock.now()
+    developed = resolved.developed(context.history(), expect, injected, repaired)
+    stretch(context, repaired, extended_wait.again(context, repaired))
+    return [
+        Finding(
+            code="SK412",
+            severity=Severity.ERROR,
+            message=f"solution '{step.name}' clears {label(timeline)} only for a while",
+            observed=f"it fires again {at - repaired:.0f} s after the repair; at first it took {developed:.0f} s",
+            expected="it stays clear",
+            why="what comes back was not repaired",
+            fix="let the solution repair the cause",
+        )
+        for timeline, at in resolved.returned(context.history(), expect, cleared)
+    ]
+
+
+def _biting(context: Context, step: Step) -> list[Finding]:
+    """Faults of which everything that proved them is as true as before, although a repair of them is no workaround."""
+    runbook, now = context.runbook, context.clock.now()
+    if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
+        return []
+    findings = []
+    for fault in runbook.faults:
+        if fault.role not in LABELLED or fault.mitigation != "Native" or not context.engine.done(f"Fault/{fault.name}"):
+            continue
+        results = [answer(context, check, now) for check in context.engine.placed(fault.effect)]
+        if results and all(result.answer == "True" for result in results):
+            findings.append(
+                Finding(
+                    code="SK412",
+                    severity=Severity.ERROR,
+                    message=f"solution '{step.name}' leaves fault '{fault.name}' ({fault.type}) in effect",
+                    observed="; ".join(f"{r.describe}: {r.observed}" for r in results),
+                    expected="at least one of its effect checks no longer true",
+                    why="an incident whose cause goes on is put off, and comes back when there is no more room",
+                    fix="let the solution repair the cause; the type of a fault that can only be worked around "
+                    "says `mitigation: Workaround`",
+                )
+            )
+    return findings
+
+
+def _lingering(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+    """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
+    expect = context.runbook.expect
+    own = of_distractors(expect, context.runbook.faults)
+    if not (left := resolved.lingering(context.history(), expect, injected, repaired, own)):
+        return []
+    seconds = max(slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
+    stretch(context, context.clock.now(), seconds)
+    return [
+        Finding(
+            code="SK411",
+            severity=Severity.ERROR,
+            message=f"solution '{step.name}' leaves {label(timeline)} firing",
+            observed=f"the promised alerts cleared; this one, raised by the fault, fires {seconds:.0f} s later still",
+            expected="whatever the fault raised ends",
+            why="an incident of which a part goes on is not over, whether that part was promised or not",
+            fix="let the solution repair that as well; if the alert has nothing to do with the fault, it is background",
+        )
+        for timeline in resolved.lingering(context.history(), expect, injected, repaired, own)
+        if timeline.name in {t.name for t in left}
+    ]
+
+
+def _startable(context: Context, step: Step, index: int) -> list[Finding]:
+    """The workloads that were hit or repaired are restarted, as the next release will do: damage may show only then.
+
+    Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
+    """
+    concerned = _concerned(context, index)
+    for fault in context.runbook.faults:
+        if fault.role not in LABELLED:
+            context.engine.undo_group(f"Fault/{fault.name}")
+    context.settle()
+    whole = [o for o in rollouts.live(context, concerned) if settled(o)]
+    restarted = {(o["kind"], o["metadata"]["name"]) for o in whole}
+    at = datetime.fromtimestamp(context.clock.now(), UTC).isoformat(timespec="microseconds")
+    # Nothing has to take that back: without a receipt it is several times as fast.
+    for ref in sorted(object_reference(o, context.namespace) for o in whole):
+        try:
+            context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
+        except Rejected as problem:
+            return [_unstartable(step, f"{ref.kind}/{ref.name}", problem.message)]
+    context.settle()
+    left = rollouts.roll_out(context, restarted, _ROLLOUT)
+    if not left:
+        stretch(context, context.clock.now(), _STAYS)
+        left = rollouts.rolling(context, restarted)
+    told = [(spelled(o, context.namespace), _why(o)) for o in left]
+    if len(told) <= _TOLD:
+        return [_unstartable(step, target, why) for target, why in told]
+    some = "; ".join(f"{target}: {why}" for target, why in told[:_TOLD])
+    names = ", ".join(target for target, _ in told[_TOLD:])
+    return [_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")]
+
+
+def _concerned(context: Context, index: int) -> set[tuple[str, str]]:
+    """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
+
+    All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
+    what counts.
+    """
+    runbook = context.runbook
+    carried = [s for s in context.spec.steps[:index] if s.kind == "change" and s.use in ("Solution", "Fix")]
+    changes = [c for s in carried for c in runbook.procedure(s.use, s.name).solution.changes]
+    faults = [f for f in runbook.faults if f.role in LABELLED]
+    texts = [c.target for c in changes if c.target]
+    texts += [spelled(body, context.namespace) for c in changes if (body := c.create or c.apply)]
+    texts += [text for f in faults for text in (f.target, *(e.ref for e in f.entities))]
+    touched = [Reference.parse(text) for text in texts]
+    workloads = {(o["kind"], o["metadata"]["name"]) for o in runbook.objects if o["kind"] in WORKLOADS}
+    if any(ref.kind in _GOVERNING for ref in touched):
+        return workloads
+    named = {bare(e.on) for e in of_class(runbook.expect, "MustFire") if e.on}
+    for ref in touched:
+        named |= {(ref.kind, ref.name), *(bare(reader) for reader in readers(runbook.objects, ref, context.namespace))}
+    return named & workloads
+
+
+def _why(workload: Object) -> str:
+    """What a workload says about a rollout that does not get through."""
+    if workload["spec"].get("paused"):
+        return "it is paused"
+    conditions = (workload.get("status") or {}).get("conditions") or ()
+    told = [c.get("message", "") for c in conditions if (c["type"], c["status"]) in _TROUBLE]
+    return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
+
+
+def _unstartable(step: Step, target: str, why: str, does: str = "does") -> Finding:
+    return Finding(
+        code="SK419",
+        severity=Severity.ERROR,
+        message=f"after solution '{step.name}', {target} {does} not start again",
+        observed=f"restarted once the incident was over: {why}",
+        expected="the next rollout gets through, as before the incident",
+        why="an app that keeps running only until its next release or node failure is not repaired",
+        fix="let the solution repair that too, or leave that change out",
+    )

@@ -1,0 +1,36 @@
+"""What a solver finds beside alerts while the fault is in force, less what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from scenario_kit.model import Object
+from scenario_kit.observe.symptoms import of_events, of_logs, of_pods
+from scenario_kit.trial.context import Context
+from scenario_kit.trial.solver_view import lines, listed
+
+_PARALLEL: Final = 8
+#: Signs that are kept; more of them tell no more.
+_MOST: Final = 200
+
+
+def pods(context: Context) -> list[Object]:
+    """The pods that a solver sees now."""
+    return [p for namespace in context.everywhere for p in listed(context, "Pod", namespace)]
+
+
+def look(context: Context, running: Sequence[Object]) -> list[str]:
+    """Everything that a solver finds now; ``running`` are the pods of the moment."""
+    app = context.runbook.app
+    events = [e for namespace in context.everywhere for e in listed(context, "Event", namespace)]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        printed = [line for found in pool.map(lambda pod: lines(context, pod), running) for line in found]
+    return sorted(of_events(events, app) | of_pods(running, app) | of_logs(printed, app))
+
+
+def new(context: Context, before: Sequence[str]) -> list[str]:
+    """What a solver finds now and did not find before anything was broken."""
+    known = set(before)
+    return [sign for sign in look(context, pods(context)) if sign not in known][:_MOST]

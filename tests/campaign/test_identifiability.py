@@ -1,0 +1,82 @@
+"""Incidents that look the same: named, told apart where anything does, refused where nothing does."""
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign.identifiability import fingerprint, judged, neighbours
+from scenario_kit.campaign.repeatability import discriminates
+from scenario_kit.campaign.result import TrialResult
+from scenario_kit.model import AlertHistory, AlertTimeline, StepStatus
+from scenario_kit.model.evidence import Fingerprint
+from scenario_kit.model.observation import Interval
+
+HOLD = StepStatus(index=4, step="hold", outcome="Held", started_at=200.0, finished_at=1000.0)
+
+
+def print_of(*symptoms, app="shop", answer=("Service/cart",), signs=("event BackOff on Deployment/cart",)):
+    return Fingerprint(app=app, answer=answer, symptoms=symptoms, signs=signs)
+
+
+AB, ABC = ("a", "b"), ("a", "b", "c")
+MINE = print_of(AB, AB, AB)
+
+
+@pytest.mark.parametrize(
+    ("other", "margin", "codes"),
+    [
+        (print_of(ABC, ABC, ABC), None, []),
+        (print_of(AB, AB, AB), 0.0, ["SK452"]),
+        (print_of(AB, AB, AB, answer=("Service/ad",)), 0.0, ["SK451"]),
+        (print_of(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",)), 0.0, []),
+        (print_of(AB, AB, AB, app="hotel"), None, []),
+        (print_of(), None, []),
+    ],
+    ids=["other symptoms", "same answer", "unidentifiable", "hard pair", "another app", "no repeats"],
+)
+def test_pairs(other, margin, codes):
+    found = neighbours(MINE, {"other": other})
+    assert [n.margin for n in found] == ([] if margin is None else [margin])
+    assert [f.code for f in judged(found)] == codes
+
+
+def test_the_margin_is_that_of_the_reference():
+    """Always {a,b} and always {a,b,c}: within 1, across .6667, margin .3333 (validation.md §10)."""
+
+    sets = [[frozenset(s) for s in p.symptoms] for p in (MINE, print_of(ABC, ABC, ABC))]
+    assert round(discriminates(*sets), 4) == 0.3333
+
+
+def test_a_hard_pair_says_what_tells_it_apart():
+    other = print_of(AB, AB, AB, answer=("Service/ad",), signs=("state OOMKilled on Deployment/ad",))
+    (near,) = neighbours(MINE, {"other": other})
+    assert near.here == ("event BackOff on Deployment/cart",)
+    assert near.there == ("state OOMKilled on Deployment/ad",)
+
+
+def repeat(number, *entities, signs=(), outcome="Held"):
+    alerts = tuple(AlertTimeline(name="E", entity=e, firing=(Interval(start=300.0),)) for e in entities)
+    late = AlertTimeline(name="Late", entity="Deployment/x", firing=(Interval(start=1500.0),))
+    return TrialResult(
+        name="t", purpose=f"repeat-{number}", describe="", seed=number, outcome=outcome, injected_at=100.0,
+        steps=(HOLD,), signs=signs, history=AlertHistory(start=0.0, end=2000.0, timelines=(*alerts, late)),
+    )  # fmt: skip
+
+
+def test_a_fingerprint_has_the_alerts_of_each_repeat_and_the_signs_of_most(fault, runbook_of):
+    book = runbook_of(fault("f"), solutions={"s": ["f"]})
+    repeats = [repeat(1, "a", signs=("x", "y")), repeat(2, "a", "b", signs=("x",)), repeat(3, "a", signs=("x",))]
+    found = fingerprint(book, [*repeats, repeat(4, "c", outcome="Broken")])
+    assert found.symptoms == (("E on a",), ("E on a", "E on b"), ("E on a",))
+    assert found.answer == ("ConfigMap/f",)
+    assert found.signs == ("field of on ConfigMap/f", "x")
+
+
+def test_what_a_hidden_fault_writes_is_no_sign(fault, runbook_of):
+
+    book = runbook_of(msgspec.structs.replace(fault("f"), visibility="Hidden"), solutions={"s": ["f"]})
+    assert fingerprint(book, [repeat(n, "a") for n in (1, 2, 3)]).signs == ()
+
+
+def test_two_repeats_are_no_fingerprint(fault, runbook_of):
+    book = runbook_of(fault("f"), solutions={"s": ["f"]})
+    assert fingerprint(book, [repeat(1, "a"), repeat(2, "a")]) is None

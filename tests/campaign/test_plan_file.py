@@ -1,0 +1,108 @@
+"""Plans of one's own: what a file gives, and that every mistake is refused, at its place, before anything runs."""
+
+import pytest
+from msgspec import structs
+
+from scenario_kit.campaign import STANDARD, chosen, trials
+from scenario_kit.campaign.plan_file import within
+from scenario_kit.campaign.retries import further
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE
+from scenario_kit.catalog import data_root
+from scenario_kit.errors import UsageError
+from scenario_kit.model import Verdict
+
+GOOD = """\
+name: mine
+looks:
+- {repeats: 2, accept: 0, reject: 2}
+- {repeats: 4, accept: 1, reject: 2}
+loads: [50, 200]
+interventions: false
+control: false
+cheats: false
+parallel: 3
+"""
+
+
+@pytest.fixture
+def plan_of(tmp_path):
+    def write(text):
+        path = tmp_path / "plan.yaml"
+        path.write_text(text)
+        return chosen(str(path))
+
+    return write
+
+
+def test_what_is_left_out_is_as_in_built_in_plans(plan_of):
+    plan = plan_of("name: mine\nlooks: [{repeats: 5, accept: 0, reject: 2}, {repeats: 10, accept: 1, reject: 3}]\n")
+    assert structs.replace(STANDARD, name="mine", describe="") == plan
+
+
+def test_a_file_decides_which_trials_there_are(plan_of, runbook_of, fault):
+    plan = plan_of(GOOD)
+    planned = trials(plan, runbook_of(fault("f")), 7)
+    assert {"control", "cheats", "label"} & {p.purpose for p in planned} == set()
+    assert [(p.purpose, p.load_percent) for p in planned[:2]] == [("repeat-1", 50), ("repeat-2", 200)]
+    ended = [Ended("repeat-1", "Broken"), *(Ended(p.purpose, "Held") for p in planned[1:])]
+    more = further(plan.looks, planned, ended, plan.loads)
+    assert [(p.purpose, p.load_percent) for p in more] == [("repeat-3", 50), ("repeat-4", 200)]
+    assert plan.parallel == 3
+
+
+class Ended:
+    def __init__(self, purpose, outcome):
+        self.purpose, self.outcome = purpose, outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("name: mine\n", ":1:1", "looks"),
+        (GOOD.replace("accept: 0", "acept: 0"), ":3:", "accept"),
+        (GOOD + "cheat: true\n", ":10:1", "cheats"),
+        (GOOD.replace("repeats: 4", "repeats: four"), ":4:", "integer"),
+        (GOOD.replace("repeats: 4", "repeats: 2"), ":3:1", "rising order"),
+        (GOOD.replace("repeats: 4, accept: 1", "repeats: 4, accept: 3"), ":3:1", "accepts 3"),
+        (GOOD.replace("{repeats: 2, accept: 0", "{repeats: 1, accept: 1"), ":3:1", "even if all of them break"),
+        (GOOD.replace("mine", "standard"), ":1:7", "built-in"),
+        (GOOD.replace("[50, 200]", "[50, 2000]"), ":5:", "400"),
+        (GOOD + "name: again\n", ":10:", "name"),
+        ("looks: [", ":2:1", "not YAML"),
+        ("- a\n- b\n", ":1:1", ""),
+        ("", "", ""),
+    ],
+)
+def test_every_mistake_is_refused_at_its_place(plan_of, text, place, said):
+    with pytest.raises(UsageError) as refused:
+        plan_of(text)
+    told = f"{refused.value.message} {refused.value.fix}"
+    assert f"plan.yaml{place}" in told
+    assert said in told
+
+
+def test_a_file_that_is_not_there_and_a_name_that_is_none():
+    with pytest.raises(UsageError):
+        chosen("nowhere.yaml")
+    with pytest.raises(UsageError, match="no plan 'standart'"):
+        chosen("standart")
+
+
+def test_the_plan_of_the_documentation_is_one():
+    file = data_root() / "docs" / "examples" / "plan.yaml"
+    assert chosen(str(file)).looks[0].n == 3
+    assert "\n".join(file.read_text().splitlines()[2:]) in (data_root() / "docs" / "plans.md").read_text()
+
+
+def test_a_budget_of_repeats_leaves_the_looks_that_fit():
+    assert within(STANDARD, None).looks == FIVE_THEN_FIVE
+    assert within(STANDARD, 9).looks == FIVE_THEN_FIVE[:1]
+    assert within(STANDARD, 10).looks == FIVE_THEN_FIVE
+    with pytest.raises(UsageError, match="SK503"):
+        within(STANDARD, 4)
+
+
+def test_one_broken_repeat_of_a_budget_of_five_is_inconclusive():
+    from scenario_kit.campaign.sequential_test import decide
+
+    assert decide(within(STANDARD, 5).looks, 4, 1).verdict == Verdict.INCONCLUSIVE

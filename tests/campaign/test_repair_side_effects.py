@@ -1,0 +1,77 @@
+"""What a repair does beside its cause: which part of it is tried alone."""
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import QUICK, trials
+from scenario_kit.campaign.repair_side_effects import beside, with_beside
+from scenario_kit.model import Change, Procedure, Solution
+
+ANSWER, OTHER, THIRD = (
+    {"patch": {"target": target, "type": "Merge", "patch": {"data": {"k": "x"}}}}
+    for target in ("ConfigMap/a", "Service/real", "Service/else")
+)
+RESTART = {"restart": {"target": "Deployment/web"}}
+REVOKE, GRANT = ({"run": {"client": "psql", "command": [word]}} for word in ("REVOKE", "GRANT"))
+
+
+def changes(*documents):
+    return tuple(Change.from_json(d) for d in documents)
+
+
+def repaired(runbook, *documents):
+    """The runbook in which the first cause of `a` is repaired like this."""
+    fix = Procedure(use="Fix", name="a:0", solution=Solution(name="a:0", fixes=("a",), changes=changes(*documents)))
+    kept = tuple(p for p in runbook.procedures if (p.use, p.name) != ("Fix", "a:0"))
+    return msgspec.structs.replace(runbook, procedures=(*kept, fix))
+
+
+@pytest.mark.parametrize(
+    ("made", "fix", "part"),
+    [
+        ([ANSWER], [ANSWER], []),
+        ([ANSWER, OTHER], [ANSWER], []),
+        ([ANSWER, OTHER], [ANSWER, OTHER], [OTHER]),
+        ([OTHER], [OTHER], [OTHER]),
+        ([ANSWER, RESTART], [ANSWER, RESTART], []),
+        ([ANSWER, OTHER], [OTHER, ANSWER, RESTART], [OTHER, RESTART]),
+        ([ANSWER, OTHER], [ANSWER, THIRD], []),
+        ([ANSWER, OTHER], [{"removeFault": {"fault": "a"}}], []),
+        ([REVOKE], [GRANT], []),
+        ([REVOKE], [GRANT, RESTART], []),
+        ([ANSWER, REVOKE], [ANSWER, GRANT], [GRANT]),
+        ([ANSWER], [ANSWER, GRANT], []),
+    ],
+    ids=[
+        "its own", "an artefact stays", "another object, too", "only another object", "a restart", "with a restart",
+        "what the fault left alone", "taken back", "a command", "a command and a restart", "with a command",
+        "with a command of its own",
+    ],
+)  # fmt: skip
+def test_what_a_repair_takes_back_elsewhere_is_tried_alone(fault, runbook_of, made, fix, part):
+    broken = msgspec.structs.replace(fault("a"), changes=changes(*made))
+    runbook = repaired(runbook_of(broken, solutions={"s": ["a"]}), *fix)
+    assert [each.part.solution.changes for each in beside(runbook)] == ([changes(*part)] if part else [])
+    purposes = [t.purpose for t in trials(QUICK, runbook, 1)]
+    assert ("label-beside-1" in purposes) == bool(part)
+
+
+def test_every_other_cause_is_repaired_before(fault, runbook_of):
+    broken = msgspec.structs.replace(fault("a"), changes=changes(ANSWER, OTHER))
+    runbook = repaired(runbook_of(broken, fault("b"), solutions={"s": ["a", "b"]}), ANSWER, OTHER)
+    (tried,) = [t for t in trials(QUICK, runbook, 1) if t.purpose == "label-beside-1"]
+    done = [(s.kind, s.name) for s in tried.steps if s.use == "Fix"]
+    assert done == [("change", "b:0"), ("change", "a:0:beside"), ("expectStillFiring", "a:0:beside")]
+    assert with_beside(runbook).procedure("Fix", "a:0:beside").solution.changes == changes(OTHER)
+
+
+def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_of):
+    both = fault("a", causes=2, join="Conjunctive")
+    first, second = (
+        {"patch": {"target": e.ref, "type": "Merge", "patch": {"data": {"k": "x"}}}} for e in both.entities
+    )
+    broken = msgspec.structs.replace(both, changes=changes(first, second))
+    runbook = runbook_of(broken, solutions={"s": ["a"]})
+    assert beside(repaired(runbook, first)) == []
+    (tried,) = beside(repaired(runbook, first, second))
+    assert (tried.part.solution.changes, tried.others) == (changes(second), ())

@@ -1,0 +1,55 @@
+"""Which solutions are carried out together, so that every cause is repaired and every solution is tried."""
+
+import pytest
+
+from scenario_kit.campaign.repairs import solutions
+
+
+def told(runbook):
+    return [[f"{s.use} {s.name}" for s in program if s.kind == "change"] for program in solutions(runbook)]
+
+
+@pytest.mark.parametrize(
+    ("documented", "expected"),
+    [
+        ({"both": "ab"}, [["both"]]),
+        ({"one": "a", "other": "b"}, [["one", "other"]]),
+        ({"both": "ab", "both-too": "ab"}, [["both"], ["both-too"]]),
+        ({"one": "a", "instead": "a", "other": "b"}, [["one", "other"], ["instead", "other"]]),
+        ({"one": "a", "both": "ab"}, [["one", "Fix b:0"], ["both"]]),
+        ({"one": "a", "both": "ab", "other": "b"}, [["one", "other"], ["both"]]),
+        ({"unsaid": ""}, [["unsaid"]]),
+        ({}, []),
+    ],
+)
+def test_every_solution_is_tried_with_what_completes_it(fault, runbook_of, documented, expected):
+    runbook = runbook_of(fault("a"), fault("b"), solutions=documented)
+    assert told(runbook) == [[n if " " in n else f"Solution {n}" for n in names] for names in expected]
+
+
+def test_all_are_asked_about_at_the_end(fault, runbook_of):
+    (program,) = solutions(runbook_of(fault("a"), fault("b"), solutions={"one": "a", "other": "b"}))
+    assert (program[-1].kind, program[-1].use, program[-1].name) == ("expectCleared", "Solution", "one, other")
+
+
+def test_triggers_and_distractors_need_no_solution(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("t", role="Trigger"), fault("d", role="Distractor"), solutions={"s": "a"})
+    assert told(runbook) == [["Solution s"]]
+
+
+def test_of_conjunctive_faults_one_is_enough(fault, runbook_of):
+    runbook = runbook_of(fault("a"), fault("b"), join="Conjunctive", solutions={"one": "a", "other": "b"})
+    assert told(runbook) == [["Solution one"], ["Solution other"]]
+
+
+def test_what_nobody_can_repair_is_removed(fault, runbook_of):
+    hopeless = fault("storm", mitigation="None")
+    assert told(runbook_of(hopeless)) == [["RemoveFault storm"]]
+    assert told(runbook_of(hopeless, fault("a"), solutions={"s": "a"})) == [["Solution s", "RemoveFault storm"]]
+
+
+def test_many_solutions_are_put_together_at_once(fault, runbook_of):
+    faults = [fault(f"f{i}") for i in range(8)]
+    documented = {f"s{i}": [f"f{i % 8}"] for i in range(16)}
+    programs = told(runbook_of(*faults, solutions=documented))
+    assert [len(p) for p in programs] == [8, 8, 8, 8, 8, 8, 8, 8, 8]

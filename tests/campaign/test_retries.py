@@ -1,0 +1,116 @@
+"""What runs next and what it settles: tables over purposes and outcomes."""
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenario_kit.campaign.plans import PlannedTrial
+from scenario_kit.campaign.retries import further, judged, settled
+from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
+from scenario_kit.model import Verdict
+
+
+class Trial(NamedTuple):
+    purpose: str
+    outcome: str
+
+
+def trials(outcomes, **others):
+    """``HBI`` are repeats that held, broke, or were ended by infrastructure."""
+    word = {"H": "Held", "B": "Broken", "I": "Infra"}
+    return [Trial(f"repeat-{i + 1}", word[o]) for i, o in enumerate(outcomes)] + [
+        Trial(p.replace("_", "-"), word[o]) for p, o in others.items()
+    ]
+
+
+def planned(ended):
+    return [PlannedTrial(purpose=t.purpose, describe=t.purpose, steps=(), seed=10 + i) for i, t in enumerate(ended)]
+
+
+@pytest.mark.parametrize(
+    ("ended", "next_"),
+    [
+        (trials("HHHHH", control="H"), []),
+        (trials("HHHHB", control="H"), ["repeat-6", "repeat-7", "repeat-8", "repeat-9", "repeat-10"]),
+        (trials("HHHBB", control="H"), []),
+        (trials("HHHHI", control="H"), ["repeat-6"]),
+        (trials("HHHHB" + "HHHHI", control="H"), ["repeat-11"]),
+        (trials("HHHHB" + "HHHHH", control="H"), []),
+        (trials("HHHHH", control="I"), ["control-again"]),
+        (trials("HHHHH", control="I", control_again="I"), []),
+        (trials("HHIII", control="H"), ["repeat-6", "repeat-7", "repeat-8"]),
+        (trials("HIIII", control="H"), []),
+    ],
+)
+def test_what_runs_next(ended, next_):
+    assert [p.purpose for p in further(FIVE_THEN_FIVE, planned(ended), ended)] == next_
+
+
+def test_new_repeats_have_new_seeds_and_a_retry_has_its_own():
+    ended = trials("HHHHB", control="I")
+    plan = planned(ended)
+    more = further(FIVE_THEN_FIVE, plan, ended)
+    seeds = {p.purpose: p.seed for p in more}
+    assert seeds["control-again"] == plan[-1].seed
+    repeats = {p.seed for p in (*plan, *more) if p.purpose.startswith("repeat")}
+    assert len(repeats) == 10
+
+
+@pytest.mark.parametrize(
+    ("looks", "ended", "verdict"),
+    [
+        (FIVE_THEN_FIVE, trials("HHHHH", control="H"), "Pass"),
+        (FIVE_THEN_FIVE, trials("HHHHB", control="H"), "NotEvaluated"),
+        (FIVE_THEN_FIVE, trials("HHHHBHHHHH", control="H"), "Pass"),
+        (FIVE_THEN_FIVE, trials("HHHHBHHHHB", control="H"), "Inconclusive"),
+        (FIVE_THEN_FIVE, trials("HHHHBHHHBB", control="H"), "Fail"),
+        (FIVE_THEN_FIVE, trials("HHHBB", control="H"), "Fail"),
+        (FIVE_THEN_FIVE, trials("HHHHH", control="B"), "Fail"),
+        (FIVE_THEN_FIVE, trials("HHHHH", control="I"), "NotEvaluated"),
+        (FIVE_THEN_FIVE, trials("HHHHH", control="I", control_again="H"), "Pass"),
+        (FIVE_THEN_FIVE, trials("IIHHHHH"), "Pass"),
+        (FIVE_THEN_FIVE, trials("IIIHHHHH"), "NotEvaluated"),
+        (FIVE_THEN_FIVE, trials("IIIHHHBB"), "Fail"),
+        (FIVE_THEN_FIVE, [], "NotEvaluated"),
+        (ONCE, trials("H", control="H", label="H"), "Pass"),
+        (ONCE, trials("I", control="H", label="H"), "NotEvaluated"),
+        (ONCE, trials("", control="H"), "Pass"),
+    ],
+)
+def test_what_it_settles(looks, ended, verdict):
+    assert judged(looks, ended) == verdict
+
+
+def test_repeats_stop_when_they_are_settled():
+    assert settled(FIVE_THEN_FIVE, trials("BB"))
+    assert not settled(FIVE_THEN_FIVE, trials("BHHH"))
+
+
+@given(st.lists(st.sampled_from("HBI"), max_size=25))
+def test_infrastructure_never_fails_a_scenario_and_never_passes_one(outcomes):
+    """Whatever infrastructure does, the answer is what the valid repeats say, or none."""
+    ended = trials("".join(outcomes))
+    valid = [t for t in ended if t.outcome != "Infra"]
+    if judged(FIVE_THEN_FIVE, ended) == Verdict.FAIL:
+        assert judged(FIVE_THEN_FIVE, valid) == Verdict.FAIL
+    if judged(FIVE_THEN_FIVE, ended) == Verdict.PASS:
+        assert judged(FIVE_THEN_FIVE, valid) == Verdict.PASS
+
+
+@given(st.lists(st.sampled_from("HHHHHHBI"), min_size=60, max_size=60))
+def test_every_campaign_ends(outcomes):
+    """Waves follow each other until nothing is needed, and no more than infrastructure and two looks can ask for."""
+    queue = iter(outcomes)
+    word = {"H": "Held", "B": "Broken", "I": "Infra"}
+    plan = planned(trials("HHHHH"))
+    ended = []
+    wave = list(plan)
+    while wave:
+        ended += [Trial(p.purpose, word[next(queue)]) for p in wave]
+        wave = further(FIVE_THEN_FIVE, plan, ended)
+        plan += wave
+    assert len(ended) <= 20
+    assert len({p.purpose for p in plan}) == len(plan)
+    assert settled(FIVE_THEN_FIVE, ended) or judged(FIVE_THEN_FIVE, ended) == Verdict.NOT_EVALUATED

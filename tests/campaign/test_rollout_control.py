@@ -1,0 +1,75 @@
+"""The sham control: which restarts injecting brings with it."""
+
+import msgspec
+import pytest
+
+from scenario_kit.campaign import QUICK, STANDARD, trials
+from scenario_kit.campaign.rollout_control import sham, with_sham
+from scenario_kit.model import Change, Fault
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import Rollout
+
+TEMPLATE = {"spec": {"template": {"spec": {"containers": []}}}}
+
+
+def a_fault(*changes, drop_old=False, reconnect=None, callers=()):
+    rollout = Rollout(drop_old=drop_old, reconnect=reconnect) if reconnect else Rollout(drop_old=drop_old)
+    return Fault(
+        name="f", type="t", version=1, target="Service/cart", changes=tuple(Change.from_json(c) for c in changes),
+        effect=(), entities=(Entity(ref="Service/cart"),), rollout=rollout, callers=callers,
+    )  # fmt: skip
+
+
+def patch(target, body, type="Strategic"):
+    return {"patch": {"target": target, "type": type, "patch": body}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "restarts"),
+    [
+        (a_fault(patch("Deployment/cart", TEMPLATE)), [("Deployment/cart", False)]),
+        (a_fault(patch("Deployment/cart", TEMPLATE), drop_old=True), [("Deployment/cart", True)]),
+        (
+            a_fault(patch("Deployment/cart", [{"op": "add", "path": "/spec/template/spec/x", "value": 1}], "Json")),
+            [("Deployment/cart", False)],
+        ),
+        (a_fault(patch("Deployment/cart", [{"op": "replace", "path": "/spec/replicas", "value": 1}], "Json")), []),
+        (a_fault(patch("Deployment/cart", {"spec": {"replicas": 0}})), []),
+        (a_fault(patch("Service/cart", [{"op": "remove", "path": "/spec/template"}], "Json")), []),
+        (a_fault({"restart": {"target": "Deployment/cart"}}), [("Deployment/cart", False)]),
+        (
+            a_fault(patch("Service/cart", {"spec": {}}), reconnect="Callers", callers=("Deployment/a", "Deployment/b")),
+            [("Deployment/a", True), ("Deployment/b", True)],
+        ),
+        (a_fault({"scale": {"target": "Deployment/cart", "replicas": 0}}), []),
+    ],
+)  # fmt: skip
+def test_what_injecting_rolls(runbook_of, fault, restarts):
+    found = sham(runbook_of(fault))
+    assert [(c.restart.target, c.restart.drop_old) for c in (found.solution.changes if found else ())] == restarts
+
+
+def test_it_follows_the_control_of_the_standard_plan_and_can_be_executed(runbook_of):
+    book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
+    (quick,) = [t for t in trials(QUICK, book, 1) if t.purpose == "control"]
+    assert [s.kind for s in quick.steps] == ["deploy", "expectQuiet", "teardown", "expectClean"]
+    (planned,) = [t for t in trials(STANDARD, book, 1) if t.purpose == "control"]
+    assert [(s.kind, s.use) for s in planned.steps] == [
+        ("deploy", ""), ("expectQuiet", ""), ("change", "Sham"), ("expectQuiet", "Sham"), ("teardown", ""),
+        ("expectClean", ""),
+    ]  # fmt: skip
+    assert planned.describe == "without the fault nothing fires, nor when Deployment/cart restarts"
+    (change,) = [s for s in planned.steps if s.kind == "change"]
+    assert with_sham(book).procedure(change.use, change.name).solution.changes
+
+
+def test_a_plan_without_a_control_can_have_it_all_the_same(runbook_of):
+    book = runbook_of(a_fault({"restart": {"target": "Deployment/cart"}}))
+    plan = msgspec.structs.replace(STANDARD, control=False)
+    (planned,) = [t for t in trials(plan, book, 1) if t.purpose == "control"]
+    assert "Sham" in {s.use for s in planned.steps}
+
+
+def test_without_a_rollout_there_is_none(runbook_of, fault):
+    (planned,) = [t for t in trials(STANDARD, runbook_of(fault("a")), 1) if t.purpose == "control"]
+    assert "Sham" not in {s.use for s in planned.steps}

@@ -1,0 +1,96 @@
+"""Undo restores what we changed and nothing else."""
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenario_kit.changes.three_way_restore import restored, touched, wanted
+
+
+def service(target_port, selector=None, extra_port=None):
+    ports = [{"name": "http", "port": 8080, "targetPort": target_port}]
+    if extra_port:
+        ports.insert(0, {"name": "metrics", "port": extra_port, "targetPort": extra_port})
+    return {"spec": {"ports": ports, "selector": selector or {"app": "cart"}}}
+
+
+CASES = {
+    "our field returns": (service(8080), service(9999), service(9999), service(8080)),
+    "another writer's field stays": (
+        service(8080),
+        service(9999),
+        service(9999, selector={"app": "other"}),
+        service(8080, selector={"app": "other"}),
+    ),
+    "a list item is found by name after it moved": (
+        service(8080),
+        service(9999),
+        service(9999, extra_port=9090),
+        {
+            "spec": {
+                "ports": [service(8080)["spec"]["ports"][0], {"name": "metrics", "port": 9090, "targetPort": 9090}],
+                "selector": {"app": "cart"},
+            }
+        },
+    ),
+    "a field that was absent goes": (
+        {"spec": {}},
+        {"spec": {"paused": True}},
+        {"spec": {"paused": True, "x": 1}},
+        {"spec": {"x": 1}},
+    ),
+    "a field that was removed returns": (
+        {"data": {"a": "1", "b": "2"}},
+        {"data": {"a": "1"}},
+        {"data": {"a": "1"}},
+        {"data": {"a": "1", "b": "2"}},
+    ),
+    "what somebody else repaired stays repaired": (service(8080), service(9999), service(8080), service(8080)),
+}
+
+
+@pytest.mark.parametrize(("prior", "after", "live", "expected"), CASES.values(), ids=CASES.keys())
+def test_restored(prior, after, live, expected):
+    before = copy.deepcopy(live)
+    assert restored(live, prior, after) == expected
+    assert live == before, "the live object must not be changed in place"
+
+
+def test_touched_names_list_items_by_name():
+    assert touched(service(8080), service(9999)) == ("/spec/ports[http]/targetPort",)
+
+
+def test_wanted_leaves_out_what_servers_and_controllers_write():
+    obj = {
+        "metadata": {
+            "name": "cart",
+            "uid": "1",
+            "resourceVersion": "2",
+            "managedFields": [],
+            "annotations": {
+                "deployment.kubernetes.io/revision": "3",
+                "deprecated.daemonset.template.generation": "1",
+                "volume.kubernetes.io/storage-provisioner": "disk",
+                "note": "kept",
+            },
+        },
+        "spec": {"replicas": 1},
+        "status": {"replicas": 0},
+    }
+    assert wanted(obj) == {"metadata": {"name": "cart", "annotations": {"note": "kept"}}, "spec": {"replicas": 1}}
+
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from("abc"),
+    lambda inner: st.dictionaries(st.sampled_from("xyz"), inner, max_size=3) | st.lists(inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(documents, documents)
+def test_undoing_at_once_gives_the_prior_object(prior, after):
+    prior, after = {"spec": prior}, {"spec": after}
+    assert restored(after, prior, after) == prior
+    assert bool(touched(prior, after)) == (prior != after)

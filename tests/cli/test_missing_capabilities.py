@@ -1,0 +1,41 @@
+"""What the lab lacks for a fault that is offered: each capability once, also for an app that it cannot simulate."""
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.missing_capabilities import missing_for
+from scenario_kit.cli.questions import _types
+from scenario_kit.render.golden import first_offer
+
+CATALOG = Catalog()
+SHOP = CATALOG.app("otel-demo", "2.2.0")
+UNSIMULATED = msgspec.structs.replace(SHOP, twin=None)
+
+
+def offer(fault):
+    return first_offer(CATALOG.fault(fault), SHOP, CATALOG)
+
+
+@pytest.mark.parametrize(
+    ("fault", "app", "needs"),
+    [
+        ("pod-failure", SHOP, []),
+        ("pod-failure", UNSIMULATED, ["real-data-plane"]),
+        ("noisy-neighbor", SHOP, ["real-nodes", "real-data-plane"]),
+        ("noisy-neighbor", UNSIMULATED, ["real-nodes", "real-data-plane"]),
+    ],
+)
+def test_each_capability_once(fault, app, needs):
+    assert [lack.need for lack in missing_for(offer(fault), app, CATALOG)] == needs
+
+
+@pytest.mark.parametrize(
+    ("app", "listed"),
+    [
+        (SHOP, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes, real-data-plane)"),
+        (UNSIMULATED, "pod-failure; and what the lab cannot judge: noisy-neighbor (needs real-nodes)"),
+    ],
+)
+def test_a_list_of_faults_does_not_repeat_what_the_app_needs(app, listed):
+    assert _types([offer("pod-failure"), offer("noisy-neighbor")], app, CATALOG) == listed

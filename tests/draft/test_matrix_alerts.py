@@ -1,0 +1,82 @@
+"""What a draft promises where its fault has been tried."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft import Answers, draft
+from scenario_kit.draft.matrix_alerts import promised, row_of, warned
+from scenario_kit.model.matrix import Fired, Row
+from scenario_kit.model.scenario import AlertExpectation
+
+
+def row(*alerts, outcome="Ran", told=""):
+    fired = tuple(Fired(name=name, on=on, seconds=seconds) for name, on, seconds in alerts)
+    return Row(
+        app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos", target="Deployment/ad",
+        outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, told=told,
+    )  # fmt: skip
+
+
+def must(name, on):
+    return AlertExpectation(name=name, on=on)
+
+
+def may(name, on):
+    return AlertExpectation(name=name, on=on, alert_class="MayFire")
+
+
+SLOW, ERRORS = ("Slow", "Deployment/ad"), ("Errors", "Deployment/frontend")
+
+
+@pytest.mark.parametrize(
+    ("predicted", "came", "expected"),
+    [
+        ([must(*SLOW)], [(*SLOW, 195.0)], [must(*SLOW)]),
+        ([must(*SLOW), may(*ERRORS)], [(*ERRORS, 90.0), (*SLOW, 195.0)], [must(*SLOW), may(*ERRORS)]),
+        ([must(*SLOW), may(*ERRORS)], [(*ERRORS, 90.0)], [must(*ERRORS)]),
+        ([must("Other", "")], [(*ERRORS, 90.0), (*SLOW, 195.0)], [must(*ERRORS), may(*SLOW)]),
+        ([], [(*ERRORS, 90.0)], [must(*ERRORS)]),
+        ([must(*SLOW)], [], [must(*SLOW)]),
+    ],
+    ids=["as predicted", "the most direct one", "only an indirect one", "another one", "unpredicted", "silent"],
+)
+def test_one_must_fire_and_the_others_may(predicted, came, expected):
+    assert list(promised(predicted, row(*came))) == expected
+
+
+def test_only_what_was_judged_counts():
+    tried = [row((*SLOW, 195.0), outcome="Infra"), row(outcome="Lacking")]
+    assert row_of(tried, "cpu-stress", "Deployment/ad") is None
+    ran = row((*SLOW, 195.0))
+    assert row_of([*tried, ran], "cpu-stress", "Deployment/ad") is ran
+    assert row_of([ran], "cpu-stress", "Deployment/cart") is None
+
+
+def test_silence_and_no_effect_are_told():
+    (silent,) = warned(row())
+    assert "no alert of the default pack fired within 20 min" in silent
+    (idle,) = warned(row(outcome="NoEffect", told="nothing is slower"))
+    assert idle.endswith("it had no effect: nothing is slower")
+    assert warned(row((*SLOW, 195.0))) == ()
+
+
+def test_drafts_promise_what_fired_with_the_defaults_and_predict_otherwise():
+    catalog = Catalog()
+    tried = row_of(catalog.matrix(catalog.app("otel-demo", "2.2.0")), "pod-failure", "Deployment/ad")
+    assert tried is not None
+    made = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "pod-failure"), catalog)
+    assert {(a.name, a.on) for a in made.alerts} == {(a.name, a.on) for a in tried.alerts}
+    assert "what fired when this fault was tried there" in made.text
+    slower = {"latencyMilliseconds": 4321}
+    other = draft(Answers("otel-demo", "2.2.0", "Deployment/ad", "network-delay", slower), catalog)
+    assert "predicted from the fault" in other.text
+
+
+@pytest.mark.parametrize(
+    ("target", "restarted"),
+    [("Deployment/otel-collector", "Deployment/otel-collector"), ("Deployment/cart", "Deployment/checkout")],
+    ids=["nobody else shows anything", "what suffers most directly"],
+)
+def test_a_fault_without_decoys_gets_one_that_is_about_it(target, restarted):
+    made = draft(Answers("otel-demo", "2.2.0", target, "memory-stress"), Catalog())
+    assert f"restart: {{target: {restarted}}}" in made.text

@@ -1,0 +1,117 @@
+"""Whether a drafted delay is told to be longer than the probes of its target wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.draft.probe_timeouts import cautions, outlived
+from scenario_kit.model import Change, Fault
+from scenario_kit.model.scenario import Rollout
+from scenario_kit.render.applicability import offer
+from scenario_kit.render.golden import objects_for
+
+HTTP = {"httpGet": {"path": "/live", "port": "web"}}
+
+
+def workload(**probes: Any) -> dict[str, Any]:
+    container = {"name": "web", "ports": [{"name": "web", "containerPort": 80}], **probes}
+    template = {"metadata": {"labels": {"app": "web", "tier": "front"}}, "spec": {"containers": [container]}}
+    return {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": template}}
+
+
+def fault(kind: str, **spec: Any) -> Fault:
+    body = {"kind": kind, "spec": {"selector": {"labelSelectors": {"app": "web"}}, **spec}}
+    return Fault(
+        name="main", type="delay", version=1, target="Deployment/web", changes=(Change(chaos=body),), effect=(),
+        entities=(),
+    )  # fmt: skip
+
+
+def net(latency: str = "2s", jitter: str = "0ms", **spec: Any) -> Fault:
+    return fault("NetworkChaos", action="delay", delay={"latency": latency, "jitter": jitter}, **spec)
+
+
+def http(delay: str = "3s", **spec: Any) -> Fault:
+    return fault("HTTPChaos", target="Request", delay=delay, **{"port": 80, "path": "*", **spec})
+
+
+@pytest.mark.parametrize(
+    ("made", "probes", "said"),
+    [
+        (net(), {"livenessProbe": HTTP},
+         "livenessProbe of Deployment/web waits 1 s, less than an answer takes: its containers are started again, and "
+         "callers see errors; a delay below 0.5 s leaves it slow"),
+        (net(), {"livenessProbe": {**HTTP, "timeoutSeconds": 3}, "readinessProbe": {**HTTP, "timeoutSeconds": 2}},
+         "livenessProbe and readinessProbe of Deployment/web wait 2 s, less than an answer takes: its containers are "
+         "started again and its pods leave their Services, and callers see errors; a delay below 1 s leaves it slow"),
+        (net("2s", "200ms"), {"readinessProbe": {"tcpSocket": {"port": 80}}},
+         "readinessProbe of Deployment/web waits 1 s, less than an answer takes: its pods leave their Services, and "
+         "callers see errors; a delay below 0.8 s leaves it slow"),
+        (net("400ms", "200ms"), {"livenessProbe": {"grpc": {"port": 80}}}, "a delay below 0.3 s"),
+        (http(), {"readinessProbe": HTTP},
+         "callers see errors, in a real cluster: the proxy of the lab lets probes pass; a delay below 1 s leaves it"),
+    ],
+)  # fmt: skip
+def test_a_delay_that_probes_do_not_wait_for_is_told(made: Fault, probes: dict[str, Any], said: str) -> None:
+    (told,) = cautions(made, [workload(**probes)])
+    assert said in told
+
+
+@pytest.mark.parametrize(
+    ("made", "probes"),
+    [
+        (net(), {}),
+        (net(), {"livenessProbe": {"exec": {"command": ["true"]}}}),
+        (net(), {"livenessProbe": {**HTTP, "timeoutSeconds": 5}}),
+        (net("400ms"), {"livenessProbe": HTTP}),
+        (net("800ms"), {"livenessProbe": {"tcpSocket": {"port": 80}}}),
+        (net(direction="from"), {"livenessProbe": HTTP}),
+        (net(target={"selector": {}}), {"livenessProbe": HTTP}),
+        (net(selector={"labelSelectors": {"app": "other"}}), {"livenessProbe": HTTP}),
+        (fault("NetworkChaos", action="loss", loss={"loss": "50"}), {"livenessProbe": HTTP}),
+        (http(port=81), {"livenessProbe": HTTP}),
+        (http(path="/api/*"), {"livenessProbe": HTTP}),
+        (http(method="POST"), {"livenessProbe": HTTP}),
+        (http("800ms"), {"livenessProbe": HTTP}),
+        (http(), {"livenessProbe": {"tcpSocket": {"port": 80}}}),
+    ],
+)
+def test_probes_that_wait_or_are_not_held_back_are_not(made: Fault, probes: dict[str, Any]) -> None:
+    assert cautions(made, [workload(**probes)]) == ()
+
+
+@pytest.mark.parametrize("type_", ["network-delay", "http-delay"])
+def test_the_faults_of_the_catalogue_are_understood(type_: str) -> None:
+    catalog = Catalog()
+    app = catalog.app("otel-demo", "2.2.0")
+    objects = [*objects_for(catalog.fault(type_), app, catalog)]
+    at = next(i for i, o in enumerate(objects) if (o["kind"], o["metadata"]["name"]) == ("Deployment", "quote"))
+    made = offer(catalog.fault(type_), app, objects, "Deployment/quote").fault
+    assert cautions(made, objects) == ()
+    (container,) = objects[at]["spec"]["template"]["spec"]["containers"]
+    container["livenessProbe"] = {"httpGet": {"port": container["ports"][0]["containerPort"]}}
+    assert len(cautions(made, objects)) == 1
+
+
+@pytest.mark.parametrize(
+    ("type", "probes", "drops"),
+    [
+        ("env-value-wrong", {"readinessProbe": HTTP}, True),
+        ("env-value-wrong", {"livenessProbe": HTTP}, False),
+        ("cpu-limit-too-low", {"readinessProbe": HTTP}, False),
+    ],
+    ids=["never ready", "nobody waits", "late, but ready"],
+)
+def test_old_pods_outlive_a_wrong_configuration_where_the_rollout_waits(type: str, probes: Any, drops: bool) -> None:
+    fault_type = Catalog().fault(type)
+    patch = {"target": "Deployment/web", "type": "Merge", "patch": {}}
+    made = Fault(
+        name="main", type=type, version=1, target="Deployment/web", changes=(Change.from_json({"patch": patch}),),
+        effect=(), entities=(),
+    )  # fmt: skip
+    assert outlived(fault_type, made, [workload(**probes)]) == drops
+    assert not outlived(fault_type, msgspec.structs.replace(made, rollout=Rollout(drop_old=True)), [workload(**probes)])

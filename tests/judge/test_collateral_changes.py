@@ -1,0 +1,243 @@
+"""What a repair changes beside the fault: each kind of difference, and what may differ."""
+
+import copy
+import json
+
+import pytest
+
+from scenario_kit.judge.collateral_changes import Write, altered, selected
+from scenario_kit.model import App, Component, FlagStore
+from scenario_kit.model.app import FlagTrait
+
+APP = App(
+    name="shop", version="1", namespace="shop", entry="web",
+    components=(
+        Component(name="web", workload="Deployment/web", service="Service/web"),
+        Component(name="users", workload="Deployment/users", service="", role="Load"),
+    ),
+    flags=FlagStore(config_map="flags", key="f.json", effects={"flood": FlagTrait(component="users", effect="Surge")}),
+)  # fmt: skip
+
+
+def workload(name, **container):
+    body = {
+        "name": name, "image": f"{name}:1", "env": [{"name": "ADDR", "value": "cart:80"}],
+        "resources": {"limits": {"cpu": "1000m"}}, "readinessProbe": {"tcpSocket": {"port": 80}, "periodSeconds": 10},
+        **container,
+    }  # fmt: skip
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [body]}}
+    spec = {"replicas": 1, "revisionHistoryLimit": 10, "template": template}
+    return {"kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def flags(**variants):
+    entries = {
+        name: {"state": "ENABLED", "variants": {"on": True, "off": False}, "defaultVariant": variants.get(name, "off")}
+        for name in ("slow", "flood")
+    }
+    return of("ConfigMap", "flags", data={"f.json": json.dumps({"flags": entries})})
+
+
+def of(kind, name, **parts):
+    return {"kind": kind, "metadata": {"name": name, "namespace": "shop"}, **parts}
+
+
+BEFORE = [
+    workload("web"), workload("ad"), workload("users"), flags(),
+    of("Service", "web", spec={"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}),
+    of("ConfigMap", "files", data={"a": "1"}),
+    of("Secret", "key", data={"k": "djE="}),
+    of("Ingress", "door", spec={"rules": [{"host": "shop", "http": {"paths": [{"path": "/"}]}}]}),
+    of("Role", "reader", rules=[{"verbs": ["get"]}]),
+]  # fmt: skip
+
+
+def now(kind, name, edit):
+    objects = copy.deepcopy(BEFORE)
+    edit(next(o for o in objects if (o["kind"], o["metadata"]["name"]) == (kind, name)))
+    return objects
+
+
+def container(obj):
+    return obj["spec"]["template"]["spec"]["containers"][0]
+
+
+def set_env(obj):
+    container(obj)["env"].append({"name": "MODE", "value": "fast"})
+
+
+BROKEN = [
+    ("Service", "web", lambda o: o["spec"].update(selector={"app": "ad"}), "no longer selects"),
+    ("Service", "web", lambda o: o["spec"]["selector"].update(tier="x"), "spec.selector.tier"),
+    ("Service", "web", lambda o: o["spec"]["ports"][0].update(targetPort=9), "spec.ports.0.targetPort is 9"),
+    ("Service", "web", lambda o: o["spec"].update(ports=[]), "spec.ports"),
+    ("ConfigMap", "files", lambda o: o["data"].update(a="2"), "data.a is 2, its baseline is 1"),
+    ("ConfigMap", "files", lambda o: o["data"].pop("a"), "data.a is gone"),
+    ("Secret", "key", lambda o: o["data"].update(k="djI="), "data.k is not what it was"),
+    ("Ingress", "door", lambda o: o["spec"]["rules"][0].update(host="other"), "spec.rules.0.host"),
+    ("Role", "reader", lambda o: o["rules"][0].update(verbs=["*"]), "rules.0.verbs"),
+    ("Deployment", "ad", set_env, "env.MODE"),
+    ("Deployment", "ad", lambda o: container(o).update(image="ad:2"), "image is ad:2"),
+    ("Deployment", "ad", lambda o: container(o).update(args=["--slow"]), "args"),
+    ("Deployment", "web", lambda o: container(o)["readinessProbe"].update(periodSeconds=999), "periodSeconds is 999"),
+    ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"), "also selects"),
+    ("ConfigMap", "flags", lambda o: o.update(flags(slow="on")), "flag slow is true, its baseline is false"),
+]  # fmt: skip
+FINE = [
+    ("Deployment", "web", set_env),  # it has a part in the incident
+    ("Deployment", "ad", lambda o: o["spec"].update(replicas=3)),
+    ("Deployment", "ad", lambda o: o["spec"].update(revisionHistoryLimit=11)),  # the kit's own resync of all objects
+    ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="2", memory="1Gi")),
+    ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="1")),
+    ("Deployment", "ad", lambda o: container(o).update(imagePullPolicy="IfNotPresent", terminationMessagePath="/x")),
+    ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"].update(annotations={"restartedAt": "now"})),
+    ("Deployment", "users", lambda o: container(o)["env"][0].update(value="60")),
+    ("Service", "web", lambda o: o["spec"].update(clusterIP="10.0.0.9", type="ClusterIP")),
+    ("ConfigMap", "files", lambda o: o["data"].update(b="2")),
+    ("ConfigMap", "flags", lambda o: o.update(flags(flood="on"))),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
+def test_what_no_fault_changed_is_as_it_was(kind, name, edit, told):
+    problems = altered(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"})
+    assert any(told in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize(("kind", "name", "edit"), FINE)
+def test_what_may_differ(kind, name, edit):
+    assert altered(APP, BEFORE, now(kind, name, edit), [], {"Deployment/web"}) == []
+
+
+@pytest.mark.parametrize(("kind", "name", "edit", "told"), BROKEN)
+def test_what_a_fault_changed_may_be_anything(kind, name, edit, told):
+    objects = now(kind, name, edit)
+    write = next(Write(b, n) for b, n in zip(BEFORE, objects, strict=True) if b != n)
+    assert altered(APP, BEFORE, objects, [write], {"Deployment/web"}) == []
+
+
+def test_what_a_fault_created_or_deleted_is_its_own_matter_and_what_is_gone_others_tell():
+    objects = [o for o in BEFORE if o["kind"] != "Ingress"]
+    assert altered(APP, BEFORE, objects, []) == []
+    made = now("Ingress", "door", lambda o: o["spec"].update(rules=[]))
+    assert altered(APP, BEFORE, made, [Write(BEFORE[7], None)]) == []
+
+
+def edited(kind, name, edit, **more):
+    return altered(APP, BEFORE, now(kind, name, edit), [], **more)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("x" * 60, "x" * 60), ("x" * 61, "x" * 60 + "…"), (None, "gone")],
+)
+def test_a_difference_says_what_is_and_what_was(value, told):
+    found = edited("ConfigMap", "files", lambda o: o["data"].update(a=value))
+    assert found == [f"ConfigMap/files: data.a is {told}, its baseline is 1"]
+
+
+def test_what_a_secret_holds_is_not_told():
+    found = edited("Secret", "key", lambda o: o["data"].update(k="djI="))
+    assert found == ["Secret/key: data.k is not what it was"]
+
+
+@pytest.mark.parametrize("kind", ["Job", "Pod", "Namespace"])
+def test_what_ends_by_itself_or_is_filled_in_by_controllers_may_differ(kind):
+    was, is_ = of(kind, "x", spec={"a": 1}), of(kind, "x", spec={"a": 2})
+    assert altered(APP, [was], [is_], []) == []
+    assert altered(APP, [{**was, "kind": "Ingress"}], [{**is_, "kind": "Ingress"}], []) != []
+
+
+@pytest.mark.parametrize("part", ["status", "metadata", "apiVersion", "stringData"])
+def test_parts_that_say_nothing_of_what_an_object_does(part):
+    was = of("Ingress", "x", **({} if part == "metadata" else {part: {"a": 1}}))
+    is_ = copy.deepcopy(was)
+    is_[part] = {**was["metadata"], "labels": {"a": 2}} if part == "metadata" else {"a": 2}
+    assert altered(APP, [was], [is_], []) == []
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ServiceAccount", 0), ("Other", 1)])
+def test_tokens_of_an_account_are_made_by_a_controller(kind, told):
+    was, is_ = of(kind, "x", secrets=[{"name": "a"}]), of(kind, "x", secrets=[{"name": "b"}])
+    assert bool(altered(APP, [was], [is_], [])) == bool(told)
+
+
+def test_whoever_has_a_part_in_the_incident_may_run_otherwise_and_not_without_probes():
+    def probe(obj):
+        container(obj)["readinessProbe"].update(periodSeconds=99)
+
+    def image(obj):
+        container(obj).update(image="web:2")
+
+    assert edited("Deployment", "web", image, involved={"Deployment/web"}) == []
+    assert edited("Deployment", "web", image, involved={"Deployment/ad"}) != []
+    assert edited("Deployment", "web", probe, involved={"Deployment/web"}) != []
+
+
+def test_only_workloads_may_be_worked_around():
+    def path(obj):
+        obj["spec"]["rules"][0].update(host="x")
+
+    assert edited("Ingress", "door", path, involved={"Ingress/door"}) != []
+
+
+def test_only_what_a_fault_wrote_of_an_object_is_spared():
+    was = of("ConfigMap", "files", data={"a": "1", "b": "1"})
+    is_ = of("ConfigMap", "files", data={"a": "2", "b": "2"})
+    wrote = Write(was, of("ConfigMap", "files", data={"a": "9", "b": "1"}))
+    other = Write(of("ConfigMap", "other", data={"b": "1"}), of("ConfigMap", "other", data={"b": "2"}))
+    assert altered(APP, [was], [is_], [wrote]) == ["ConfigMap/files: data.b is 2, its baseline is 1"]
+    assert len(altered(APP, [was], [is_], [other])) == 2
+    assert altered(APP, [was], [is_], [wrote, Write(was, of("ConfigMap", "files", data={"a": "1", "b": "9"}))]) == []
+    assert altered(APP, [was], [is_], [Write(None, is_)]) == []
+    assert altered(APP, [was], [is_], [Write(None, None), Write(was, None)]) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "spared"),
+    [("off", "on", True), ("off", "off", False)],
+)
+def test_a_flag_that_a_fault_turned_is_its_own_matter(before, after, spared):
+    objects = [flags(slow="on")]
+    write = Write(flags(slow=before), flags(slow=after))
+    found = altered(APP, [flags()], objects, [write])
+    assert found == ([] if spared else ["ConfigMap/flags: flag slow is true, its baseline is false"])
+
+
+def test_writes_to_other_objects_spare_no_flag():
+    write = Write(of("ConfigMap", "x", data={"f.json": flags()["data"]["f.json"]}), None)
+    assert altered(APP, [flags()], [flags(slow="on")], [write]) != []
+
+
+@pytest.mark.parametrize("data", [{"f.json": "{"}, {}, {"f.json": "{}"}])
+def test_a_flag_that_is_gone_is_told(data):
+    found = altered(APP, [flags()], [of("ConfigMap", "flags", data=data)], [])
+    assert "ConfigMap/flags: flag slow is gone, its baseline is false" in found
+    assert not any("flood" in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("labels", "namespace", "names"),
+    [
+        ({"app": "web"}, "shop", {("Deployment", "web")}),
+        ({"app": "web", "x": "y"}, "shop", set()),
+        ({}, "shop", set()),
+        ({"app": "web"}, "other", set()),
+    ],
+)
+def test_what_a_service_selects(labels, namespace, names):
+    service = {"kind": "Service", "metadata": {"name": "s", "namespace": namespace}, "spec": {"selector": labels}}
+    assert selected(service, BEFORE) == names
+
+
+def test_a_service_that_selects_others_than_before_is_told_unless_a_fault_made_it_so():
+    moved = now("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"))
+    assert "Service/web also selects the pods of Deployment/ad" in altered(APP, BEFORE, moved, [])
+    write = Write(BEFORE[1], moved[1])
+    assert not any("selects" in problem for problem in altered(APP, BEFORE, moved, [write]))
+    lost = now("Service", "web", lambda o: o["spec"].update(selector={"app": "ad"}))
+    found = [problem for problem in altered(APP, BEFORE, lost, []) if "selects" in problem]
+    assert found == [
+        "Service/web also selects the pods of Deployment/ad",
+        "Service/web no longer selects the pods of Deployment/web",
+    ]

@@ -1,0 +1,64 @@
+"""What is said where no alert came."""
+
+import pytest
+
+from scenario_kit.judge.missing_alerts import Beside, heard, unnoticed
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
+from scenario_kit.model.scenario import Expect
+
+MISSING = Finding(code="SK322", severity=Severity.ERROR, message="no", observed="nothing", fix="f")
+
+
+def history(**firing):
+    timelines = tuple(
+        AlertTimeline(name=name, firing=tuple(Interval(start=a, end=b) for a, b in spans))
+        for name, spans in firing.items()
+    )
+    return AlertHistory(start=0.0, end=2000.0, timelines=timelines)
+
+
+@pytest.mark.parametrize(
+    ("alert_class", "firing", "noticed"),
+    [
+        (None, {}, False),
+        (None, {"A": [(1001.0, 1100.0)]}, True),
+        (None, {"A": [(1000.0, None)]}, False),
+        (None, {"A": [(500.0, 600.0)], "B": [(1500.0, None)]}, True),
+        ("MustFire", {}, True),
+        ("MayFire", {}, False),
+        ("MustNotFire", {}, False),
+    ],
+)
+def test_an_incident_that_promises_no_alert_raises_one(alert_class, firing, noticed):
+    alerts = (AlertExpectation(name="A", alert_class=alert_class),) if alert_class else ()
+    found = unnoticed(history(**firing), Expect(alerts=alerts), 1000.0)
+    assert [(f.code, f.severity) for f in found] == ([] if noticed else [("SK322", Severity.ERROR)])
+
+
+def test_rules_of_other_packs_are_named_with_how_to_choose_them():
+    beside = {
+        "slow": Beside(history(Slow=[(1100.0, None)], Late=[(1200.0, None)]), ("red", "slow")),
+        "disk": Beside(history(Full=[(1100.0, None)]), ("red", "disk")),
+        "none": Beside(history(), ("none",)),
+    }
+    found = heard(MISSING, beside, 1000.0)
+    assert (found.code, found.severity, found.message) == ("SK322", Severity.ERROR, "no")
+    assert found.observed.startswith("nothing; ")
+    assert found.observed.endswith("Full (pack 'disk'); Late, Slow (pack 'slow')")
+    assert "`alertPacks: [red, disk]`" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("firing", "told"),
+    [
+        ([(1100.0, None)], True),
+        ([(500.0, 600.0), (1100.0, 1200.0)], True),
+        ([(900.0, None)], False),
+        ([(1000.0, None)], False),
+        ([(500.0, 600.0)], False),
+        ([], False),
+    ],
+)
+def test_only_what_began_with_the_incident_would_have_told_of_it(firing, told):
+    found = heard(MISSING, {"p": Beside(history(A=firing), ("p",))}, 1000.0)
+    assert (found != MISSING) is told

@@ -1,0 +1,62 @@
+"""Alerts that must fire somewhere: where the propagation explains them, and where not."""
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.judge.propagation_coverage import explained, unexplained
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval
+from scenario_kit.model.scenario import Edge, Expect
+
+APP = Catalog().app("otel-demo", "2.2.0")
+PORT = Fault(
+    name="port",
+    type="service-target-port-wrong",
+    version=1,
+    target="Service/product-catalog",
+    changes=(),
+    effect=(),
+    entities=(Entity(ref="Service/product-catalog", role="Cause"), Entity(ref="Deployment/quote", role="Victim")),
+)
+EDGES = (
+    Edge(from_="Service/product-catalog", to="Deployment/recommendation"),
+    Edge(from_="Fault/port", to="Deployment/checkout"),
+    Edge(from_="Deployment/recommendation", to="Deployment/frontend"),
+    Edge(from_="Deployment/cart", to="Deployment/email"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("product-catalog", True),  # the workload behind the Service
+        ("recommendation", True),
+        ("checkout", True),
+        ("frontend", True),
+        ("email", False),  # no root leads there
+        ("cart", False),
+        ("quote", False),  # only the type of the fault says so
+    ],
+)
+def test_what_is_reached_is_explained(name, known):
+    assert (("Deployment", name) in explained([PORT], EDGES, APP)) is known
+
+
+@pytest.mark.parametrize(
+    ("on", "fired", "codes"),
+    [
+        ("", ["Deployment/frontend"], []),
+        ("", ["Deployment/ad", "Deployment/frontend"], []),
+        ("", ["Deployment/ad"], ["SK326"]),
+        ("", ["Deployment/ad", "Deployment/cart"], ["SK326"]),
+        ("", ["Deployment/ad", ""], []),
+        ("", ["Node/one"], []),
+        ("", [], []),  # whether it fires at all is another question
+        ("Deployment/ad", ["Deployment/ad"], []),  # and so is where, if the file says it
+    ],
+)
+def test_an_alert_fires_where_the_propagation_leads(on, fired, codes):
+    expect = Expect(alerts=(AlertExpectation(name="Errors", on=on),))
+    lines = tuple(AlertTimeline(name="Errors", entity=e, firing=(Interval(start=1200.0, end=None),)) for e in fired)
+    history = AlertHistory(start=0.0, end=2000.0, timelines=lines)
+    found = unexplained(history, expect, 1000.0, explained([PORT], EDGES, APP))
+    assert [f.code for f in found] == codes

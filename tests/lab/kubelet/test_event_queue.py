@@ -1,0 +1,70 @@
+"""Queued writes: in order for each key, side by side between keys, and nobody reads before they are done."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from scenario_kit.lab.kubelet.event_queue import Background
+
+
+@pytest.fixture
+def background() -> Iterator[Background]:
+    made = Background("test")
+    yield made
+    made.close()
+
+
+def failing() -> None:
+    raise RuntimeError("no disk")
+
+
+def test_calls_of_a_key_come_in_order(background: Background) -> None:
+    seen: list[int] = []
+    for number in range(200):
+        background.put("a", lambda number=number: seen.append(number))  # type: ignore[misc]
+    assert background.flush("a")
+    assert seen == list(range(200))
+
+
+def test_a_key_that_hangs_holds_no_other_one_up(background: Background) -> None:
+    gate, done = threading.Event(), threading.Event()
+    background.put("slow", gate.wait)
+    background.put("slow", done.set)
+    background.put("other", lambda: None)
+    assert background.flush("other", 10.0)
+    assert not background.flush("slow", 0.0)
+    assert not background.flush(seconds=0.0)
+    gate.set()
+    assert background.flush()
+    assert done.is_set()
+
+
+def test_what_a_call_raises_is_told_to_whoever_asks_about_its_key(background: Background) -> None:
+    background.put("a", failing)
+    background.put("b", lambda: None)
+    assert background.flush("b")
+    with pytest.raises(RuntimeError, match="no disk"):
+        background.flush("a")
+    background.check("a")
+    background.put("a", failing)
+    with pytest.raises(RuntimeError, match="no disk"):
+        background.flush()
+
+
+def test_what_nobody_needs_any_more_is_dropped(background: Background) -> None:
+    gate, begun, late = threading.Event(), threading.Event(), threading.Event()
+    background.put("a", lambda: (begun.set(), gate.wait(), failing())[0])
+    background.put("a", late.set)
+    begun.wait(10.0)
+    background.drop("a")
+    background.drop("unknown")
+    gate.set()
+    with pytest.raises(RuntimeError):
+        background.flush("a")
+    assert not late.is_set()
+    background.put("a", failing)
+    background.put("b", lambda: None)
+    background.flush("b")

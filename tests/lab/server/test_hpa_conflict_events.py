@@ -1,0 +1,46 @@
+"""Events that only a hurried controller makes are taken back, and no others."""
+
+import threading
+
+import pytest
+
+from scenario_kit.errors import NotFound
+from scenario_kit.lab.server.hpa_conflict_events import Hurried
+
+CONFLICT = 'Operation cannot be fulfilled on horizontalpodautoscalers.autoscaling "ad": the object has been modified; …'
+
+
+def event(reason="FailedUpdateStatus", kind="HorizontalPodAutoscaler", message=CONFLICT):
+    metadata = {"name": "ad.1", "namespace": "shop"}
+    return {"metadata": metadata, "involvedObject": {"kind": kind}, "reason": reason, "message": message}
+
+
+class Cluster:
+    def __init__(self, stop):
+        self.deleted, self.stop = [], stop
+
+    def delete(self, ref):
+        self.deleted.append(str(ref))
+        self.stop.set()
+        raise NotFound("it went away by itself")  # which is fine
+
+
+@pytest.mark.parametrize(
+    ("heard", "deleted"),
+    [
+        (event(), ["shop/Event/ad.1"]),
+        (event(message="the server is gone"), []),
+        (event(kind="Deployment"), []),
+        (event(reason="FailedGetResourceMetric"), []),
+    ],
+)
+def test_what_is_taken_back(heard, deleted):
+    stop = threading.Event()
+    cluster = Cluster(stop)
+    hurried = Hurried(cluster)
+    hurried.heard("PASSED", "Event", heard)
+    if not deleted:
+        assert hurried._found.empty()
+        return
+    hurried.run(stop)
+    assert cluster.deleted == deleted

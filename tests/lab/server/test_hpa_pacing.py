@@ -1,0 +1,166 @@
+"""One look per tick: who is held, who is let go, and when nothing is unfinished."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.server.hpa_pacing import Looks, asks, requirements, within
+from scenario_kit.lab.server.store import Store
+from scenario_kit.model.label_selector import parse
+
+AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
+CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}
+
+
+class Scene:
+    """A namespace with one autoscaler, its clock, and threads that ask as the controller does."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self.store = Store()
+        self.tick = 15.0
+        self.looks = Looks(self.store, lambda _: self.tick)
+        self.store.listen(self.looks.heard)
+        self._pool = pool
+        self._revision = 0
+        self.deployment()
+        self.scaler()
+
+    def put(self, kind: str, **fields: Any) -> None:
+        self._revision += 1
+        meta = {"name": "web", "namespace": "shop", "uid": kind, "resourceVersion": str(self._revision)}
+        self.store.put(kind, {"kind": kind, "metadata": meta, **fields})
+
+    def deployment(self, replicas: int = 2) -> None:
+        self.put("Deployment", spec={"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}})
+
+    def scaler(self, *metrics: Any, reason: str = "", target: str = "Deployment", maximum: int = 6) -> None:
+        spec = {"scaleTargetRef": {"kind": target, "name": "web"}, "minReplicas": 2, "maxReplicas": maximum}
+        conditions = [{"type": "ScalingActive", "status": "False", "reason": reason}] if reason else []
+        self.put(
+            "HorizontalPodAutoscaler", spec=spec | {"metrics": metrics or [CPU]}, status={"conditions": conditions}
+        )
+
+    def ask(self, agent: str = AGENT) -> Future[None]:
+        return self._pool.submit(self.looks.pace, "shop", "app=web", agent)
+
+    def publish(self) -> None:
+        self.tick += 15
+        self.looks.published()
+
+    def held(self) -> bool:
+        return not self.looks.wait("shop", 5.0)
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    with ThreadPoolExecutor(4) as pool:
+        scene = Scene(pool)
+        yield scene
+        scene.looks.close()
+
+
+def test_the_first_look_is_answered_and_the_second_waits_for_new_metrics(scene: Scene) -> None:
+    assert scene.looks.unfinished("shop")
+    scene.ask().result(5)
+    again = scene.ask()
+    assert scene.held()
+    assert not again.done()
+    scene.publish()
+    again.result(5)
+    assert scene.looks.unfinished("shop")  # it was answered; what it makes of that is not known yet
+
+
+def test_a_world_that_has_moved_on_waits_again(scene: Scene) -> None:
+    scene.ask().result(5)
+    scene.ask()
+    assert scene.held()
+    scene.tick += 15  # nobody was told yet: being held at an old tick is no answer to the new one
+    assert scene.looks.unfinished("shop")
+
+
+def test_others_are_never_held(scene: Scene) -> None:
+    for _ in range(3):
+        scene.ask("kubectl/v1.34.2 (linux/amd64) kubernetes/8cc511e").result(5)
+
+
+def test_a_look_takes_one_request_per_metric(scene: Scene) -> None:
+    memory = {**CPU, "resource": {"name": "memory"}}
+    scene.scaler(CPU, memory)
+    scene.ask().result(5)
+    scene.ask().result(5)
+    third = scene.ask()
+    assert scene.held()
+    scene.publish()
+    third.result(5)
+
+
+def test_an_autoscaler_that_changes_is_looked_after_anew(scene: Scene) -> None:
+    scene.ask().result(5)
+    again = scene.ask()
+    assert scene.held()
+    scene.scaler(reason="FailedGetResourceMetric")  # status alone is the controller's own doing
+    assert not again.done()
+    scene.scaler(maximum=8)
+    again.result(5)
+
+
+def test_a_release_and_the_end_let_everybody_go(scene: Scene) -> None:
+    scene.ask().result(5)
+    again = scene.ask()
+    assert scene.held()
+    scene.looks.release("shop")
+    again.result(5)
+    last = scene.ask()
+    assert scene.held()
+    scene.looks.close()
+    last.result(5)
+
+
+CASES: dict[str, tuple[Callable[[Scene], None], bool]] = {
+    "at zero it is switched off": (lambda s: s.deployment(0), False),
+    "its target is missing": (lambda s: s.scaler(target="StatefulSet"), False),
+    "it has nothing of ours to ask": (lambda s: s.scaler({"type": "External"}), False),
+    "two of them want the same pods": (lambda s: s.scaler(reason="AmbiguousSelector"), False),
+    "metrics were missing": (lambda s: s.scaler(reason="FailedGetResourceMetric"), True),
+    "out of bounds": (lambda s: s.deployment(9), True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_waited_for(scene: Scene, name: str) -> None:
+    change, waited_for = CASES[name]
+    change(scene)
+    assert bool(scene.looks.unfinished("shop")) is waited_for
+
+
+def test_nobody_is_held_where_the_clock_goes_on(scene: Scene) -> None:
+    scene.ask().result(5)
+    again = scene.ask()
+    assert scene.held()
+    threading.Timer(0.0, lambda: setattr(scene, "tick", 30.0)).start()  # without being told
+    again.result(5)
+
+
+def test_a_selector_is_the_one_in_the_request() -> None:
+    selector = {
+        "matchLabels": {"a": "b"},
+        "matchExpressions": [
+            {"key": "c", "operator": "In", "values": ["x", "y"]},
+            {"key": "d", "operator": "DoesNotExist"},
+            {"key": "e", "operator": "Exists"},
+            {"key": "f", "operator": "NotIn", "values": ["z"]},
+        ],
+    }
+    assert requirements(selector) == parse("a=b,c in (x,y),!d,e,f notin (z)")
+
+
+def test_bounds_and_deletion() -> None:
+    hpa: Any = {"metadata": {}, "spec": {"maxReplicas": 3, "metrics": [CPU]}}
+    assert [within(hpa, {"spec": {"replicas": n}}) for n in (0, 1, 3, 4)] == [False, True, True, False]
+    assert asks(hpa)
+    assert not asks({**hpa, "metadata": {"deletionTimestamp": "now"}})

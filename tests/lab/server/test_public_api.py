@@ -1,0 +1,77 @@
+"""What needs no token: the traces of a world that is named by its namespace, read only, and nothing else."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.http_server import Request
+from scenario_kit.lab.server.api import Api
+from scenario_kit.model.trace import Span, Trace
+
+NOW = 1_790_000_100.0
+
+
+class OneWorld:
+    now = NOW
+
+    def __init__(self, name: str, error: bool = False) -> None:
+        span = Span(f"{1:032x}", f"{1:016x}", "", name, "GET /", "SERVER", NOW - 100, 0.1, error, "", {}, {})  # type: ignore[arg-type]
+        self.trace = Trace(span.trace_id, (span._replace(resource={"service.name": name}),))
+
+    def traces(self, since: float, until: float) -> Sequence[Trace]:
+        return [self.trace] if since <= self.trace.start <= until else []
+
+
+class TwoWorlds:
+    def __init__(self) -> None:
+        self.homes = {"shop": OneWorld("cart"), "hotel": OneWorld("geo", error=True)}
+
+    def at_home(self, namespace: str) -> Any:
+        return self.homes.get(namespace)
+
+
+def ask(path: str, method: str = "GET") -> tuple[int, bytes, str]:
+    answer = Api(TwoWorlds(), "s3cret").answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
+    return answer.status, answer.body, answer.type
+
+
+@pytest.mark.parametrize(("namespace", "service"), [("shop", "cart"), ("hotel", "geo")])
+def test_a_namespace_shows_its_own_world_only(namespace: str, service: str) -> None:
+    status, body, kind = ask(f"/worlds/{namespace}/jaeger/api/services")
+    assert (status, kind, json.loads(body)["data"]) == (200, "application/json", [service])
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [("", 1), ("?since=60", 0), ("?service=geo", 1), ("?service=cart", 0), ("?errors=true", 1)],
+)
+def test_export(query: str, lines: int) -> None:
+    status, body, kind = ask(f"/worlds/hotel/otlp{query}")
+    assert (status, kind, len(body.splitlines())) == (200, "application/x-ndjson", lines)
+    assert ask("/worlds/shop/otlp?errors=true")[1] == b""
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/worlds/nobody/jaeger/api/services", 404),
+        ("/worlds/shop/otlp?since=long", 400),
+        ("/worlds/shop/jaeger/api/traces", 400),
+        ("/worlds/shop/jaeger/api/nothing", 404),
+        ("/worlds/shop/jaeger/api/", 401),
+        ("/worlds/shop/jaeger", 401),
+        ("/worlds/shop", 401),
+        ("/worlds", 401),
+        ("/worlds/../jaeger/api/services", 401),
+    ],
+)
+def test_nothing_else_is_open(path: str, status: int) -> None:
+    assert ask(path)[0] == status
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
+def test_nothing_can_be_changed(method: str) -> None:
+    assert ask("/worlds/shop/jaeger/api/services", method)[0] == 401
+    assert ask("/worlds/shop/otlp", method)[0] == 401

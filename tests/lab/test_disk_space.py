@@ -1,0 +1,85 @@
+"""A disk without room is said in one sentence, with what helps, before and while a lab runs."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scenario_kit.errors import LabError
+from scenario_kit.lab import disk_space, lifecycle
+from scenario_kit.lab.state import LabState, Part
+
+MIB = 1 << 20
+
+
+def disk(monkeypatch: pytest.MonkeyPatch, free: int = 1 << 40, inodes: int = 1_000_000, files: int = 2_000_000) -> None:
+    found = SimpleNamespace(f_bavail=free // 4096, f_frsize=4096, f_files=files, f_favail=inodes)
+    monkeypatch.setattr(os, "statvfs", lambda _: found)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "said"),
+    [
+        ({}, disk_space.TO_START, ""),
+        ({"free": 100 * MIB}, disk_space.TO_START, "is full: 100 MiB free, a lab needs 512 MiB"),
+        ({"free": 100 * MIB}, disk_space.TO_GO_ON, ""),
+        ({"free": 0}, disk_space.TO_GO_ON, "is full: 0 MiB free, a running lab needs 32 MiB"),
+        ({"inodes": 10}, disk_space.TO_GO_ON, "has no room for more files: 10 inodes free"),
+        ({"inodes": 1000}, disk_space.TO_START, "has no room for more files: 1000 inodes free"),
+        ({"inodes": 0, "files": 0}, disk_space.TO_START, ""),  # file systems that count none
+    ],
+)
+def test_what_a_disk_lacks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, int], wanted: int, said: str
+) -> None:
+    disk(monkeypatch, **given)
+    found = disk_space.problem(tmp_path / "not" / "there" / "yet", wanted)
+    assert (said in found) if said else found == ""
+    assert "\n" not in found
+
+
+def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(**_: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    assert disk_space.problem(tmp_path) == f"nothing can be written in {tmp_path}: Read-only file system"
+
+
+def test_up_says_so_before_anything_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCENARIO_KIT_HOME", str(tmp_path))
+    disk(monkeypatch, free=10 * MIB)
+    with pytest.raises(LabError, match="is full: 10 MiB free") as caught:
+        lifecycle.up("no-room")
+    assert "SCENARIO_KIT_HOME" in caught.value.fix
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_of_others_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = LabError("the control plane did not start: {'level': 'fatal', 'msg': '…'}")
+    assert disk_space.explained(other, tmp_path) is None
+    spent = disk_space.explained(OSError(errno.ENOSPC, "No space left on device", "/data/lab.json"), tmp_path)
+    assert spent is not None
+    assert spent.message == "the disk of /data/lab.json is full"
+    disk(monkeypatch, free=0)
+    told = disk_space.explained(other, tmp_path)
+    assert told is not None
+    assert "is full: 0 MiB free" in told.message
+
+
+def test_a_part_that_ended_on_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    log = tmp_path / "etcd.log"
+    log.write_text('{"level":"panic","msg":"failed to write"}\n' * 50)
+    part = Part(name="etcd", pid=2**22 + 1, log=str(log))
+    state = LabState(name="x", folder=str(tmp_path), epoch=0, parts=(part,))
+    disk(monkeypatch, free=0)
+    with pytest.raises(LabError) as caught:
+        state.require_alive()
+    assert "is full" in caught.value.message
+    assert "etcd ended" in caught.value.message
+    assert "level" not in caught.value.message

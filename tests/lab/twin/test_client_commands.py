@@ -1,0 +1,235 @@
+"""Commands of clients: what they do to a store, what its callers then meet, and what they print when they fail."""
+
+import copy
+
+import msgspec
+import pytest
+
+from scenario_kit.lab.twin.client_commands import UNKNOWN
+from scenario_kit.model import Client
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little, stamp
+
+SQL = ["psql", "-c"]
+SET = [*SQL, "ALTER ROLE {user} PASSWORD '{password}'"]
+REVOKE = [*SQL, "REVOKE {privilege} ON {table} FROM {user}"]
+GRANT = [*SQL, "GRANT {privilege} ON {table} TO {user}"]
+LOCK = [*SQL, "LOCK TABLE {table}; SELECT pg_sleep(86400)"]
+HOLD = ["sh", "-c", "hold {connections}"]
+FILL = ["sh", "-c", "fill {bytes}"]
+CLIENT = Client.from_json(
+    {
+        "name": "psql",
+        "store": "box",
+        "image": "example.org/box:1",
+        "address": "postgres://$(PGUSER):$(PGPASSWORD)@box:7000",
+        "commands": [
+            {"command": SET, "does": {"user": "{user}", "setPassword": "{password}"}},
+            {"command": REVOKE, "does": {"revokeRole": "{user}", "table": "{table}", "privilege": "{privilege}"}},
+            {"command": GRANT, "does": {"grantRole": "{user}", "table": "{table}", "privilege": "{privilege}"}},
+            {"command": LOCK, "does": {"lockTable": "{table}"}},
+            {"command": HOLD, "does": {"holdConnections": "{connections}"}},
+            {"command": FILL, "does": {"addBytesPerSecond": "{bytes}"}},
+            {"command": [*SQL, "SELECT 1"]},
+        ],
+    }
+)
+
+
+@pytest.fixture
+def shop(shop_of):
+    return shop_of()
+
+
+@pytest.fixture
+def shop_of():
+    """The little app with a store whose one statement uses a table, and may say more of itself."""
+    return _shop
+
+
+def _shop(**more):
+    twin = copy.deepcopy(tiny.TWIN)
+    twin["components"]["box"] |= {"maxConnections": 10, "operations": {"get": {"ownMs": 1, "table": "items", **more}}}
+    twin["edges"][2]["timeoutSeconds"] = 0.0
+    app = msgspec.structs.replace(tiny.app(components=twin["components"], edges=twin["edges"]), clients=(CLIENT,))
+    little = Little(app, tiny.objects())
+    little.now += 30
+    little.restart("api")  # which crash-looped while its store came up
+    little.run(120)
+    assert little.run(60).share("api", kind="SERVER") == 0
+    return little
+
+
+def client(little, words, name="c", user="me", password="secret"):
+    """A container that runs the command from now on; how the twin says that it goes."""
+    env = [{"name": "PGUSER", "value": user}, {"name": "PGPASSWORD", "value": password}]
+    spec = {"name": "psql", "image": "example.org/box:1", "command": words, "env": env}
+    metadata = {"name": name, "uid": f"u-{name}", "labels": {}, "annotations": {"workload": name}}
+    metadata["creationTimestamp"] = stamp(little.now)
+    entry = {"name": "psql", "containerID": f"containerd://{name}", "restartCount": 0}
+    status = {"phase": "Running", "podIP": "10.9.9.9", "containerStatuses": [entry]}
+    pod = {"kind": "Pod", "metadata": metadata, "spec": {"containers": [spec], "nodeName": "n"}, "status": status}
+    little.kinds["Pod"][name] = pod
+    start = little.twin.start(pod, "psql", little.now)
+    entry["state"] = {"terminated": {}} if start.exit else {"running": {"startedAt": stamp(little.now)}}
+    little.version += 1
+    return start
+
+
+def words(pattern, **values):
+    return [w.format(**values) for w in pattern]
+
+
+def logs(little):
+    return "\n".join(line.text for line in little.logs)
+
+
+def test_a_changed_password_is_met_by_new_connections_only(shop):
+    ended = client(shop, words(SET, user="me", password="other"))
+    assert (ended.exit.code, ended.exit.reason) == (0, "Completed")
+    assert shop.run(120).share("api", kind="SERVER") == 0, "whoever is connected stays so"
+    shop.restart("api")
+    shop.run(60)
+    assert 'password authentication failed for user "me"' in logs(shop)
+    assert client(shop, words(SET, user="me", password="secret"), "again").exit.code == 2, "the client's own is old too"
+    assert client(shop, words(SET, user="me", password="secret"), "right", password="other").exit.code == 0
+    shop.run(15)
+    shop.restart("api")
+    shop.run(120)
+    assert shop.run(60).share("api", kind="SERVER") == 0
+
+
+def test_a_revoked_right_is_missed_at_once_and_until_it_is_granted(shop):
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    assert shop.run(60).share("api", kind="SERVER") == 1
+    assert "pq: permission denied for table items" in logs(shop)
+    client(shop, words(GRANT, privilege="SELECT", user="me", table="items"), "d")
+    shop.run(15)
+    assert shop.run(60).share("api", kind="SERVER") == 0
+
+
+def test_who_inserts_needs_another_right_than_who_reads(shop_of):
+    shop = shop_of(privilege="INSERT")
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    assert shop.run(60).share("api", kind="SERVER") == 0
+    client(shop, words(REVOKE, privilege="INSERT", user="me", table="items"), "d")
+    assert shop.run(60).share("api", kind="SERVER") == 1
+    assert "pq: permission denied for table items" in logs(shop)
+
+
+@pytest.mark.parametrize(
+    ("user", "table", "privilege"), [("me", "others", "SELECT"), ("you", "items", "SELECT"), ("me", "items", "INSERT")]
+)
+def test_other_rights_are_not_missed(shop, user, table, privilege):
+    client(shop, words(REVOKE, privilege=privilege, user=user, table=table))
+    assert shop.run(60).share("api", kind="SERVER") == 0
+
+
+def test_what_was_done_to_a_store_goes_with_its_process(shop):
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    shop.run(30)
+    shop.restart("box")
+    shop.run(90)
+    assert shop.run(60).share("api", kind="SERVER") == 0
+
+
+def test_a_pod_that_is_gone_before_its_command_ended_did_nothing(shop):
+    client(shop, words(REVOKE, privilege="SELECT", user="me", table="items"))
+    del shop.kinds["Pod"]["c"]
+    shop.version += 1
+    assert shop.run(60).share("api", kind="SERVER") == 0
+
+
+def test_a_lock_makes_statements_wait_until_its_session_ends(shop):
+    assert client(shop, words(LOCK, table="items")).exit is None
+    held = shop.run(60)
+    assert held.share("gate", kind="SERVER") == 1, "it gives up after ten seconds"
+    assert held.quantile(0.5, "api") > 5000
+    del shop.kinds["Pod"]["c"]
+    shop.version += 1
+    after = shop.run(60)
+    assert after.share("api", kind="SERVER") == 0
+    assert after.rate("api", kind="SERVER") > 2
+
+
+def test_a_session_ends_with_its_store(shop):
+    client(shop, words(LOCK, table="items"))
+    shop.run(15)
+    shop.restart("box")
+    shop.run(15)
+    assert [(e.container, e.code) for e in shop.last.exits] == [("psql", 2)]
+
+
+def test_a_full_store_refuses_new_connections_only(shop):
+    client(shop, words(HOLD, connections="10"))
+    assert shop.run(60).share("api", kind="SERVER") == 0
+    shop.restart("api")
+    shop.run(60)
+    assert "pq: sorry, too many clients already" in logs(shop)
+    failed = client(shop, [*SQL, "SELECT 1"], "d")
+    assert (failed.exit.code, "too many clients" in failed.exit.text) == (2, True)
+
+
+def test_few_connections_fill_no_store(shop):
+    client(shop, words(HOLD, connections="5"))
+    shop.run(15)
+    assert client(shop, [*SQL, "SELECT 1"], "d").exit.code == 0
+
+
+def test_a_flood_ends_in_the_killer_and_begins_anew(shop):
+    def limit(deployment):
+        box = deployment["spec"]["template"]["spec"]["containers"][0]
+        box["resources"] = {"limits": {"memory": "64Mi"}}
+
+    shop.change("Deployment", "box", limit)
+    shop.restart("box")
+    shop.run(60)
+    client(shop, words(FILL, bytes="1000000"))
+    ended = []
+    for _ in range(6):
+        shop.run(15)
+        ended += shop.last.exits
+    assert ("box", 137, "OOMKilled") in {(e.container, e.code, e.reason) for e in ended}
+    assert "psql" not in {e.container for e in ended}, "a loop goes on"
+
+
+@pytest.mark.parametrize(
+    ("command", "login", "code", "text"),
+    [
+        ([*SQL, "SELECT 1"], {}, 0, ""),
+        ([*SQL, "SELECT 1"], {"password": "no"}, 2, 'FATAL:  password authentication failed for user "me"'),
+        ([*SQL, "VACUUM"], {}, UNKNOWN, "real-data-plane"),
+        (words(REVOKE, privilege="SELECT", user="you", table="items"), {}, 1, 'ERROR:  role "you" does not exist'),
+    ],
+)
+def test_how_a_command_ends(shop, command, login, code, text):
+    ended = client(shop, command, **login)
+    assert ended.exit.code == code
+    assert text in ended.exit.text
+    assert list(ended.lines) == ended.exit.text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("harm", "text"),
+    [
+        (lambda s: s.delete("Service", "box"), 'could not translate host name "box"'),
+        (lambda s: s.scale("box", 0), "Connection refused"),
+    ],
+)
+def test_a_store_that_is_not_there(shop, harm, text):
+    harm(shop)
+    ended = client(shop, [*SQL, "SELECT 1"])
+    assert (ended.exit.code, text in ended.exit.text) == (2, True)
+
+
+def test_a_client_is_no_store(shop):
+    client(shop, words(LOCK, table="others"))
+    shop.run(30)
+    assert len(shop.twin._census.of("box")) == 1
+    assert not shop.twin.answers(shop.kinds["Pod"]["c"], "psql", 7000, None, shop.now)
+
+
+def test_programs_of_clients_are_known(shop):
+    assert shop.twin.has_program("example.org/box:1", "psql")
+    assert not shop.twin.has_program("example.org/box:1", "mongosh")
+    assert not shop.twin.has_program("example.org/api:1", "psql")

@@ -1,0 +1,253 @@
+"""SK138: what is wrong with the parameters of a twin is told before anything starts, and where it stands."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.catalog.twin_reference import twin_page
+from scenario_kit.cli import run
+from scenario_kit.cli.twin_findings import of_app, of_files
+from scenario_kit.lab.twin.definition_checks import Mistake, mistakes
+from scenario_kit.load.document import parse
+from scenario_kit.load.twin import position_of
+from scenario_kit.model.twin import DefinitionError, decode
+from tests.lab.twin import tiny
+from tests.lab.twin.tiny import TWIN
+
+CATALOG = Catalog()
+HOTEL = CATALOG.app("hotel-reservation", "6ecb097")
+
+
+@pytest.mark.parametrize("name", CATALOG.apps())
+def test_the_twins_of_the_catalogue_fit(name: str) -> None:
+    for version in CATALOG.versions(name):
+        assert mistakes(CATALOG.app(name, version)) == ()
+
+
+def wrong(change: Callable[[dict[str, Any]], object]) -> list[Mistake]:
+    twin = copy.deepcopy(TWIN)
+    change(twin)
+    try:
+        definition = decode(twin)
+    except DefinitionError as error:
+        return [Mistake(str(error), error.place)]
+    return list(mistakes(msgspec.structs.replace(HOTEL, twin=definition, images=())))
+
+
+READ = ("components", "gate", "operations", "read")
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "place"),
+    [
+        (
+            lambda t: t["components"]["api"].update(idleMilicores=3),
+            "Object contains unknown field `idleMilicores` - at `components.api`",
+            ("components", "api", "idleMilicores"),
+        ),
+        (
+            lambda t: t["components"]["api"].update(cpuMs="fast"),
+            "Expected `float`, got `str` - at `components.api.cpuMs`",
+            ("components", "api", "cpuMs"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(call=3),
+            "Expected `str`, got `int` - at `components.gate.operations.read.steps[0].call`",
+            (*READ, "steps", 0, "call"),
+        ),
+        (
+            lambda t: t["components"]["gate"].pop("image"),
+            "Object missing required field `image` - at `components.gate`",
+            ("components", "gate"),
+        ),
+        (lambda t: t.pop("load"), "Object missing required field `load`", ()),
+        (lambda t: t.update(loads=3), "Object contains unknown field `loads`", ("loads",)),
+        (
+            lambda t: t["edges"][1].update(protocol="grpcs"),
+            "Invalid enum value 'grpcs' - at `edges[1].protocol`",
+            ("edges", 1, "protocol"),
+        ),
+        (
+            lambda t: t["load"].update(users=3),
+            "Expected `object`, got `int` - at `load.users`",
+            ("load", "users"),
+        ),
+        (
+            lambda t: t["load"]["routes"].update(write={"perIteration": 1}),
+            "'gate/write' is called but not defined",
+            ("load", "routes", "write"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(call="users/none"),
+            "'gate' calls 'users', but there is no edge between them",
+            (*READ, "steps", 0, "call"),
+        ),
+        (
+            lambda t: t["components"]["api"].update(cpuMs="$speed"),
+            "'$speed' names no assumption; declared are boxSeconds",
+            ("components", "api", "cpuMs"),
+        ),
+        (
+            lambda t: t.update(assumptions={"speed": 3}),
+            "assumptions.speed: it has no number as its `value`",
+            ("assumptions", "speed"),
+        ),
+        (
+            lambda t: t["assumptions"]["boxSeconds"].update(value=6),
+            "assumptions.boxSeconds.value: 6 is not between `low` 1 and `high` 5",
+            ("assumptions", "boxSeconds", "value"),
+        ),
+        (
+            lambda t: t["assumptions"]["boxSeconds"].update(low=-1),
+            "assumptions.boxSeconds.low: -1 does not fit where the assumption is used: Expected `float` >= 0.0 - at "
+            "`edges[2].timeoutSeconds`",
+            ("assumptions", "boxSeconds", "low"),
+        ),
+        (
+            lambda t: t["collector"].update(component="drain"),
+            "collector.component: there is no component 'drain'",
+            ("collector", "component"),
+        ),
+        (
+            lambda t: t["components"]["api"]["start"]["needs"].append({"callee": "gate"}),
+            "components.api.start.needs[1].callee: there is no edge from 'api' to 'gate'",
+            ("components", "api", "start", "needs", 1, "callee"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(times="lines"),
+            "components.gate.operations.read.steps[0].times: no route draws 'lines'; drawn are none",
+            (*READ, "steps", 0, "times"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(parallel=True),
+            "components.gate.operations.read.steps[0].parallel: one call is not made side by side with itself; calls "
+            "of different operations begin at the same time as `steps` of one with `fork`",
+            (*READ, "steps", 0, "parallel"),
+        ),
+        (
+            lambda t: t["components"]["gate"]["operations"]["read"]["steps"][0].update(fork=True),
+            "components.gate.operations.read.steps[0].fork: it needs at least two `steps` to begin at the same time",
+            (*READ, "steps", 0, "fork"),
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(
+    change: Callable[[dict[str, Any]], object], said: str, place: tuple[str | int, ...]
+) -> None:
+    assert wrong(change) == [Mistake(said, place)]
+
+
+def test_what_fits_is_left_alone() -> None:
+    assert wrong(lambda twin: None) == []
+
+
+def test_an_image_that_the_app_does_not_have_is_told() -> None:
+    found = mistakes(
+        msgspec.structs.replace(HOTEL, twin=tiny.DEFINITION, images=("example.org/users:1", "example.org/api:1"))
+    )
+    assert found == tuple(
+        Mistake(
+            f"components.{name}.image: 'example.org/{name}:*' is none of the app's `images`",
+            ("components", name, "image"),
+        )
+        for name in ("gate", "box", "sink")
+    )
+
+
+def test_a_call_that_the_definition_does_not_have_is_told() -> None:
+    (found,) = mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
+    said = "`calls` of app.yaml has no {caller: api, callee: box}, along which faults, drafts and predictions go"
+    assert found == Mistake(f"edges[2]: {said}", ("edges", 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda twin: twin.pop("collector"), "the twin has no `collector`"),
+        (lambda twin: twin["components"]["gate"].pop("telemetry"), "it has no `telemetry`"),
+        (
+            lambda twin: twin["components"]["gate"]["operations"]["read"].pop("span"),
+            "none of its operations has a `span` of kind SERVER",
+        ),
+    ],
+)
+def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
+    twin = copy.deepcopy(TWIN)
+    change(twin)
+    (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
+    told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
+    assert found == Mistake(told, ("components", "gate"))
+
+
+def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:
+    assert mistakes(msgspec.structs.replace(HOTEL, twin=None)) == ()
+
+
+@pytest.fixture
+def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of an app whose twin has a mistake."""
+    apps, templates = tmp_path / "catalog" / "apps", tmp_path / "templates" / "apps"
+    (apps / HOTEL.name).mkdir(parents=True)
+    templates.mkdir(parents=True)
+    root = CATALOG.roots[-1]
+    (templates / HOTEL.name).symlink_to(root / "templates" / "apps" / HOTEL.name)
+    for name in ("app.yaml", "twin.yaml"):
+        text = (root / "catalog" / "apps" / HOTEL.name / name).read_text()
+        (apps / HOTEL.name / name).write_text(text)
+    twin = apps / HOTEL.name / "twin.yaml"
+    document = yaml.safe_load(twin.read_text())
+    document["edges"][0]["protocol"] = "grpcs"
+    twin.write_text(yaml.safe_dump(document))
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path))
+    return tmp_path
+
+
+def test_lint_and_try_find_it_before_anything_starts(collection: Path, tmp_path: Path) -> None:
+    file = collection / "catalog" / "apps" / HOTEL.name / "app.yaml"
+    (found,) = of_files([file], Catalog())
+    assert found.code == "SK138"
+    assert "hotel-reservation 6ecb097: Invalid enum value 'grpcs' - at `edges[0].protocol`" in found.message
+    twin = file.with_name("twin.yaml")
+    line = next(i for i, text in enumerate(twin.read_text().splitlines(), 1) if "protocol: grpcs" in text)
+    assert str(found.position) == f"{twin}:{line}:3"
+    assert run(["lint", str(file.parent)]) == 1
+    assert of_app(HOTEL.name, HOTEL.version, Catalog()) == [found]
+    scenario = CATALOG.roots[-1] / "catalog" / "scenarios" / "hotel-pages-late" / "scenario.yaml"
+    assert run(["try", str(scenario), "--runs", str(tmp_path / "runs"), "--name", "never-started"]) == 1
+
+
+SHARED = """\
+load: {users: 1}
+edges: [{caller: a}]
+versions:
+  "2": {load: {users: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "place", "position"),
+    [
+        ("1", ("load", "users"), "twin.yaml:1:8"),
+        ("2", ("load", "users"), "twin.yaml:4:16"),
+        ("2", ("load", "entry"), "twin.yaml:1:7"),
+        ("2", ("edges", 0, "caller"), "twin.yaml:2:10"),
+        ("1", (), "twin.yaml:1:1"),
+    ],
+)
+def test_a_field_stands_in_the_part_of_its_version_if_it_is_there(
+    version: str, place: tuple[str | int, ...], position: str
+) -> None:
+    assert str(position_of(parse(SHARED, "twin.yaml"), version, place)) == position
+
+
+def test_the_page_has_every_field() -> None:
+    page = twin_page()
+    for field in ("perIteration", "thinkSeconds", "readySeconds", "spoils", "retransmitSeconds", "resolveSeconds"):
+        assert f"`{field}`" in page
+    assert "``" not in page

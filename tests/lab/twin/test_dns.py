@@ -1,0 +1,136 @@
+"""Wrong answers of a name server: who is told what, and what becomes of connections."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.dns import WrongAnswers, attempts, wrong_answers
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+
+FULL = "cart.shop.svc.cluster.local"
+
+
+@pytest.mark.parametrize(
+    ("host", "patterns", "error", "random"),
+    [
+        ("cart", [], True, True),
+        ("cart", [FULL], True, True),
+        ("cart", [f"{FULL}."], True, True),
+        ("CART", ["Cart.*"], True, True),
+        ("cart", ["ca*"], True, True),
+        ("cart", ["cart.shop.svc.cluster.loca?"], True, True),
+        ("cart", ["cart"], False, False),  # what is asked for is the full name
+        ("cart", ["shipping*"], False, False),
+        ("cart.shop", [FULL], True, True),
+        ("cart.shop", ["cart.shop.shop.svc.cluster.local"], False, True),  # the first attempt fails anyway
+        (FULL, ["cart.*"], True, True),
+        (f"{FULL}.", [FULL], True, True),
+        ("example.org.", ["example.org"], True, True),
+        ("example.org.", ["example.com"], False, False),
+    ],
+)
+def test_which_names_are_meant(host: str, patterns: list[str], error: bool, random: bool) -> None:
+    assert WrongAnswers(False, tuple(patterns)).misleads(host, "shop") is error
+    assert WrongAnswers(True, tuple(patterns)).misleads(host, "shop") is random
+
+
+def test_a_name_with_few_dots_is_sought_in_the_domains_of_the_namespace_first() -> None:
+    assert attempts("cart", "shop") == (f"{FULL}.", "cart.svc.cluster.local.", "cart.cluster.local.", "cart.")
+    assert attempts("a.b.c.d.e.f", "shop")[0] == "a.b.c.d.e.f."
+    assert attempts("cart.", "shop") == ("cart.",)
+
+
+def test_rules_matter_once_the_pod_asks_the_server_that_has_them() -> None:
+    told = _told("u", "error")
+    assert wrong_answers(told) == {"u": WrongAnswers(False, ())}
+    assert wrong_answers(told[:1]) == wrong_answers(told[1:]) == {}
+
+
+def _told(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]:
+    names = {"action": action, "patterns": list(patterns)}
+    return (
+        ContainerEffect(kind="DNS", pod_uid=uid, container_id="containerd://a", arguments={"server": "10.96.0.99"}),
+        ContainerEffect(kind="Names", pod_uid=uid, container_id="", arguments=names),
+    )
+
+
+def _mislead(cluster: Little, workload: str, action: str, *patterns: str) -> None:
+    (pod,) = cluster.pods(workload)
+    cluster.stress = _told(pod["metadata"]["uid"], action, *patterns)
+    cluster.version += 1
+
+
+def _remembering(remembers: bool) -> list[dict[str, Any]]:
+    return [{**edge, "remembers": remembers} if edge["caller"] == "users" else edge for edge in tiny.TWIN["edges"]]
+
+
+@pytest.mark.parametrize(("remembers", "failing"), [(False, 1.0), (True, 0.0)])
+def test_new_connections_fail_unless_the_caller_goes_on_with_what_it_knew(remembers: bool, failing: float) -> None:
+    cluster = tiny.started(edges=_remembering(remembers))
+    _mislead(cluster, "users", "error")
+    cluster.run(90.0)
+    assert cluster.run(120.0).share("users", kind="CLIENT") == failing
+    cluster.calm()
+    cluster.run(30.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
+
+
+def test_a_standing_connection_needs_no_name() -> None:
+    cluster = tiny.started()
+    _mislead(cluster, "gate", "error")
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
+    cluster.restart("api")
+    cluster.logs.clear()
+    cluster.run(30.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
+    cluster.stress = ()
+    cluster.version += 1
+    cluster.run(120.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
+
+
+def test_a_random_address_answers_nobody() -> None:
+    cluster = tiny.started()
+    _mislead(cluster, "gate", "random", "api.*")
+    cluster.restart("api")
+    first = cluster.run(60.0)
+    assert first.quantile(0.95, "gate") > 5000, "nobody refuses the connection either"
+    assert first.share("gate", kind="CLIENT") == cluster.run(60.0).share("gate", kind="CLIENT") == 1.0
+
+
+def _aliased(cluster: Little, ip: str, *names: str) -> None:
+    entries = [{"ip": ip, "hostnames": list(names)}]
+    cluster.change("Deployment", "gate", lambda d: d["spec"]["template"]["spec"].update(hostAliases=entries))
+    cluster.restart("gate")
+    cluster.run(60.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "failing"), [(["API", "other"], 1.0), (["api.shop.svc.cluster.local"], 0.0), (["other"], 0.0)]
+)
+def test_the_hosts_file_of_a_pod_goes_before_name_servers_for_the_name_as_it_is_spelled(names, failing) -> None:
+    cluster = tiny.started()
+    _aliased(cluster, "192.0.2.7", *names)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == failing
+
+
+def test_an_entry_of_the_hosts_file_needs_no_name_server() -> None:
+    cluster = tiny.started()
+    _aliased(cluster, cluster.get("Service", "api")["spec"]["clusterIP"], "api")
+    _mislead(cluster, "gate", "error")
+    cluster.restart("api")
+    cluster.run(30.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0
+
+
+def test_what_a_program_says_of_a_name_server_that_fails_is_not_that_there_is_no_such_name() -> None:
+    cluster = tiny.started()
+    _mislead(cluster, "api", "error")
+    cluster.restart("box")
+    cluster.logs.clear()
+    cluster.run(60.0)
+    assert any("lookup box on 10.96.0.10:53: server misbehaving" in line.text for line in cluster.logs)
+    assert not any("no such host" in line.text for line in cluster.logs)

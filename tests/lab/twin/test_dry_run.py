@@ -1,0 +1,237 @@
+"""SK138: what would not come together in the healthy app, by its manifests, is told where the twin says otherwise."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.cli.twin_findings import of_files
+from scenario_kit.lab.twin.definition_checks import mistakes
+from scenario_kit.lab.twin.dry_run import Miss, misses
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.namespaces import located
+from tests.lab.twin import tiny
+
+CATALOG = Catalog()
+Document = dict[str, Any]
+
+
+def played(
+    twin: Callable[[Document], object] = lambda _: None, objects: Callable[[list[Document]], object] = lambda _: None
+) -> list[Miss]:
+    made, there = copy.deepcopy(tiny.TWIN), tiny.objects()
+    twin(made)
+    objects(there)
+    app = tiny.app(**made)
+    assert app.twin is not None
+    return list(misses(app, app.twin, there))
+
+
+def container(objects: list[Document], name: str) -> Document:
+    workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == name)
+    found: Document = workload["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def service(objects: list[Document], name: str) -> Document:
+    return next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == name)
+
+
+def env(name: str, **values: str) -> Callable[[list[Document]], object]:
+    written = [{"name": k, "value": v} for k, v in values.items()]
+    return lambda objects: container(objects, name).update(env=written)
+
+
+def probe(path: str, port: int | str = "main") -> Callable[[list[Document]], object]:
+    asked = {"httpGet": {"path": path, "port": port}}
+    return lambda objects: container(objects, "gate").update(readinessProbe=asked)
+
+
+def edge(number: int, **fields: Any) -> Callable[[Document], object]:
+    return lambda twin: twin["edges"][number].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "options"),
+    [(n, v, o) for n in CATALOG.apps() for v in CATALOG.versions(n) for o in ({}, {"separateStores": True})],
+)
+def test_the_apps_of_the_catalogue_come_together(name: str, version: str, options: Document) -> None:
+    app = CATALOG.app(name, version)
+    objects = app_objects(app, options_of(app, options), 50, app.namespace, templates=CATALOG.templates(name))
+    assert app.twin is not None
+    assert misses(located(app, objects, app.namespace), app.twin, objects) == ()
+
+
+def test_what_comes_together_is_left_alone() -> None:
+    assert played(objects=probe("/live?full=1")) == []
+    assert played(objects=lambda objects: objects.remove(service(objects, "box"))) != []
+
+
+@pytest.mark.parametrize(
+    ("twin", "objects", "said", "place"),
+    [
+        (
+            edge(1, protocol="http"),
+            None,
+            "the call from 'gate' to 'api' does not come about: port 9000 of 'api' speaks grpc, the call http",
+            ("edges", 1),
+        ),
+        (
+            edge(1, address={"env": "API_ADDRESS"}),
+            None,
+            "the call from 'gate' to 'api' has no address: container 'gate' has no variable API_ADDRESS; it has "
+            "API_ADDR",
+            ("edges", 1),
+        ),
+        (
+            None,
+            env("gate", API_ADDR="apis:9000"),
+            "the call from 'gate' to 'api' does not come about: no Service is called 'apis'; did you mean 'api'?",
+            ("edges", 1),
+        ),
+        (
+            None,
+            env("gate", API_ADDR="api:9001"),
+            "the call from 'gate' to 'api' does not come about: nothing answers at api:9001: Service/api has port 9000",
+            ("edges", 1),
+        ),
+        (
+            None,
+            env("gate", API_ADDR="sink:4317"),
+            "the call from 'gate' to 'api' does not come about: at sink:4317 'sink' listens, not 'api'",
+            ("edges", 1),
+        ),
+        (
+            None,
+            lambda objects: service(objects, "api")["spec"]["ports"][0].update(targetPort=9001),
+            "the call from 'gate' to 'api' does not come about: nothing answers at api:9000: Service/api leads to port "
+            "9001, and 'api' listens on 9000",
+            ("edges", 1),
+        ),
+        (
+            None,
+            lambda objects: service(objects, "api")["spec"].update(selector={"app": "apis"}),
+            "the call from 'gate' to 'api' does not come about: nothing answers at api:9000: Service/api selects "
+            "no pod",
+            ("edges", 1),
+        ),
+        (
+            None,
+            env("api", BOX_DSN="sql://me:wrong@box/x"),
+            "the call from 'api' to 'box' does not come about: 'box' accepts no such user and password ('me')",
+            ("edges", 2),
+        ),
+        (
+            lambda twin: twin["components"]["gate"].update(telemetryProtocol="http", telemetry={"text": "sink:4318"}),
+            None,
+            "what 'gate' reports to 'sink' does not come about: nothing answers at sink:4318: Service/sink has "
+            "port 4317",
+            ("components", "gate", "telemetry"),
+        ),
+        (
+            lambda twin: twin["components"]["box"].update(container="store"),
+            None,
+            "no container of Deployment/box is it: there run 'box' of example.org/box:1; `image`, `commands` and "
+            "`container` tell which one is",
+            ("components", "box", "image"),
+        ),
+        (
+            lambda twin: twin["load"].update(users={"env": "CLIENTS"}),
+            None,
+            "container 'users' has no variable CLIENTS, so there would be none; it has USERS",
+            ("load", "users"),
+        ),
+        (
+            None,
+            probe("/ready"),
+            "the readinessProbe of Deployment/gate asks for /ready at port 80, which 'gate' does not answer: its "
+            "`paths` are /, /live",
+            ("components", "gate", "ports"),
+        ),
+        (
+            None,
+            probe("/live", 8080),
+            "the readinessProbe of Deployment/gate asks for /live at port 8080, which 'gate' does not answer: it "
+            "listens on 80",
+            ("components", "gate", "ports"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_come_together_is_told(
+    twin: Callable[[Document], object] | None,
+    objects: Callable[[list[Document]], object] | None,
+    said: str,
+    place: tuple[str | int, ...],
+) -> None:
+    assert played(twin or (lambda _: None), objects or (lambda _: None)) == [Miss(said, place)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edge(2, optional=True, address={"env": "NONE"}),
+        lambda twin: twin["components"].update(extra={"image": "example.org/extra:*"}),
+    ],
+    ids=["an optional address", "a component that options leave out"],
+)
+def test_what_need_not_be_there_is_not_missed(change: Callable[[Document], object]) -> None:
+    assert played(change) == []
+
+
+QUEUE = {"component": "box", "port": 7000, "topics": ["jobs"]}
+
+
+@pytest.mark.parametrize(
+    ("topic", "consumer", "said"),
+    [
+        ("jobs", {}, None),
+        (
+            "job",
+            {},
+            "components.box.operations.get.topic: no entry of `queues` for 'box' has a topic 'job'; there is jobs",
+        ),
+        ("jobs", {"topic": "job"}, "components.api.consumes[0].topic: 'box' has no topic 'job'; there is jobs"),
+        ("jobs", {"queue": "boxes"}, "components.api.consumes[0].queue: `queues` has no 'boxes'; there is box"),
+        ("jobs", {"operation": "Work"}, "'api/Work' is called but not defined"),
+    ],
+)  # fmt: skip
+def test_topics_are_kept_by_the_queues_that_are_there(topic: str, consumer: Document, said: str | None) -> None:
+    twin = copy.deepcopy(tiny.TWIN)
+    twin["queues"] = [QUEUE]
+    twin["components"]["box"]["operations"]["get"]["topic"] = topic
+    twin["components"]["api"]["operations"]["Job"] = {"ownMs": 1}
+    known = {"queue": "box", "topic": "jobs", "group": "api", "operation": "Job"}
+    twin["components"]["api"]["consumes"] = [{**known, **consumer}]
+    told = mistakes(tiny.app(**twin))
+    assert [m.text for m in told] == ([said] if said else [])
+    assert all(m.place[:4] == ("components", "api", "consumes", 0) for m in told if consumer)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("a: &x {b: 1}\nc: {<<: *x}\n", "SK101", "merge keys are not allowed"),
+        ("components: {\n", "SK101", "the file is not YAML"),
+        ("- a\n", "SK138", "expected a mapping, observed list"),
+        ("versions: {'2.0': {}}\n", "SK138", "versions: app.yaml has no version '2.0'; there is 1.0"),
+    ],
+)
+def test_a_twin_that_cannot_be_read_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str, said: str
+) -> None:
+    folder = tmp_path / "catalog" / "apps" / "little"
+    folder.mkdir(parents=True)
+    (tmp_path / "templates").mkdir()
+    component = "{name: web, workload: Deployment/web, role: Entry}"
+    head = "name: little\ntitle: A page\nnamespace: little\nentry: web\n"
+    (folder / "app.yaml").write_text(f"{head}versions: {{'1.0': {{components: [{component}]}}}}\n")
+    (folder / "twin.yaml").write_text(text)
+    monkeypatch.setenv("SCENARIO_KIT_CATALOG", str(tmp_path))
+    first = of_files([folder / "app.yaml"], Catalog())[0]
+    assert first.code == code
+    assert said in first.message
+    assert first.position is not None
+    assert first.position.path.endswith("twin.yaml")

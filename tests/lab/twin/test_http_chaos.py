@@ -1,0 +1,127 @@
+"""What a proxy in the callee's pod does to HTTP requests."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.lab.twin.http_chaos import Rule, rules
+from scenario_kit.model import ContainerEffect
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+from tests.lab.twin.shop import rendered
+
+
+def _intercept(cluster: Little, rule: dict[str, Any], ports: tuple[int, ...] = (80,), workload: str = "gate") -> None:
+    (pod,) = cluster.pods(workload)
+    cluster.stress = (
+        ContainerEffect(
+            kind="HTTP",
+            pod_uid=pod["metadata"]["uid"],
+            container_id=pod["status"]["containerStatuses"][0]["containerID"],
+            arguments={"rules": [rule], "proxyPorts": list(ports), "tls": False},
+        ),
+    )
+    cluster.version += 1
+
+
+def _rule(target: str = "Request", selector: dict[str, Any] | None = None, **actions: Any) -> dict[str, Any]:
+    return {"target": target, "selector": {"port": 80, "path": "*", **(selector or {})}, "actions": actions}
+
+
+def _calls(cluster: Little, service: str, kind: str) -> tuple[float, float]:
+    """Requests per second over five minutes, and the share of them that failed."""
+    window = cluster.run(300.0)
+    return window.rate(service, kind=kind), window.share(service, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("rule", "served", "failing"),
+    [
+        (_rule(abort=True), False, True),
+        (_rule("Response", abort=True), True, True),
+        (_rule("Response", replace={"code": 500}), True, True),
+        (_rule("Response", replace={"code": 204}), True, False),
+        (_rule("Response", {"code": 500}, abort=True), True, False),  # no answer is one
+        (_rule(selector={"path": "/read"}, abort=True), False, True),
+        (_rule(selector={"path": "/read", "method": "POST"}, abort=True), True, False),
+        (_rule(selector={"path": "/other*"}, abort=True), True, False),
+        (_rule(selector={"port": 81}, abort=True), True, False),
+        (_rule(selector={"request_headers": {"x": "y"}}, abort=True), True, False),
+    ],
+)
+def test_who_is_meant_and_what_becomes_of_the_call(rule: dict[str, Any], served: bool, failing: bool) -> None:
+    cluster = tiny.started()
+    _intercept(cluster, rule)
+    cluster.run(90.0)  # connections that are older than the proxy
+    rate, _ = _calls(cluster, "gate", "SERVER")
+    _, share = _calls(cluster, "users", "CLIENT")
+    assert (rate > 1.0) is served
+    assert share == (1.0 if failing else 0.0)
+
+
+@pytest.mark.parametrize("target", ["Request", "Response"])
+def test_a_delay_is_the_callers_and_not_the_callees(target: str) -> None:
+    cluster = tiny.started()
+    _intercept(cluster, _rule(target, delay="2s"))
+    cluster.run(90.0)
+    late = cluster.run(120.0)
+    assert late.quantile(0.5, "users") > 1000 > 100 > late.quantile(0.95, "gate")
+
+
+def test_older_connections_escape_for_a_while_and_the_end_is_at_once() -> None:
+    cluster = tiny.started()
+    _intercept(cluster, _rule(abort=True))
+    assert 0.0 < cluster.run(30.0).share("users", kind="CLIENT") < 0.8
+    cluster.run(60.0)
+    cluster.calm()
+    cluster.run(15.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
+
+
+def test_only_plain_http_can_be_taken_apart_and_the_proxy_ends_with_its_container() -> None:
+    cluster = tiny.started()
+    _intercept(cluster, _rule(selector={"port": 9000}, abort=True), (9000,), "api")
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("gate", kind="CLIENT") == 0.0, "gRPC"
+    _intercept(cluster, _rule(abort=True))
+    cluster.restart("gate")
+    cluster.run(90.0)
+    assert cluster.run(60.0).share("users", kind="CLIENT") == 0.0
+
+
+def test_the_caller_tells_the_status_that_arrived() -> None:
+    shop = rendered("2.2.0", 50, {}, "", 120.0)
+    _intercept(
+        shop, _rule("Response", {"port": 8080, "path": "/ship-order"}, replace={"code": 503}), (8080,), "shipping"
+    )
+    shop.run(90.0)
+    shop.logs.clear()
+    window = shop.run(120.0)
+    told = [line.text for line in shop.logs if line.container == "frontend" and "shipping error" in line.text]
+    assert told
+    assert all("14 UNAVAILABLE: shipping error" in text for text in told), "all else is INTERNAL (PlaceOrder)"
+    assert all("expected 200, got 503" in text for text in told)
+    assert window.share("shipping", kind="SERVER") == 0.0
+    assert window.share("checkout", kind="SERVER") == 1.0
+
+
+def test_who_checks_no_status_is_not_misled_by_one() -> None:
+    shop = rendered("2.2.0", 50, {}, "", 120.0)
+    _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, replace={"code": 503}), (8080,), "quote")
+    shop.run(90.0)
+    window = shop.run(120.0)
+    assert window.share("shipping", kind="SERVER") == 0.0
+    assert window.share("shipping", kind="CLIENT") == 1.0, "its instrumentation does look at the status"
+    assert window.share("checkout", kind="CLIENT") == 0.0
+    _intercept(shop, _rule("Response", {"port": 8080, "path": "/getquote"}, abort=True), (8080,), "quote")
+    shop.run(90.0)
+    assert shop.run(120.0).share("shipping", kind="SERVER") > 0.4, "shipping an order asks nobody"
+
+
+def test_rules_are_those_of_the_port_and_the_running_container() -> None:
+    pod = {"status": {"containerStatuses": [{"containerID": "containerd://a", "state": {"running": {}}}]}}
+    told = {"rules": [_rule(delay="1m1.5s", abort=False)], "proxyPorts": [80], "tls": False}
+    effect = ContainerEffect(kind="HTTP", pod_uid="u", container_id="containerd://a", arguments=told)
+    assert rules(pod, [effect], 80) == (Rule(answers=False, path="*", delay=61.5),)
+    assert rules(pod, [effect], 81) == ()
+    assert rules({"status": {}}, [effect], 80) == ()

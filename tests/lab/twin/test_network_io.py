@@ -1,0 +1,58 @@
+"""What goes over the pods' network interfaces."""
+
+import pytest
+
+from scenario_kit.lab.twin.network_io import drain
+from scenario_kit.model.process import NetworkUsage
+from tests.lab.twin import tiny
+from tests.lab.twin.little import Little
+from tests.lab.twin.shop import rendered
+
+
+def _of(cluster: Little, workload: str) -> NetworkUsage:
+    """Bytes per second of one workload's only pod in the last tick."""
+    assert cluster.last is not None
+    (pod,) = cluster.pods(workload)
+    return cluster.last.traffic[pod["metadata"]["uid"]]
+
+
+def test_what_a_pod_sends_others_receive() -> None:
+    cluster = tiny.started()
+    assert cluster.last is not None
+    moved = cluster.last.traffic.values()
+    assert sum(m.sent for m in moved) == pytest.approx(sum(m.received for m in moved))
+    users, gate, api, box = (_of(cluster, name) for name in ("users", "gate", "api", "box"))
+    assert users.sent == users.received > 1000, "as many answers as requests, at about ten a second"
+    assert gate.sent == pytest.approx(users.sent + api.received - box.received)
+    assert box.received == box.sent
+    assert _of(cluster, "sink") == NetworkUsage(0.0, 0.0)
+
+
+def test_who_cannot_be_reached_has_no_traffic() -> None:
+    cluster = tiny.started()
+    cluster.chaos("box", direction="OUTPUT", drop=True)
+    cluster.run(60.0)
+    assert _of(cluster, "box") == NetworkUsage(0.0, 0.0)
+    assert _of(cluster, "gate").received > 0.0
+
+
+def test_what_is_lost_is_sent_again() -> None:
+    cluster = tiny.started()
+    cluster.chaos("box", direction="OUTPUT", loss=50.0)
+    cluster.run(60.0)
+    box = _of(cluster, "box")
+    assert box.sent == pytest.approx(2.0 * box.received)
+
+
+def test_containers_of_one_pod_share_its_interface() -> None:
+    cluster = tiny.started()
+    process = next(p for p in cluster.twin._census.processes.values() if p.component == "api")
+    process.sent_bytes = 30.0
+    assert drain([process, process], 15.0)[process.key.pod_uid] == NetworkUsage(0.0, 2.0)
+    assert process.sent_bytes == 0.0, "and counting starts again"
+
+
+def test_records_go_from_the_broker_to_its_consumers() -> None:
+    shop = rendered("2.2.0", 50, {}, "", 180.0)
+    assert _of(shop, "kafka").sent > _of(shop, "kafka").received > 0.0, "each order, to two groups"
+    assert _of(shop, "accounting").received > 0.0

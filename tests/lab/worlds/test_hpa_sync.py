@@ -1,0 +1,79 @@
+"""Autoscalers in virtual time: when a world waits for their controller, and the window it is given to scale down."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from scenario_kit.lab.worlds.hpa_sync import Memory
+from tests.lab.server.test_hpa_pacing import AGENT, CPU
+from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
+
+
+def hpa(reason: str, uid: str = "u") -> dict[str, Any]:
+    return {
+        "metadata": {"uid": uid},
+        "status": {"conditions": [{"type": "AbleToScale", "status": "True", "reason": reason}]},
+    }
+
+
+def test_holding_back_counts_on_the_clock_of_the_world() -> None:
+    memory = Memory()
+    held = hpa("ScaleDownStabilized")
+    assert [bool(memory.overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
+
+
+def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
+    memory = Memory()
+    assert not memory.overdue([hpa("ScaleDownStabilized")], 0.0)
+    assert not memory.overdue([hpa("ReadyForNewScale")], 285.0)
+    assert not memory.overdue([hpa("ScaleDownStabilized")], 300.0)
+    assert memory.overdue([hpa("ScaleDownStabilized")], 600.0)
+
+
+def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
+    memory = Memory()
+    for n in range(30):
+        memory.told(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
+    # At 435 s the window begins after the tick of 135 s (n = 9); the one of 150 s counts: told at 1003.0.
+    seconds, at = memory.window(435.0, 1008.9)
+    assert (seconds, round(at, 2)) == (6, 1008.98)
+    seconds, at = memory.window(435.0, 1009.1)
+    assert (seconds, round(at, 2)) == (7, 1009.98)
+
+
+def scaled(lab: LittleLab, **spec_: Any) -> None:
+    """An autoscaler of a ReplicaSet whose one pod is refused: settled, and at work."""
+    lab.begin()
+    failing = {"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]}
+    labels = {"matchLabels": {"app": "web"}}
+    lab.put("ReplicaSet", "web", spec={"replicas": 1, "selector": labels}, status={"observedGeneration": 1, **failing})
+    target = {"kind": "ReplicaSet", "name": "web"}
+    bounds = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 3}
+    lab.put("HorizontalPodAutoscaler", "web", spec={**bounds, "metrics": [CPU], **spec_}, status={})
+
+
+def test_a_world_goes_on_only_when_the_controller_has_looked() -> None:
+    lab = LittleLab()
+    scaled(lab)
+    world = lab.worlds.open(spec())
+
+    def wait(seconds: float) -> Any:
+        return world.wait(EPOCH + 30, stride=None, seconds=seconds, go_on=lambda: True)
+
+    waited = wait(0.2)
+    assert (waited.now, waited.settled) == (EPOCH + 15, False)
+    assert "its controller has not finished with the latest metrics" in waited.reason
+    with ThreadPoolExecutor(1) as pool:
+        controller = pool.submit(lambda: [lab.looks.pace("shop", "app=web", AGENT) for _ in range(2)])
+        assert wait(10.0).settled
+        controller.result(5)  # the second look was let go by the second tick
+    assert [t for t, _ in lab.twin.steps] == [EPOCH + 15, EPOCH + 30]
+
+
+def test_a_behavior_of_its_own_needs_the_wall_clock() -> None:
+    lab = LittleLab()
+    scaled(lab, behavior={"scaleUp": {"stabilizationWindowSeconds": 60}})
+    waited = lab.worlds.open(spec()).wait(EPOCH + 30, stride=None, seconds=0.2, go_on=lambda: True)
+    assert (waited.now, waited.settled) == (EPOCH + 15, False)
+    assert "needs the wall clock" in waited.reason

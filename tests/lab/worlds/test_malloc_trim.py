@@ -1,0 +1,18 @@
+"""Free memory goes back to the system also where something small lives on behind it."""
+
+from __future__ import annotations
+
+import os
+
+from scenario_kit.lab import procfs
+from scenario_kit.lab.worlds.malloc_trim import give_back
+
+
+def test_what_was_freed_is_given_back() -> None:
+    pieces = [bytearray(b"x" * 4000) for _ in range(10_000)]
+    last = pieces[-1]
+    del pieces
+    before = procfs.resident_bytes(os.getpid())
+    assert give_back()
+    assert before - procfs.resident_bytes(os.getpid()) > 20_000_000
+    assert len(last) == 4000

@@ -1,0 +1,114 @@
+"""Signs: the same trouble gives the same text, whatever pods and numbers are called."""
+
+import pytest
+
+from scenario_kit.model.app import App, Component
+from scenario_kit.observe.symptoms import about, hindered, of_events, of_logs, of_pods, started, template
+from scenario_kit.ports import LogLine
+
+APP = App(
+    name="shop", version="1", namespace="shop", entry="cart",
+    components=(Component(name="cart", workload="Deployment/cart", service="cart"),),
+)  # fmt: skip
+POD = "cart-7d9f8b6c54-x2x4z"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("dial tcp 10.0.3.17:8080: connect: connection refused", "dial tcp #.#.#.#:#: connect: connection refused"),
+        ("2026-01-01T00:00:07.123Z ERROR x", "#-#-#T#:#:#.#Z ERROR x"),
+        ("trace 4bf92f3577b34da6a3ce929d0e0e4736 failed", "trace # failed"),
+        ("order 1f2e3d4c-aaaa-bbbb-cccc-0123456789ab failed", "order # failed"),
+        ("deadbeef failed", "deadbeef failed"),
+    ],
+)
+def test_templates(line, kind):
+    assert template(line) == kind
+
+
+def test_warnings_are_told_by_the_workload():
+    about = {"kind": "Pod", "name": POD}
+    events = [
+        {"type": "Warning", "reason": "BackOff", "involvedObject": about},
+        {"type": "Normal", "reason": "Pulled", "involvedObject": about},
+        {
+            "type": "Warning",
+            "reason": "FailedCreate",
+            "involvedObject": {"kind": "ReplicaSet", "name": "cart-7d9f8b6c54"},
+        },
+        {"type": "Warning", "reason": "Odd", "regarding": {"kind": "Service", "name": "cart"}},
+    ]
+    assert of_events(events, APP) == {
+        "event BackOff on Deployment/cart", "event FailedCreate on Deployment/cart", "event Odd on Service/cart",
+    }  # fmt: skip
+
+
+def test_who_began_to_run_in_a_stretch_of_time():
+    def pod(name, *states):
+        return {"metadata": {"name": name}, "status": {"containerStatuses": [{"state": s} for s in states]}}
+
+    def since(at):
+        return {"running": {"startedAt": f"2026-01-01T00:00:{at:02}Z"}}
+
+    start = 1767225600.0
+    pods = [pod(POD, {"waiting": {}}, since(10)), pod("batch-x", since(19)), pod("a", since(9)), pod("b", since(20))]
+    pods.append({"metadata": {"name": "c"}})
+    assert started(pods, APP, start + 10, start + 20) == ["Deployment/cart", "Pod/batch-x"]
+
+
+def test_why_containers_wait_ended_or_are_nowhere():
+    waiting = {
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"reason": "OOMKilled"}},
+    }
+    new = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    pods = [
+        {"metadata": {"name": POD}, "status": {"containerStatuses": [waiting, new], "conditions": [condition]}},
+        {"metadata": {"name": POD}},
+    ]
+    assert of_pods(pods, APP) == {
+        "state CrashLoopBackOff on Deployment/cart",
+        "state OOMKilled on Deployment/cart",
+        "state Unschedulable on Deployment/cart",
+    }
+
+
+def test_what_keeps_pods_of_a_workload_from_running():
+    full = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
+    containers = [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}, {"state": {"running": {}}}]
+    init = [{"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}}]
+    pods = [
+        {"metadata": {"name": POD}, "status": {"conditions": [full]}},
+        {"metadata": {"name": POD}, "status": {"containerStatuses": containers, "initContainerStatuses": init}},
+        {"metadata": {"name": "web-7d9f8b6c54-x2x4z"}, "status": {"containerStatuses": init}},
+        {"metadata": {"name": POD}},
+    ]
+    assert hindered(pods, APP, "Deployment/cart") == [
+        "CrashLoopBackOff: back-off 5m0s", "ImagePullBackOff", "Unschedulable: 0/3 nodes are available",
+    ]  # fmt: skip
+
+
+def test_only_lines_that_tell_of_trouble_and_only_the_usual_ones():
+    lines = [LogLine(POD, "cart", 1.0, "GET / 200")] * 9
+    lines += [LogLine(POD, "cart", 1.0, f"error kind {'abcdefghij'[i] * 3}") for i in range(8) for _ in range(10 - i)]
+    found = of_logs(lines, APP)
+    assert len(found) == 6
+    assert "log of Deployment/cart: error kind aaa" in found
+    assert "log of Deployment/cart: error kind hhh" not in found
+
+
+@pytest.mark.parametrize(
+    ("sign", "own"),
+    [
+        ("event BackOff on Deployment/cart", True),
+        ("state OOMKilled on Deployment/cart", True),
+        ("log of Deployment/cart: it failed", True),
+        ("event BackOff on Deployment/cart-2", False),
+        ("log of Deployment/cart-2: it failed", False),
+        ("log of Deployment/web: no answer on Deployment/cart: late", False),
+    ],
+)
+def test_whom_a_sign_is_about(sign, own):
+    assert about(sign, "Deployment/cart") == own

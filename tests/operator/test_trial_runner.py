@@ -1,0 +1,144 @@
+"""A Trial object that cannot begin: its status says so, and it goes away when it is deleted."""
+
+import base64
+import gzip
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from operators.scenario.environment import Settings
+from operators.scenario.trial_runner import TrialRun, read
+from scenario_kit.changes import TRIAL_LABEL
+from scenario_kit.clients.clock import WallClock
+from scenario_kit.errors import AuthoringError, InfrastructureError
+from scenario_kit.model import App, Reference, Runbook, Step, TrialSpec, Windows
+from scenario_kit.model.reference import GROUP
+from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
+from scenario_kit.testing import FakeCluster, FakeMetrics
+from scenario_kit.trial import TrialStatus
+from scenario_kit.trial.status import StepStatus
+from tests.lab.twin import tiny
+
+HERE = "scenario-kit"
+REF = Reference("Trial", "t", HERE, GROUP)
+STEPS = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
+
+
+def spec(twin):
+    app = App(name="shop", version="1", namespace="shop", entry="web", components=(), twin=twin)
+    runbook = Runbook(
+        scenario="s", digest="d", app=app, namespace="shop", users=1, objects=(), rules=(), faults=(),
+        windows=Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600),
+        expect=Expect(), ground_truth=GroundTruth(),
+    )  # fmt: skip
+    return TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=runbook.packed())
+
+
+class NoWorlds:
+    """Grounds that cannot simulate the app."""
+
+    closed = False
+
+    def has_clock(self, trial):
+        return False
+
+    def open_clock(self, trial, spec):
+        raise AuthoringError("app shop 1: components.web: no image", fix="correct twin.yaml")
+
+    def close_clock(self, trial):
+        self.closed = True
+
+    def health(self):
+        return ()
+
+    diagnose = health
+
+
+@pytest.fixture
+def grounds():
+    return NoWorlds()
+
+
+@pytest.fixture
+def environment(grounds):
+    cluster = FakeCluster()
+    for name in (HERE, "shop"):
+        cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    metrics = FakeMetrics(lambda expr, at: [])
+    return SimpleNamespace(cluster=cluster, solver=cluster, metrics=metrics, settings=Settings(), grounds=grounds)
+
+
+def applied(environment, twin, status=None):
+    metadata = {"name": "t", "namespace": HERE}
+    trial = {"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec(twin).to_json()}
+    environment.cluster.put({**trial, "status": status.to_json()} if status else trial)
+    return TrialRun(environment, "t", lambda: False)
+
+
+@pytest.mark.parametrize(("twin", "outcome", "code"), [(tiny.DEFINITION, "Broken", "SK138"), (None, "Infra", "SK911")])
+def test_why_there_is_no_world_is_in_the_status(environment, twin, outcome, code):
+    applied(environment, twin).execute()
+    _, status = read(environment.cluster.get(REF))
+    assert (status.outcome, status.evidence) == (outcome, "")
+    (finding,) = status.findings
+    assert (finding.code, finding.message) == (code, "app shop 1: components.web: no image")
+    ready = next(c for c in status.conditions if c.type == "AppReady")
+    assert ready.message == finding.message
+    assert ready.observed_generation == environment.cluster.get(REF)["metadata"]["generation"]
+
+
+def test_a_trial_that_had_a_world_in_another_lab_waits_for_it(environment):
+    begun = applied(environment, tiny.DEFINITION, TrialStatus(started_at=15.0))
+    with pytest.raises(AuthoringError):
+        begun.execute()
+
+
+def resolved_elsewhere(environment, status=None):
+    run = applied(environment, None, status)
+    body = json.loads(gzip.decompress(base64.b64decode(environment.cluster.get(REF)["spec"]["resolved"])))
+    body["app"]["novelty"] = 1
+    packed = base64.b64encode(gzip.compress(json.dumps(body).encode())).decode()
+    environment.cluster.put({**environment.cluster.get(REF), "spec": {**spec(None).to_json(), "resolved": packed}})
+    return run
+
+
+def test_what_another_version_resolved_ends_at_once_and_says_so(environment):
+    run = resolved_elsewhere(environment)
+    run.execute()
+    _, status = read(environment.cluster.get(REF))
+    (finding,) = status.findings
+    assert (status.outcome, finding.code) == ("Infra", "SK901")
+    assert "another scenario-kit" in finding.message
+    assert "novelty" in finding.message
+    assert run.clean() == []
+
+
+@pytest.mark.parametrize("call", ["execute", "clean"])
+def test_what_another_version_has_begun_waits_for_it(environment, call):
+    run = resolved_elsewhere(environment, TrialStatus(started_at=15.0))
+    with pytest.raises(InfrastructureError, match="another scenario-kit"):
+        getattr(run, call)()
+
+
+def test_it_lets_go_when_it_is_deleted(environment, grounds):
+    assert applied(environment, tiny.DEFINITION).clean() == []
+    assert grounds.closed
+
+
+@pytest.mark.parametrize(("proof", "again"), [("Held", False), ("Broken", True)])
+def test_what_a_trial_has_proven_to_be_gone_is_not_looked_for_again(environment, grounds, monkeypatch, proof, again):
+    opened = []
+    monkeypatch.setattr(grounds, "open_clock", lambda trial, spec: opened.append(trial) or WallClock())
+    outcomes = ["Held", "Held", "Held", proof]
+    steps = tuple(
+        StepStatus(index=i, step=str(step), outcome=outcome, started_at=0.0)
+        for i, (step, outcome) in enumerate(zip(STEPS, outcomes, strict=True))
+    )
+    run = applied(environment, tiny.DEFINITION, TrialStatus(started_at=0.0, steps=steps, outcome="Held"))
+    metadata = {"name": "t-evidence", "namespace": HERE, "labels": {TRIAL_LABEL: "t"}}
+    environment.cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"document": "{}"}})
+    assert run.clean() == []
+    assert grounds.closed
+    assert environment.cluster.list("ConfigMap", HERE) == []
+    assert bool(opened) is again

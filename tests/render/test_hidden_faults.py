@@ -1,0 +1,129 @@
+"""Hidden faults: the chaos object moves out of sight, and the target is the cause."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scenario_kit import campaign
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Fault
+from scenario_kit.model.chaos import GROUP
+from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
+from scenario_kit.model.scenario import FaultUse, Recurrence
+from scenario_kit.render import app_objects, fault, options_of
+from scenario_kit.render.hidden_faults import QUIET_EVENTS
+from scenario_kit.schema import install
+
+CATALOG = Catalog()
+APP = CATALOG.app("otel-demo", "2.2.0")
+
+
+def rendered(
+    type: str, target: str = "Deployment/cart", visibility: str = "Hidden", namespace: str = "otel-demo-bcdf", **use
+) -> Fault:
+    options = options_of(APP, {}, "steady")
+    objects = app_objects(APP, options, 50, namespace, templates=CATALOG.templates(APP.name))
+    wanted = FaultUse(name="slow", type=type, target=target, visibility=visibility, **use)
+    return fault(CATALOG.fault(type), wanted, APP, objects, namespace, "s")
+
+
+def test_the_object_lies_in_the_management_namespace_and_selects_the_app() -> None:
+    (change,) = rendered("network-delay").changes
+    assert change.chaos is not None
+
+    assert change.chaos["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
+    assert change.chaos["spec"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
+    assert len(change.chaos["metadata"]["name"]) <= 20
+
+
+def test_everybody_means_the_same_management_namespace() -> None:
+    assert MANAGEMENT_NAMESPACE == install.NAMESPACE == campaign.MANAGEMENT_NAMESPACE
+
+
+def test_trials_side_by_side_do_not_share_a_name() -> None:
+    first, second = (
+        rendered("network-delay", namespace=n).changes[0].chaos for n in ("otel-demo-bcdf", "otel-demo-ghjk")
+    )
+    assert first is not None
+    assert second is not None
+
+    assert first["metadata"]["name"] != second["metadata"]["name"]
+
+
+def test_the_target_is_the_cause_and_the_object_an_artefact() -> None:
+    found = rendered("network-partition", parameters={"peer": "Deployment/frontend"})
+
+    assert [(e.role, e.ref) for e in found.entities if e.role != "Artefact"] == [
+        ("Cause", "Deployment/cart"),
+        ("Victim", "Deployment/frontend"),
+    ]
+    (artefact,) = (e.ref for e in found.entities if e.role == "Artefact")
+    assert re.fullmatch(rf"{MANAGEMENT_NAMESPACE}/NetworkChaos\.{GROUP}/[-a-z0-9]+", artefact)
+
+
+def test_checks_speak_of_the_moved_object() -> None:
+    shown, found = rendered("network-delay", visibility="Visible"), rendered("network-delay")
+    moved = next(e.ref for e in found.entities if e.role == "Artefact")
+
+    assert [c.object.ref for c in (*found.effect, *found.undone) if c.object] == [moved, moved]
+    assert [c.query for c in found.effect] == [c.query for c in shown.effect]
+    shown_ref = next(e.ref for e in shown.entities if e.role == "Cause")
+    assert f"'{shown_ref}'" not in str(found.to_json())
+
+
+def test_nobody_on_call_can_end_it_so_it_is_for_diagnosis_only() -> None:
+    found = rendered("network-delay")
+
+    assert (found.mitigation, found.solutions) == ("None", ())
+    assert [d.name for d in found.decoys] == ["restart-slow-workload"]
+
+
+def test_a_schedule_is_hidden_with_what_it_starts() -> None:
+    found = rendered("network-delay", recurrence=Recurrence(every_seconds=600, for_seconds=200))
+    (change,) = found.changes
+    assert change.chaos is not None
+
+    assert change.chaos["metadata"]["namespace"] == MANAGEMENT_NAMESPACE
+    assert change.chaos["spec"]["networkChaos"]["selector"]["namespaces"] == ["otel-demo-bcdf"]
+    assert (found.mitigation, found.solutions) == ("None", ())
+
+
+@pytest.mark.parametrize(("type", "needs"), [("network-delay", True), ("memory-stress", False)])
+def test_what_reports_on_single_pods_needs_its_events_kept_away(type: str, needs: bool) -> None:
+    assert (QUIET_EVENTS in rendered(type).requires) is needs
+
+
+@pytest.mark.parametrize(
+    ("type", "target", "because"),
+    [
+        ("pod-failure", "Deployment/cart", "notes the true ones in annotations"),
+        ("deployment-scaled-to-zero", "Deployment/cart", "changes an object of the app (scale)"),
+        ("cpu-stress", "Deployment/cart", "changes an object of the app (patch)"),
+        ("service-target-port-wrong", "Service/cart", "changes an object of the app (patch)"),
+        ("etcd-io-latency", "kube-system/Pod/etcd-a", "is no workload"),
+    ],
+)
+def test_what_shows_cannot_be_hidden(type: str, target: str, because: str) -> None:
+    with pytest.raises(AuthoringError) as caught:
+        rendered(type, target)
+
+    (finding,) = caught.value.findings
+    assert finding.code == "SK135"
+    assert because in finding.message
+    assert "visibility: Visible" in finding.fix
+
+
+def test_every_fault_of_chaos_mesh_can_be_hidden_or_says_why_not() -> None:
+    experiments = [n for n in CATALOG.faults() if CATALOG.fault(n).family == "Chaos"]
+    refused = {}
+    for name in experiments:
+        try:
+            rendered(name, "Deployment/cart")
+        except AuthoringError as problem:
+            refused[name] = {f.code for f in problem.findings}
+
+    assert {n for n, codes in refused.items() if "SK135" in codes} == {"pod-failure", "cpu-stress"}
+    assert len(experiments) - len(refused) >= 12

@@ -1,0 +1,66 @@
+"""What is looked into must be what it is taken for, whoever wrote it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.render import app_objects
+from scenario_kit.render.object_shape import misshapen
+
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "labels": {"app": "web"}},
+    "spec": {
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "web:1", "env": [{"name": "A", "value": "b"}]}]},
+        },
+    },
+}
+
+
+def put(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    document: Any = copy.deepcopy(DEPLOYMENT)
+    around = document
+    for key in path[:-1]:
+        around = around[key]
+    around[path[-1]] = value
+    return dict(document)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "wrong"),
+    [
+        (("spec", "replicas"), "any", ""),
+        (("metadata", "labels"), None, ""),
+        (("metadata", "labels"), 1, "metadata.labels must be a mapping"),
+        (("apiVersion",), {"v": 1}, "apiVersion must be text"),
+        (("spec",), ["x"], "spec must be a mapping"),
+        (("spec", "template"), [], "spec.template must be a mapping"),
+        (("spec", "template", "spec", "containers"), {}, "spec.template.spec.containers must be a list"),
+        (("spec", "template", "spec", "containers", 0), "web", "spec.template.spec.containers[0] must be a mapping"),
+        (("spec", "template", "spec", "containers", 0), None, "spec.template.spec.containers[0] is missing"),
+        (
+            ("spec", "template", "spec", "containers", 0, "env", 0, "name"),
+            5,
+            "spec.template.spec.containers[0].env[0].name must be text",
+        ),
+    ],
+)
+def test_the_first_place_that_is_wrong_is_told(path: tuple[str | int, ...], value: Any, wrong: str) -> None:
+    assert misshapen(put(path, value)) == wrong
+
+
+@pytest.mark.parametrize("name", ["otel-demo", "hotel-reservation"])
+def test_what_apps_bring_is_in_order(name: str) -> None:
+    catalog = Catalog()
+    for version in catalog.versions(name):
+        app = catalog.app(name, version)
+        objects = app_objects(app, {"autoscaling": True}, 50, "shop", templates=catalog.templates(name))
+        assert [misshapen(obj) for obj in objects if misshapen(obj)] == []

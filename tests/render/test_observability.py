@@ -1,0 +1,174 @@
+"""Whether requests of users would show what a fault does."""
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.errors import AuthoringError
+from scenario_kit.model import Check
+from scenario_kit.render import app_objects
+from scenario_kit.render.applicability import offer
+from scenario_kit.render.observability import idle, resolves, unheard, unseen
+from scenario_kit.render.request_paths import traffic
+from tests.twins import with_component
+
+
+@pytest.fixture(scope="module")
+def apps():
+    catalog = Catalog()
+    return {name: catalog.app(name, catalog.versions(name)[0]) for name in catalog.apps()}
+
+
+@pytest.fixture(scope="module")
+def app(apps):
+    return apps["otel-demo"]
+
+
+def asks(names):
+    expr = f'sum(rate(traces_span_metrics_calls_total{{service_name=~"{names}"}}[1m]))'
+    return Check.from_json({"query": {"expr": expr, "is": "Equal", "value": 0}})
+
+
+@pytest.mark.parametrize(
+    ("names", "beside"),
+    [
+        ("cart", ()),
+        ("load-generator|frontend-proxy", ()),
+        ("otel-collector", ("otel-collector",)),
+        ("load-generator", ()),  # this one reports spans
+        ("frontend-web", ()),  # no component: a browser
+        ("", ()),
+    ],
+)
+def test_who_is_never_asked_shows_nothing(app, names, beside):
+    object_check = Check.from_json({"object": {"ref": "Deployment/cart", "path": "spec.replicas", "equals": 0}})
+    assert unseen([object_check, asks(names)], app) == beside
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "names", "beside"),
+    [
+        ("otel-demo", "cart", "cart|frontend|checkout", ()),
+        ("otel-demo", "flagd", "flagd|ad|cart", ("flagd", "ad", "cart")),  # its callers report nothing of it
+        ("otel-demo", "image-provider", "image-provider|frontend-proxy", ("image-provider", "frontend-proxy")),
+        ("otel-demo", "load-generator", "frontend-proxy", ()),  # it makes the requests
+        ("otel-demo", "accounting", "accounting", ()),  # works on what the queue brings
+        ("otel-demo", "kafka", "checkout|accounting|fraud-detection", ()),
+        ("hotel-reservation", "memcached-rate", "memcached-rate|rate", ()),
+        ("hotel-reservation", "mongodb-reservation", "mongodb-reservation|reservation", ()),  # bookings
+        ("hotel-reservation", "mongodb-rate", "mongodb-rate|rate", ("mongodb-rate", "rate")),  # a warm cache
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo", ("mongodb-geo", "geo")),  # asked at a start
+        ("hotel-reservation", "consul", "consul|frontend|geo", ("consul", "frontend", "geo")),
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo|frontend", ()),
+    ],
+)
+def test_who_is_asked_too_seldom_shows_nothing(apps, name, component, names, beside):
+    assert idle([asks(names)], apps[name], component) == beside
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "names", "seen"),
+    [
+        ("hotel-reservation", "mongodb-geo", "mongodb-geo|geo", True),
+        ("hotel-reservation", "consul", "consul|geo", True),
+        ("otel-demo", "flagd", "flagd|payment", False),  # one charge fails for want of flags, and no other
+        ("otel-demo", "kafka", "kafka|checkout", True),  # makes its producer
+        ("otel-demo", "flagd", "flagd|ad", False),
+        ("otel-demo", "load-generator", "load-generator|frontend-proxy", False),  # its own page, which nobody opens
+        ("otel-demo", "cart", "cart|frontend", True),
+    ],
+)
+def test_who_is_restarted_asks_for_what_it_needs_to_start(apps, name, component, names, seen):
+    found = idle([asks(names)], apps[name], component, inbound=True, reconnected=True)
+    assert found == (() if seen else tuple(names.split("|")))
+
+
+def test_of_an_app_without_a_twin_nobody_knows(app):
+    bare = msgspec.structs.replace(app, twin=None)
+    assert traffic(bare) is None
+    assert idle([asks("flagd")], bare, "flagd") == ()
+
+
+def test_requests_are_followed_through_the_operations(app):
+    known = traffic(app)
+    assert {"load-generator", "frontend-proxy", "postgresql", "fraud-detection", "llm"} <= known.parts
+    assert ("frontend", "checkout") in known.calls
+    assert ("fraud-detection", "kafka") in known.calls
+    assert ("frontend", "currency") not in known.calls  # only browsers ask for other currencies
+    assert known.starts == {("cart", "valkey-cart"), ("product-catalog", "postgresql"), ("checkout", "kafka")}
+
+
+def test_new_offers_no_fault_that_nobody_notices(apps):
+    hotel, catalog = apps["hotel-reservation"], Catalog()
+    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    fault_type = catalog.fault("deployment-scaled-to-zero")
+    assert offer(fault_type, hotel, objects, "Deployment/memcached-rate").fault.effect
+    with pytest.raises(AuthoringError, match="requests of users do not pass mongodb-rate"):
+        offer(fault_type, hotel, objects, "Deployment/mongodb-rate")
+
+
+def test_who_only_asks_others_is_not_cut_off_from_them(app):
+    objects, catalog = app_objects(app, {}, 50, app.namespace), Catalog()
+    wall = catalog.fault("network-policy-deny-ingress")
+    assert offer(wall, app, objects, "Deployment/cart").fault.effect
+    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+        offer(wall, app, objects, "Deployment/load-generator")
+    with pytest.raises(AuthoringError, match="requests of users do not pass load-generator"):
+        offer(catalog.fault("http-delay"), app, objects, "Deployment/load-generator")
+    assert offer(catalog.fault("network-policy-deny-egress"), app, objects, "Deployment/load-generator").fault.effect
+
+
+def test_who_is_asked_by_somebody_without_telemetry_cannot_show_that_answers_come_late(apps):
+    hotel, catalog = apps["hotel-reservation"], Catalog()
+    objects = app_objects(hotel, {}, 50, hotel.namespace, templates=catalog.templates(hotel.name))
+    assert offer(catalog.fault("http-abort"), hotel, objects, "Deployment/frontend").fault.effect
+    with pytest.raises(AuthoringError, match="nothing that is measured would show it at Deployment/frontend"):
+        offer(catalog.fault("http-delay"), hotel, objects, "Deployment/frontend")
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "looks_up"),
+    [
+        ("otel-demo", "checkout", True),  # shipping and email, over HTTP
+        ("otel-demo", "cart", False),  # the connection to its store stands
+        ("otel-demo", "frontend-proxy", False),  # goes on with the addresses that it knows
+        ("otel-demo", "email", False),
+        ("hotel-reservation", "frontend", False),  # the registry gave it addresses
+        ("hotel-reservation", "load-generator", True),
+    ],
+)
+def test_who_looks_up_names_while_it_serves(apps, name, component, looks_up):
+    assert resolves(apps[name], component) is looks_up
+
+
+def test_of_an_app_without_a_twin_nobody_knows_who_looks_up_names(app):
+    assert resolves(msgspec.structs.replace(app, twin=None), "cart")
+
+
+def test_whose_spans_show_no_errors_cannot_prove_any(app):
+    numb = with_component(app, "cart", blind=True)
+    failed = 'sum(rate(traces_span_metrics_calls_total{service_name="cart", status_code="STATUS_CODE_ERROR"}[1m]))'
+    errors = Check.from_json({"query": {"expr": failed, "is": "GreaterThan", "value": 0}})
+    assert unseen([errors], numb) == ("cart",)
+    assert unseen([asks("cart")], numb) == unseen([errors], app) == ()
+
+
+FAILED = 'sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m])) > 0'
+SLOW = 'histogram_quantile(0.95, sum by (le) (rate(traces_span_metrics_duration_milliseconds_bucket{job="x"}[2m]))) > 1'
+
+
+@pytest.mark.parametrize(
+    ("expr", "cart"),
+    [
+        (FAILED, True),
+        (SLOW, False),
+        (FAILED.replace("=", "!=", 1), False),
+        (f"{FAILED} or up == 0", None),
+        ("kube_pod_status_ready == 0", None),
+    ],
+)
+def test_of_whom_a_rule_never_hears(app, expr, cart):
+    silent = unheard(expr, with_component(app, "cart", blind=True))
+    assert ("cart" in silent) == bool(cart)
+    assert ("valkey-cart" in silent) == (cart is not None)
+    assert "checkout" not in silent

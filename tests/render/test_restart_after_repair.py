@@ -1,0 +1,83 @@
+"""Repairs restart who does not recover from an outage by itself."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.model import App, Change, Fault
+from scenario_kit.model.app import Aftermath
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import Solution
+from scenario_kit.render import app_objects, options_of
+from scenario_kit.render.restart_after_repair import completed
+
+KAFKA, CART = "Deployment/kafka", "Deployment/cart"
+BACK = {"scale": {"target": KAFKA, "replicas": 1}}
+RESTART = {"restart": {"target": "Deployment/checkout"}}
+
+
+@pytest.fixture(scope="module")
+def shop() -> App:
+    return Catalog().app("otel-demo", "2.2.0")
+
+
+def broken(target: str, fix: tuple[dict, ...] = (), *, causes: int = 1, victim: str = "") -> Fault:
+    changes = tuple(Change.from_json(c) for c in fix)
+    entities = [Entity(ref=target if i == 0 else f"ConfigMap/{i}", fix=changes) for i in range(causes)]
+    entities += [Entity(ref=victim, role="Victim", fix=changes)] if victim else []
+    solution = Solution(name="back", description="Bring it back", changes=changes or (Change.from_json(BACK),))
+    return Fault(
+        name="f", type="f", version=1, target=target, changes=(), effect=(), entities=tuple(entities),
+        solutions=(solution,),
+    )  # fmt: skip
+
+
+def done(fault: Fault, app: App) -> tuple[list[list[dict]], list[dict], str]:
+    objects = tuple(app_objects(app, options_of(app, {}), 50, app.namespace, templates=Catalog().templates(app.name)))
+    made = completed(fault, app, objects)
+    (solution,) = made.solutions
+    fixes = [[c.to_json() for c in e.fix] for e in made.entities]
+    return fixes, [c.to_json() for c in solution.changes], solution.description
+
+
+def test_a_repair_restarts_who_does_not_recover(shop: App) -> None:
+    fixes, solution, told = done(broken(KAFKA, (BACK,)), shop)
+    assert fixes == [[BACK, RESTART]]
+    assert solution == [BACK, RESTART]
+    assert told.startswith("Bring it back; then restart who does not recover by itself: two readers in checkout")
+
+
+def test_whoever_is_restarted_anyway_is_not_restarted_twice(shop: App) -> None:
+    again = {"restart": {"target": "Deployment.apps/checkout"}}
+    fixes, solution, told = done(broken(KAFKA, (BACK, again)), shop)
+    assert fixes == [[BACK, again]]
+    assert solution == [BACK, again]
+    assert told == "Bring it back"
+
+
+def test_a_fault_without_a_fix_is_taken_back_first(shop: App) -> None:
+    assert done(broken(KAFKA), shop)[0] == [[{"removeFault": {"fault": "f"}}, RESTART]]
+
+
+def test_causes_that_nobody_can_repair_alone_and_victims_get_no_fix(shop: App) -> None:
+    assert done(broken(KAFKA, causes=2), shop)[0] == [[], []]
+    assert done(broken(KAFKA, (BACK,), victim=CART), shop)[0] == [[BACK, RESTART], [BACK]]
+
+
+def test_what_hits_another_component_stays_as_it_is(shop: App) -> None:
+    fault = broken(CART, (BACK,))
+    assert done(fault, shop)[0] == [[BACK]]
+    assert done(broken("Node/node-0", (BACK,), victim=KAFKA), shop)[0] == [[BACK, RESTART], [BACK]]
+
+
+def test_an_app_may_name_several_for_several_reasons(shop: App) -> None:
+    more = (
+        Aftermath(after="cart", restart=("frontend", "checkout"), because="a"),
+        Aftermath(after="cart", restart=("ad",), because="b"),
+    )
+    app = msgspec.structs.replace(shop, aftermath=more)
+    fixes, _, told = done(broken(CART, (BACK,)), app)
+    assert [c["restart"]["target"] for c in fixes[0][1:]] == [f"Deployment/{n}" for n in ("frontend", "checkout", "ad")]
+    assert told.endswith("by itself: a; b")

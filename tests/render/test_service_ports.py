@@ -1,0 +1,48 @@
+"""The port of a Service that the rest of the app uses is told by the addresses that the app is given."""
+
+from typing import Any
+
+import pytest
+
+from scenario_kit.catalog import Catalog
+from scenario_kit.render.app import app_objects
+from scenario_kit.render.service_ports import called_port
+
+_SERVICE = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [{"port": 9090}, {"port": 5432}]}}
+
+
+def _workload(*values: str) -> dict[str, Any]:
+    env = [{"name": f"V{i}", "value": value} for i, value in enumerate(values)]
+    return {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": {"spec": {"c": [{"env": env}]}}}}
+
+
+@pytest.mark.parametrize(
+    ("values", "port"),
+    [
+        (["db:5432"], 5432),
+        (["postgres://u:p@db.shop.svc.cluster.local:5432/x"], 5432),
+        (["db:9090", "db:5432", "http://db:5432"], 5432),
+        (["db:5433"], 9090),  # nobody listens there: not a port of this Service
+        (["mydb:5432", "db-replica:5432", "x.db:5432"], 9090),  # other names
+        (["db"], 9090),
+        ([], 9090),
+    ],
+)
+def test_the_port_most_settings_name_is_the_one_that_is_called(values: list[str], port: int) -> None:
+    assert called_port([_workload(*values), _SERVICE], _SERVICE) == port
+
+
+def test_settings_in_a_config_map_count() -> None:
+    config = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"config.json": '{"store": "db:5432"}'}}
+    assert called_port([config, _SERVICE], _SERVICE) == 5432
+
+
+@pytest.mark.parametrize(
+    ("app", "version", "service", "port"),
+    [("hotel-reservation", "6ecb097", "consul", 8500), ("otel-demo", "2.2.0", "cart", 8080)],
+)
+def test_the_shipped_apps_are_called_where_programs_listen(app: str, version: str, service: str, port: int) -> None:
+    found = Catalog().app(app, version)
+    objects = app_objects(found, {}, 5, app)
+    wanted = next(o for o in objects if o["kind"] == "Service" and o["metadata"]["name"] == service)
+    assert called_port(objects, wanted) == port

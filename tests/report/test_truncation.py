@@ -1,0 +1,61 @@
+"""A report that must fit: what is left out, in which order, and that it says so."""
+
+import json
+
+import pytest
+from msgspec import structs
+
+from scenario_kit.campaign import TrialResult, Validation
+from scenario_kit.model import AlertHistory, Finding, Severity, Verdict
+from scenario_kit.model.observation import AlertTimeline
+from scenario_kit.report import Report
+from scenario_kit.report.truncation import LIMIT, bounded
+
+
+def report(trials=12, alerts=12):
+    timelines = tuple(AlertTimeline(name=f"Alert{i}", entity=f"Deployment/service-{i}") for i in range(alerts))
+    history = AlertHistory(start=0.0, end=900.0, timelines=timelines)
+    results = tuple(
+        TrialResult(
+            name=f"t{i}", purpose=f"repeat-{i}" if i < 5 else f"other-{i}", describe="d", seed=i,
+            outcome="Broken" if i == 7 else "Held", history=history,
+        )
+        for i in range(trials)
+    )  # fmt: skip
+    findings = tuple(Finding(code="SK321", severity=Severity.ERROR, message=f"finding {i}") for i in range(300))
+    validation = Validation(
+        scenario="s", plan="standard", verdict=Verdict.FAIL, headline="h", findings=findings, trials=results
+    )
+    return Report(validation=validation)
+
+
+def kept(text):
+    return {t.purpose for t in Report.from_json(json.loads(text)).validation.trials if t.history is not None}
+
+
+def test_what_fits_stays_whole():
+    whole = report()
+    assert Report.from_json(json.loads(bounded(whole, LIMIT))) == whole
+
+
+def test_what_tells_least_goes_first():
+    whole = report()
+    size, seen = len(bounded(whole, LIMIT)), []
+    for limit in range(size - 1, 4000, -800):
+        try:
+            text = bounded(whole, limit)
+        except ValueError:
+            break
+        assert len(text.encode()) <= limit
+        left = Report.from_json(json.loads(text))
+        assert left.left_out
+        assert left.validation.verdict == Verdict.FAIL
+        if kept(text) not in seen:
+            seen.append(kept(text))
+    repeats = {f"repeat-{i}" for i in range(5)}
+    assert seen == [repeats | {"other-7"}, {"other-7"}, set()]
+
+
+def test_a_limit_that_nothing_meets_is_an_error():
+    with pytest.raises(ValueError, match="cannot be brought below"):
+        bounded(structs.replace(report(), created="x" * 5000), 4000)

@@ -1,0 +1,440 @@
+"""Steps that look at alerts, on the fake cluster: what each outcome, role and control asks of them."""
+
+import msgspec
+import pytest
+
+from scenario_kit.changes import ClusterStore, Engine, Scene
+from scenario_kit.errors import MetricsError
+from scenario_kit.judge.missing_alerts import Beside
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import (
+    AlertExpectation,
+    AlertHistory,
+    AlertRule,
+    AlertTimeline,
+    App,
+    Change,
+    Check,
+    Fault,
+    Interval,
+    Runbook,
+    Step,
+    TrialSpec,
+    Windows,
+)  # fmt: skip
+from scenario_kit.model.fault import Entity
+from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect, GroundTruth, RootCause
+from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import Stopped
+from scenario_kit.trial.alert_steps import expect_alerts, expect_quiet, expect_still_firing, hold
+from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.context import Context
+from scenario_kit.trial.inject import inject
+from scenario_kit.trial.resolve import expect_cleared
+
+WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
+INJECTED = 1000.0
+ERRORS = AlertExpectation(name="Errors", on="Deployment/web")
+KINDS = ("deploy", "expectQuiet", "inject", "expectAlerts", "hold")
+PROGRAM = tuple(Step(kind=kind) for kind in KINDS)
+
+
+def config(name):
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "good"}}
+
+
+def fault(name, role="Cause"):
+    ref = f"ConfigMap/{name}"
+    return Fault(
+        name=name, type="key-wrong", version=1, target=ref, role=role, effect=(), entities=(Entity(ref=ref),),
+        changes=(Change.from_json({"patch": {"target": ref, "type": "Merge", "patch": {"data": {"k": "bad"}}}}),),
+    )  # fmt: skip
+
+
+class Evaluator:
+    """Alerts with the intervals in which they fire, whatever happens; what lies ahead is not told."""
+
+    def __init__(self, firing):
+        self.firing = firing
+
+    def advance(self, now):
+        timelines = tuple(
+            AlertTimeline(name=n, entity=e, firing=tuple(Interval(start=a, end=b) for a, b in spans if a <= now))
+            for (n, e), spans in self.firing.items()
+        )
+        return AlertHistory(start=0.0, end=now, timelines=timelines)
+
+
+class Ending(Evaluator):
+    """As an evaluator: what fires now has no end yet."""
+
+    def advance(self, now):
+        told = super().advance(now)
+        timelines = tuple(
+            msgspec.structs.replace(
+                t, firing=tuple(i if (i.end or now) < now else Interval(start=i.start) for i in t.firing)
+            )
+            for t in told.timelines
+        )
+        return msgspec.structs.replace(told, timelines=timelines)
+
+
+class Trial:
+    """A trial whose faults were injected at 1000 s, with the alerts of the test."""
+
+    def __init__(
+        self, *faults, firing=(), outcome="Incident", alerts=(), checks=(), background=(), edges=(), steps=PROGRAM,
+        cluster=FakeCluster,
+    ):  # fmt: skip
+        self.cluster = cluster([config(f.name) for f in faults])
+        self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
+        self.clock = FakeClock(INJECTED)
+        app = App(name="shop", version="1", namespace="shop", entry="web", components=())
+        labels = [f for f in faults if f.role == "Cause" and outcome == "Incident"]
+        truth = GroundTruth(
+            outcome=outcome,
+            root_causes=tuple(RootCause(fault=f.name, entity=f.target) for f in labels),
+            propagation=tuple(Edge(from_=a, to=b) for a, b in edges),
+        )
+        expect = Expect(alerts=alerts, background=background, checks=tuple(Check.from_json(c) for c in checks))
+        rules = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)
+        self.runbook = Runbook(
+            scenario="s", digest="d", app=app, namespace="shop", users=1, objects=(), rules=rules, windows=WINDOWS,
+            faults=faults, expect=expect, ground_truth=truth,
+        )  # fmt: skip
+        spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=steps, resolved="")
+        scene = Scene(cluster=self.cluster, namespace="shop", app=app, now=self.clock.now)
+        engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
+        self.stops = False
+        self.context = Context(
+            name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
+            metrics=FakeMetrics(lambda *_: [({}, 600.0)]),
+            clock=self.clock, engine=engine, evaluator=Evaluator(dict(firing)), management="kit", health=list,
+            stopping=lambda: self.stops, idle=self.idle, tell=lambda *_: None,
+        )  # fmt: skip
+        if faults:
+            inject(self.context, Step(kind="inject"), 2, INJECTED)
+
+    def idle(self, seconds):
+        self.stops = True
+
+    def with_fault(self, other):
+        """The runbook with one more fault, which is not injected."""
+        return msgspec.structs.replace(self.runbook, faults=(*self.runbook.faults, other))
+
+
+def codes(findings):
+    return [f.code for f in findings]
+
+
+ALWAYS = {("Errors", "Deployment/web"): [(1100.0, None)]}
+PASSING = {("Errors", "Deployment/web"): [(1100.0, 1150.0)]}
+OTHER = {("Latency", "Deployment/ad"): [(1100.0, 1150.0)]}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "role", "alerts", "firing", "expected"),
+    [
+        ("Incident", "Cause", [ERRORS], ALWAYS, []),
+        ("Incident", "Cause", [ERRORS], PASSING, ["SK305"]),
+        ("Incident", "Cause", [], {}, ["SK322"]),
+        ("Incident", "Cause", [], {("Errors", "Deployment/web"): [(900.0, None)]}, ["SK322", "SK325"]),
+        ("Incident", "Cause", [], OTHER, ["SK325"]),
+        ("Incident", "Cause", [ERRORS], {**ALWAYS, **OTHER}, ["SK325"]),
+        ("Benign", "Cause", [ERRORS], PASSING, []),
+        ("Benign", "Cause", [ERRORS], {**PASSING, **OTHER}, ["SK327"]),
+        ("Benign", "Cause", [], {}, []),
+        ("NoIncident", "Distractor", [], {}, []),
+        ("NoIncident", "Distractor", [], OTHER, ["SK307"]),
+        ("NoIncident", "Distractor", [AlertExpectation(name="Latency", alert_class="MayFire")], OTHER, []),
+        ("NoIncident", "Distractor", [AlertExpectation(name="Latency", alert_class="MustNotFire")], OTHER, ["SK307"]),
+    ],
+)
+def test_what_may_fire_while_nobody_acts(outcome, role, alerts, firing, expected):
+    trial = Trial(fault("a", role), outcome=outcome, alerts=tuple(alerts), firing=firing)
+    findings, _ = hold(trial.context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+
+
+def test_silence_is_an_answer_where_alerts_were_not_asked_for():
+    """The matrix injects and looks: a fault that raises nothing is a row of it, and nobody's mistake."""
+    trial = Trial(fault("a", "Cause"), steps=tuple(s for s in PROGRAM if s.kind != "expectAlerts"))
+    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
+
+
+def test_an_app_without_faults_is_held_like_one_without_an_incident():
+    findings, _ = hold(Trial(firing=OTHER).context, Step(kind="hold", seconds=600), INJECTED)
+    assert codes(findings) == ["SK307"]
+    assert "there is no incident" in findings[0].message
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [("bad", []), ("worse", ["SK328"])])
+def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expected):
+    check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 60}
+    trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])
+    findings, answers = hold(trial.context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+    assert [a.answer for a in answers] == ["True" if wanted == "bad" else "False"]
+
+
+def undone(wanted, **more):
+    check = Check.from_json({"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}})
+    return msgspec.structs.replace(fault("a"), undone=(check,), **more)
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (fault("a"), []),
+        (undone("good"), []),
+        (undone("bad"), ["SK129"]),
+        (undone("bad", persistence="OneShot"), []),
+    ],
+    ids=["nothing is said", "it fails until then", "it holds meanwhile", "it is over at once"],
+)
+def test_what_proves_that_a_fault_is_gone_fails_while_it_is_in_force(broken, expected):
+    findings, _ = hold(Trial(broken, firing=ALWAYS, alerts=(ERRORS,)).context, Step(kind="hold"), INJECTED)
+    assert codes(findings) == expected
+
+
+def test_holding_for_ever_ends_with_the_trial():
+    trial = Trial(outcome="NoIncident")
+    with pytest.raises(Stopped):
+        hold(trial.context, Step(kind="hold", forever=True), INJECTED)
+
+
+@pytest.mark.parametrize(
+    ("steps", "index", "expected"),
+    [
+        ((Step(kind="deploy"), Step(kind="expectQuiet")), 1, ["SK307"]),
+        (PROGRAM, 1, ["SK303"]),
+        ((*PROGRAM[:3], Step(kind="expectQuiet")), 3, ["SK307"]),
+    ],
+    ids=["control", "before injection", "with the distractors alone"],
+)
+def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
+    trial = Trial(fault("d", "Distractor"), firing=OTHER, steps=steps)
+    findings = expect_quiet(trial.context, Step(kind="expectQuiet", seconds=600), index, INJECTED)
+    assert codes(findings) == expected
+    assert ("nothing but d was injected" in findings[0].message) == (index == 3)
+
+
+@pytest.mark.parametrize("steps", [PROGRAM, PROGRAM[:2]], ids=["before injection", "control"])
+@pytest.mark.parametrize(
+    ("spans", "quiet", "until"),
+    [
+        ([], True, INJECTED + 60),
+        ([(INJECTED - 100, INJECTED + 45)], True, INJECTED + 45 + 60),
+        ([(INJECTED - 100, INJECTED + 45), (INJECTED + 90, INJECTED + 95)], False, INJECTED + 45 + 60),
+        ([(INJECTED - 100, None)], False, INJECTED + 360 + 60),
+    ],
+    ids=["calm", "services were waited for", "it comes again", "it never ends"],
+)
+def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet, until):
+    trial = Trial(firing={("Errors", "Deployment/web"): spans}, alerts=(ERRORS,), steps=steps)
+    trial.context.evaluator = Ending(trial.context.evaluator.firing)
+    findings = expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+    assert codes(findings) == ([] if quiet else ["SK302"] if steps == PROGRAM else ["SK307"])
+    assert trial.clock.now() == pytest.approx(until, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ({"on": "Deployment/ad", "after": "d"}, []),
+        ({"on": "Deployment/web", "after": "d"}, ["SK307"]),  # somewhere else
+        ({"after": "d"}, ["SK307"]),  # anywhere
+        ({"on": "Deployment/ad"}, ["SK307"]),  # of whatever
+    ],
+)
+def test_a_distractor_raises_only_the_alerts_that_are_declared_as_its_own(declared, expected):
+    alert = AlertExpectation(name="Latency", alert_class="MayFire", **declared)
+    steps = (*PROGRAM[:3], Step(kind="expectQuiet", seconds=300))
+    trial = Trial(fault("d", "Distractor"), firing=OTHER, alerts=(ERRORS, alert), steps=steps)
+    assert codes(expect_quiet(trial.context, steps[3], 3, INJECTED)) == expected
+
+
+def test_a_control_with_distractors_leaves_the_baseline_alone():
+    trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], Step(kind="expectQuiet")))
+    trial.context.save_baseline(Baseline(namespace_uid="u"))
+    expect_quiet(trial.context, Step(kind="expectQuiet"), 3, INJECTED)
+    assert trial.context.baseline() == Baseline(namespace_uid="u")
+
+
+def test_only_declared_alerts_fire_while_something_benign_begins():
+    trial = Trial(
+        fault("a"),
+        outcome="Benign",
+        alerts=(ERRORS,),
+        firing={**ALWAYS, ("Latency", "Deployment/ad"): [(1050.0, None)]},
+    )
+    assert codes(expect_alerts(trial.context, INJECTED)) == ["SK327"]
+
+
+BOTH = (ERRORS, AlertExpectation(name="Latency", on="Deployment/ad"))
+EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), ("Deployment/cart", "Deployment/ad")]
+
+
+@pytest.mark.parametrize(
+    ("left", "firing", "expected"),
+    [
+        ("a", ALWAYS, []),
+        ("a", {("Latency", "Deployment/ad"): [(1100.0, None)]}, ["SK403"]),
+        ("b", {("Latency", "Deployment/ad"): [(1100.0, None)]}, []),
+        ("b", ALWAYS, ["SK403"]),
+    ],
+)
+def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, expected):
+    trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
+    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
+@pytest.mark.parametrize(("left", "expected"), [("a", ["SK410"]), ("b", [])])
+def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
+    wrong = AlertExpectation(name="Latency", on="Deployment/ad", after="a")
+    trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
+                  firing=ALWAYS)  # fmt: skip
+    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    findings = expect_still_firing(trial.context, step, INJECTED)
+    assert codes(findings) == expected
+    assert all("Latency on Deployment/ad counts after 'a'" in f.message for f in findings)
+
+
+@pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])
+def test_without_a_name_any_alert_will_do(use, code):
+    step = Step(kind="expectStillFiring", use=use, name="x")
+    assert expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=ALWAYS).context, step, INJECTED) == []
+    assert codes(expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=PASSING).context, step, INJECTED)) == [code]
+
+
+@pytest.mark.parametrize(
+    ("took", "dip", "expected"),
+    [
+        (100.0, (1050.0, 1200.0), []),  # back within the windows of its rules
+        (100.0, (1050.0, 1400.0), ["SK431"]),  # too late for what came that fast
+        (400.0, (1450.0, 1850.0), []),  # back as slowly as it came
+        (400.0, (1450.0, 2000.0), ["SK431"]),
+    ],
+)
+def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expected):
+    gone, back = dip
+    firing = {("Errors", "Deployment/web"): [(INJECTED + took, gone), (back, None)]}
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing=firing)
+    start = gone - 20.0
+    trial.clock.wait(start)
+    step = Step(kind="expectStillFiring", use="Decoy", name="restart")
+    assert codes(expect_still_firing(trial.context, step, start)) == expected
+
+
+@pytest.mark.parametrize(
+    ("firing", "expected"),
+    [
+        ([(INJECTED, None)], []),
+        ([(INJECTED, INJECTED + 500.0)], ["SK431"]),  # gone when a solution would be due, though not at once
+        ([(INJECTED, INJECTED + 590.0), (INJECTED + 640.0, None)], []),  # off for a moment
+        ([(INJECTED, INJECTED + 590.0), (INJECTED + 700.0, None)], ["SK431"]),
+    ],
+)
+def test_a_decoy_is_watched_for_as_long_as_a_solution_may_take(firing, expected):
+    trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): firing})
+    step = Step(kind="expectStillFiring", use="Decoy", name="slow")
+    assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
+def test_chronic_alerts_are_nobody_s_fault():
+    chronic = (BackgroundAlert(name="Latency", reason="always on"),)
+    trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)
+    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("firing", "message", "observed"),
+    [
+        ({("Errors", "Deployment/web"): [(1330.0, None)]}, "fired too late", "330 s after injection"),
+        ({("Latency", "Deployment/ad"): [(1330.0, None)]}, "did not fire", "Latency on Deployment/ad"),
+        ({("Errors", "Deployment/web"): [(1900.0, None)]}, "did not fire", "no alert fired at all"),
+    ],
+)
+def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing, message, observed):
+    """It is due after 90 s; the rules may take 120, and the way there as long as everywhere."""
+    due = AlertExpectation(name="Errors", on="Deployment/web", within_seconds=90)
+    trial = Trial(fault("a"), firing=firing, alerts=[due])
+    found = expect_alerts(trial.context, INJECTED)[0]
+    assert (found.code, message in found.message) == ("SK322", True)
+    assert observed in found.observed
+
+
+def lag(*spans):
+    return {"lags": Beside(Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0), ("lags",))}
+
+
+def no_answer():
+    raise MetricsError("no answer")
+
+
+@pytest.mark.parametrize(
+    ("firing", "beside", "told"),
+    [
+        ({}, lambda: lag((1100.0, None)), "Lag on Deployment/kafka (pack 'lags')"),
+        ({}, no_answer, "no alert fired at all"),
+        (OTHER, lambda: lag((1100.0, None)), "Latency on Deployment/ad"),
+    ],
+    ids=["silence", "what cannot be asked", "something else fired"],
+)
+def test_among_silence_the_rules_of_other_packs_are_asked(firing, beside, told):
+    trial = Trial(fault("a"), firing=firing, alerts=[ERRORS])
+    trial.context.beside = beside
+    found = expect_alerts(trial.context, INJECTED)[0]
+    assert (found.code, found.observed.endswith(told)) == ("SK322", True), found.observed
+
+
+REPAIRED = 1400.0
+SOLVED = {("Errors", "Deployment/web"): [(1100.0, 1450.0)]}
+
+
+@pytest.mark.parametrize(
+    ("spans", "use", "chronic", "expected"),
+    [
+        ([(1100.0, None)], "Solution", False, ["SK411"]),
+        ([(1100.0, None)], "Fix", False, []),
+        ([(1100.0, None)], "Solution", True, ["SK411"]),
+        ([(500.0, None)], "Solution", True, []),
+        ([(1100.0, 1700.0)], "Solution", False, []),
+        ([(1100.0, 1450.0)], "Solution", False, []),
+    ],
+    ids=["goes on", "after a fix", "called chronic", "chronic", "forgotten by its rule", "over with the rest"],
+)
+def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expected):
+    trial = Trial(
+        fault("a"), alerts=(ERRORS,), firing={**SOLVED, ("Latency", "Deployment/ad"): spans},
+        background=(BackgroundAlert(name="Latency", reason="always on"),) if chronic else (),
+    )  # fmt: skip
+    identity = trial.context.identity()
+    trial.context.save_baseline(Baseline(namespace_uid=identity, served=Served(seconds=300, requests=600, errors=600)))
+    trial.context.wait(REPAIRED)
+    found = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    assert codes(found) == expected, [f.observed for f in found]
+    if found:
+        assert "leaves Latency on Deployment/ad firing" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        ((("ConfigMap/a", "Deployment/web"),), []),
+        ((("ConfigMap/a", "Deployment/ad"),), ["SK326"]),
+        ((("Deployment/ad", "Deployment/web"),), ["SK326"]),
+        ((), []),
+    ],
+    ids=["explained", "elsewhere", "from no cause", "a draft without any propagation"],
+)
+def test_an_alert_that_may_fire_anywhere_fires_where_the_propagation_leads(edges, expected):
+    trial = Trial(
+        fault("a"),
+        edges=edges,
+        alerts=(AlertExpectation(name="Errors"),),
+        firing={("Errors", "Deployment/web"): [(1050.0, None)]},
+    )
+    assert codes(expect_alerts(trial.context, INJECTED)) == expected

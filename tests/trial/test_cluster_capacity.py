@@ -1,0 +1,43 @@
+"""Whose fault it is that pods find no room."""
+
+import pytest
+
+from scenario_kit.trial.cluster_capacity import taken
+
+NODES = [{"status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "4"}}}]
+
+
+def pod(name, cpu="1", said="", node="", namespace="shop", phase="Running"):
+    condition = {"type": "PodScheduled", "status": "False" if said else "True", "message": said}
+    containers = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
+    return {"metadata": {"name": name, "namespace": namespace, "uid": name},
+            "spec": {"nodeName": node, "containers": containers},
+            "status": {"phase": phase, "conditions": [condition]}}  # fmt: skip
+
+
+FULL = "0/1 nodes are available: 1 Insufficient cpu."
+OTHER = pod("x", node="a", namespace="other")
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "said"),
+    [
+        ([pod("a", said=FULL)], [OTHER], "1 pods of the app wait for room, 1 pods of others run here: other (1)"),
+        ([pod("a", said="0/1 nodes are available: 1 Too many pods.")], [OTHER], "1 pods of the app wait for room"),
+        ([pod("a", node="a")], [OTHER], ""),
+        ([pod("a", said="1 node(s) didn't match Pod's node affinity/selector")], [OTHER], ""),
+        ([pod("a", said=FULL), pod("b"), pod("c")], [OTHER], ""),
+        ([pod("a", said=FULL, cpu="0"), *(pod(f"b{i}", cpu="0") for i in range(4))], [OTHER], ""),
+        ([pod("a", said=FULL)], [], ""),
+        ([pod("a", said=FULL)], [pod("x", namespace="other")], ""),
+        ([pod("a", said=FULL)], [pod("x", node="a", namespace="other", phase="Succeeded")], ""),
+    ],
+    ids=[
+        "others take it", "no place for one more", "all placed", "nowhere to go", "more than there is",
+        "more pods than places", "nobody else", "others wait as well", "others have ended",
+    ],
+)  # fmt: skip
+def test_others_are_to_blame_only_where_the_app_alone_would_fit(own, others, said):
+    found = taken(own, others, NODES)
+    assert found.startswith(said)
+    assert bool(found) == bool(said)

@@ -1,0 +1,139 @@
+"""Does a solution last: what comes back, and what does not start again."""
+
+import msgspec
+import pytest
+
+from scenario_kit.changes.three_way_restore import RESTARTED
+from scenario_kit.judge.resolved import Served
+from scenario_kit.model import Change, Fault, Procedure, Solution, Step
+from scenario_kit.testing import FakeCluster
+from scenario_kit.trial import durability
+from scenario_kit.trial.baseline import Baseline
+from scenario_kit.trial.procedures import change
+from scenario_kit.trial.resolve import expect_cleared
+from tests.trial.test_alert_steps import ERRORS, PROGRAM, Trial, codes, fault
+
+REPAIRED = 1400.0
+SOLVED = (1300.0, 1450.0)
+SOLVE = Step(kind="change", use="Solution", name="s")
+
+
+def deployment(name):
+    container = {"name": "c", "image": "web:1", "envFrom": [{"configMapRef": {"name": "a"}}] if name == "cart" else []}
+    if name == "ad":
+        container["envFrom"] = [{"configMapRef": {"name": "b"}}]
+    spec = {"replicas": 1, "template": {"metadata": {}, "spec": {"containers": [container]}}}
+    metadata = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+class Rollouts(FakeCluster):
+    """A cluster in which Deployments roll out at once, but for paused ones, and those whose pods a quota refuses."""
+
+    def list(self, kind, *more, **options):
+        found = super().list(kind, *more, **options)
+        full = kind == "Deployment" and bool(super().list("ResourceQuota", "shop"))
+        return [rolled(obj, full=full) for obj in found] if kind == "Deployment" else found
+
+
+def restarted(obj):
+    return RESTARTED in (obj["spec"]["template"]["metadata"].get("annotations") or {})
+
+
+def rolled(obj, *, full):
+    updated = 0 if restarted(obj) and (full or obj["spec"].get("paused")) else 1
+    status = {"replicas": 1, "updatedReplicas": updated, "availableReplicas": 1}
+    status["observedGeneration"] = obj["metadata"]["generation"]
+    if full:
+        status["conditions"] = [{"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: budget"}]
+    return {**obj, "status": status}
+
+
+def solved(*changes, again=None, others=()):
+    """What is found of a trial whose fault was injected at 1000 s and repaired at 1400 s, and what was restarted."""
+    spans = [SOLVED] if again is None else [SOLVED, (again, None)]
+    program = (*PROGRAM, SOLVE, Step(kind="expectCleared", use="Solution", name="s"))
+    trial = Trial(
+        fault("a"), *others, alerts=(ERRORS,), firing={("Errors", "Deployment/web"): spans}, steps=program,
+        cluster=Rollouts,
+    )  # fmt: skip
+    context = trial.context
+    trial.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    objects = tuple(deployment(name) for name in ("web", "cart", "ad"))
+    for obj in objects:
+        trial.cluster.create(obj)
+    solution = Solution(name="s", changes=tuple(Change.from_json(c) for c in changes))
+    procedure = Procedure(use="Solution", name="s", solution=solution)
+    context.runbook = msgspec.structs.replace(context.runbook, objects=objects, procedures=(procedure,))
+    served = Served(seconds=300, requests=600, errors=600)
+    context.save_baseline(Baseline(namespace_uid=context.identity(), served=served))
+    context.wait(REPAIRED)
+    assert change(context, SOLVE, len(PROGRAM)) == ([], [])
+    found = expect_cleared(context, program[-1], len(PROGRAM) + 1, REPAIRED)
+    return found, {o["metadata"]["name"] for o in context.contents("Deployment") if restarted(o)}
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [(None, []), (1700.0, ["SK412"]), (3000.0, [])],
+    ids=["stays clear", "comes back", "has nothing to do with it"],
+)
+def test_what_was_only_put_off_comes_back(again, expected):
+    """The alert came 300 s after the fault, so it would be back a little more than that after the repair."""
+    found, _ = solved(again=again)
+    assert codes(found) == expected
+
+
+def test_who_alerted_and_who_reads_what_was_repaired_starts_again():
+    assert solved() == ([], {"web", "cart"})
+
+
+def settings(name):
+    return {"apply": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"b": "c"}}}
+
+
+def test_who_reads_what_a_solution_writes_anew_starts_again():
+    assert solved(settings("a")) == ([], {"web", "cart"})
+    assert solved(settings("b")) == ([], {"web", "cart", "ad"})
+
+
+def quota(name):
+    return {"create": {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {}}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "observed"),
+    [
+        ({"patch": {"target": "Deployment/ad", "type": "Merge", "patch": {"spec": {"paused": True}}}}, "it is paused"),
+        (quota("budget"), "exceeded quota: budget"),
+    ],
+    ids=["paused", "no further pod"],
+)
+def test_damage_that_shows_only_at_the_next_start_is_found(changed, observed):
+    found, _ = solved(changed)
+    assert set(codes(found)) == {"SK419"}
+    assert all(observed in f.observed for f in found)
+    assert "after solution 's', Deployment/" in found[0].message
+
+
+def test_everybody_starts_again_where_pods_were_governed_that_do_not_name_it():
+    found, _ = solved(quota("budget"))
+    assert [f.message.rpartition("/")[2].split()[0] for f in found] == ["ad", "cart", "web"]
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}, "imagePullSecrets": []}
+    assert solved({"apply": account}) == ([], {"web", "cart", "ad"})
+
+
+def test_many_that_do_not_start_again_are_told_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(durability, "_TOLD", 2)
+    found, _ = solved(quota("budget"))
+    assert [f.message for f in found] == ["after solution 's', 3 of 3 workloads do not start again"]
+    assert "Deployment/ad: exceeded quota: budget; Deployment/cart: " in found[0].observed
+    assert found[0].observed.endswith("; and so on: Deployment/web")
+
+
+def test_what_a_distractor_does_to_a_start_is_its_own_matter():
+    distractor = Fault(
+        name="full", type="quota", version=1, target="ResourceQuota/budget", role="Distractor", effect=(), entities=(),
+        changes=(Change.from_json(quota("budget")),),
+    )  # fmt: skip
+    assert solved(others=(distractor,)) == ([], {"web", "cart"})

@@ -1,0 +1,58 @@
+"""Triggers and distractors are tried by leaving them out: what the incident shows without them tells what they are."""
+
+import msgspec
+import pytest
+
+from scenario_kit.model import AlertExpectation, Finding, Severity, Step
+from scenario_kit.trial.role_checks import awake, expect_alerts_without
+from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
+
+
+@pytest.mark.parametrize(
+    ("role", "firing", "expected"),
+    [
+        ("Trigger", ALWAYS, ["SK418"]),
+        ("Trigger", {}, []),
+        ("Distractor", ALWAYS, []),
+        ("Distractor", {}, ["SK418"]),
+    ],
+    ids=["an idle trigger", "a trigger", "a distractor", "a distractor that sets it off"],
+)
+@pytest.mark.parametrize("after", ["", "b"])
+def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
+    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=300)
+    trial = Trial(fault("a"), alerts=(expectation,), firing=firing)
+    trial.context.runbook = trial.with_fault(fault("b", role))
+    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    assert codes(findings) == expected
+    assert all("(b)" in f.message for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("role", "left_out", "code", "told"),
+    [
+        ("Trigger", ("b",), "SK304", []),
+        ("Trigger", ("b",), "SK331", []),
+        ("Trigger", ("b",), "SK121", ["SK121"]),
+        ("Trigger", (), "SK304", ["SK304"]),
+        ("Distractor", ("b",), "SK304", ["SK418"]),
+        ("Distractor", ("b",), "SK121", ["SK121"]),
+    ],
+)
+def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role, left_out, code, told):
+    trial = Trial(fault("a"))
+    trial.context.runbook = trial.with_fault(fault("b", role))
+    finding = Finding(code=code, severity=Severity.ERROR, message="a")
+    assert codes(awake(trial.context, Step(kind="inject", except_=left_out), [finding])) == told
+
+
+@pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
+def test_only_the_alert_of_what_is_left_out_counts_from_another_fault(after, expected):
+    """An alert that belongs to a fault that was never injected is not demanded; that of what is left out is."""
+    expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=300)
+    trial = Trial(alerts=(expectation,), firing={})
+    trial.context.runbook = msgspec.structs.replace(
+        trial.context.runbook, faults=(fault("a"), fault("b", "Distractor"))
+    )
+    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    assert codes(findings) == expected

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from operators.scenario.environment import Environment
-from operators.scenario.plan import Refusal, Wanted
+from operators.scenario.plan import DesiredTrial, Refusal
 from operators.scenario.resolution import understood
 from scenario_kit.campaign import programs
 from scenario_kit.catalog.capabilities import capabilities
 from scenario_kit.errors import AuthoringError
 from scenario_kit.judge.capabilities import findings as missing
 from scenario_kit.judge.capabilities import lacking
-from scenario_kit.model import Finding, Object, Runbook, Step, TrialSpec
+from scenario_kit.model import Finding, Object, Runbook, TrialSpec, TrialStep
 from scenario_kit.render.chaos_schedule import demand_wall_clock
 
 Clock = Literal["Wall", "Virtual"]
@@ -31,7 +31,7 @@ _REASONS: Final = {
 _LIVE_QUIET: Final = 90
 
 
-def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wanted | None, Runbook | None]:
+def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, DesiredTrial | None, Runbook | None]:
     """Judge a Scenario object: refused with a reason, or wanted with the runbook that it resolves to."""
     namespace = obj["metadata"]["namespace"]
     management = environment.settings.management_namespace
@@ -51,7 +51,7 @@ def accept(environment: Environment, obj: Object) -> tuple[Refusal | None, Wante
         demand_wall_clock(runbook.faults, clock)
     except AuthoringError as problem:
         return _refusal(problem.findings) if problem.findings else Refusal("Invalid", problem.message), None, None
-    wanted = Wanted(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
+    wanted = DesiredTrial(digest=runbook.digest, suspended=found.scenario.spec.suspend, outcome=runbook.outcome)
     return None, wanted, runbook
 
 
@@ -84,7 +84,9 @@ def live_spec(environment: Environment, scenario: Object, runbook: Runbook) -> T
     clock = _clock(environment, scenario)
     steps = programs.live(runbook.outcome)
     if clock == "Wall":
-        steps = tuple(Step(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps)
+        steps = tuple(
+            TrialStep(kind="expectQuiet", seconds=_LIVE_QUIET) if s.kind == "expectQuiet" else s for s in steps
+        )
     return TrialSpec(
         scenario=scenario["metadata"]["name"],
         digest=runbook.digest,

@@ -34,7 +34,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DesiredTrial:
     """What the accepted Scenario asks for: the digest of its causal parts, whether it is only stored, the outcome."""
 
     digest: str
@@ -57,21 +57,21 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class ShowTrial:
     """Nothing to do but to show what the trial says."""
 
 
-Action = Create | Remove | Watch
+Action = Create | Remove | ShowTrial
 
 
-def plan(name: str, generation: int, wanted: Wanted | None, trials: Sequence[Object]) -> Action:
+def plan(name: str, generation: int, wanted: DesiredTrial | None, trials: Sequence[Object]) -> Action:
     """One trial per relevant generation: an edit to app, faults or load replaces it, an edit to text does not."""
     current = [t for t in trials if wanted and not wanted.suspended and t["spec"]["digest"] == wanted.digest]
     stale = [t for t in trials if t not in current or t["metadata"].get("deletionTimestamp")]
     if stale:
         return Remove(stale[0]["metadata"]["name"])
     if wanted is None or wanted.suspended or current:
-        return Watch()
+        return ShowTrial()
     return Create(f"{name}-g{generation}")
 
 
@@ -79,14 +79,14 @@ def conditions(
     before: Sequence[Condition],
     generation: int,
     refusal: Refusal | None,
-    wanted: Wanted | None,
+    wanted: DesiredTrial | None,
     trial: TrialStatus | None,
 ) -> tuple[Condition, ...]:
     """The conditions of a Scenario, from what is known of its trial."""
     return with_conditions(before, _rows(refusal, wanted, trial), generation, CONDITIONS)
 
 
-def _rows(refusal: Refusal | None, wanted: Wanted | None, trial: TrialStatus | None) -> Iterator[ConditionRow]:
+def _rows(refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
     else:
@@ -106,7 +106,7 @@ def _rows(refusal: Refusal | None, wanted: Wanted | None, trial: TrialStatus | N
 
 
 def _ready(
-    refusal: Refusal | None, wanted: Wanted | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
+    refusal: Refusal | None, wanted: DesiredTrial | None, trial: TrialStatus | None, mirrored: dict[str, Condition]
 ) -> tuple[Truth, str, str]:
     """The summary: True while the incident is there to be investigated, and once it is resolved."""
     if refusal is not None:

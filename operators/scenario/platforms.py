@@ -116,7 +116,7 @@ class Lab:
         state = LabState.load(self._state.name)
         if dead := state.dead_parts():
             return [str(p) for p in dead]
-        asked = supervisor.Health(state)
+        asked = supervisor.HealthProbe(state)
         with ThreadPoolExecutor(len(state.parts)) as pool:
             found = pool.map(lambda part: (part.name, _stubborn(lambda: asked.problem(part))), state.parts)
             return [f"{name}: {problem}" for name, problem in found if problem]

@@ -15,13 +15,13 @@ from operators.scenario.environment import Environment
 from scenario_kit.changes import TRIAL_LABEL, ClusterStore, Engine, Scene
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, ClusterError, InfrastructureError, NotFound
-from scenario_kit.judge.missing_alerts import Beside
+from scenario_kit.judge.missing_alerts import UnusedRules
 from scenario_kit.lint.runbook_admission import refusals
 from scenario_kit.model import AlertHistory, AlertRule, Finding, Object, Reference, Runbook, Severity, TrialSpec
 from scenario_kit.model.trial import trial_reference
 from scenario_kit.observe import AlertEvaluator, Owners
 from scenario_kit.ports import Clock
-from scenario_kit.trial import AlertNow, Baseline, Context, Stopped, TrialStatus, alerts_now, lose, refuse, run
+from scenario_kit.trial import AlertNow, Baseline, Stopped, TrialContext, TrialStatus, alerts_now, lose, refuse, run
 from scenario_kit.trial.deploy import CLEAN_DEADLINE, remove
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class TrialRun:
                 return
             self._conclude(context)
 
-    def _context(self, spec: TrialSpec, clock: Clock) -> Context:
+    def _context(self, spec: TrialSpec, clock: Clock) -> TrialContext:
         environment = self._environment
         runbook = spec.runbook()
         management = environment.settings.management_namespace
@@ -102,7 +102,7 @@ class TrialRun:
         )
         store = ClusterStore(environment.cluster, management, self._name)
         evaluator = self._evaluator(spec, runbook, runbook.rules, clock)
-        return Context(
+        return TrialContext(
             name=self._name,
             spec=spec,
             runbook=runbook,
@@ -134,11 +134,11 @@ class TrialRun:
             others=tuple(runbook.namespaces.values()),
         )
 
-    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, Beside]:
+    def _beside(self, spec: TrialSpec, runbook: Runbook, clock: Clock) -> dict[str, UnusedRules]:
         """What the rules of packs that the scenario does not use say by now."""
         catalog, used = self._environment.catalog, tuple(dict.fromkeys(rule.pack for rule in runbook.rules))
         return {
-            pack: Beside(
+            pack: UnusedRules(
                 self._evaluator(spec, runbook, catalog.alert_pack(pack), clock).advance(clock.now()),
                 catalog.packs_with(used, pack),
             )
@@ -146,7 +146,7 @@ class TrialRun:
             if pack not in used
         }
 
-    def _conclude(self, context: Context) -> None:
+    def _conclude(self, context: TrialContext) -> None:
         """Leave the evidence, then say how it ended; the world of an app that stays goes on."""
         try:
             history = context.history()

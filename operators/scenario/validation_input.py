@@ -25,7 +25,7 @@ def _nothing(namespace: str, load_percent: int) -> Runbook:
 
 
 @dataclass(frozen=True)
-class Case:
+class ValidationInput:
     """A scenario under validation. Without ``sample`` (it as resolved) nothing can run: ``static`` says why."""
 
     name: str
@@ -38,7 +38,7 @@ class Case:
     incident: Incident | None = None
 
 
-def case_of(environment: Environment, obj: Object) -> Refusal | Case:
+def case_of(environment: Environment, obj: Object) -> Refusal | ValidationInput:
     """What a Validation object asks for, or why that cannot be carried out.
 
     Raises:
@@ -54,11 +54,11 @@ def case_of(environment: Environment, obj: Object) -> Refusal | Case:
         return stored
     name, found = stored["metadata"]["name"], understood(environment.catalog, stored)
     if found.scenario is None or found.runbook is None:
-        return Case(name, spec, plan, found.findings)
+        return ValidationInput(name, spec, plan, found.findings)
     try:
         return _resolved(environment, found.scenario, found.findings, spec, plan)
     except AuthoringError as problem:
-        return Case(name, spec, plan, told(problem))
+        return ValidationInput(name, spec, plan, told(problem))
 
 
 def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:
@@ -77,14 +77,14 @@ def _stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refu
 
 def _resolved(
     environment: Environment, scenario: Scenario, static: tuple[Finding, ...], spec: ValidationSpec, plan: Plan
-) -> Case:
+) -> ValidationInput:
     def resolved(namespace: str, load_percent: int) -> Runbook:
         return resolve(scenario, environment.catalog, namespace, users=users(scenario, load_percent))
 
     sample, clock = resolved("app", 100), environment.grounds.campaign_clock
     if lacks := lacking_here(environment, sample, clock):
-        return Case(scenario.name, spec, plan, (*static, *lacks))
+        return ValidationInput(scenario.name, spec, plan, (*static, *lacks))
     demand_wall_clock(sample.faults, clock)
     planned = tuple(trials(plan, sample, spec.seed))
     incident = describe_incident(scenario, sample, read_titles(scenario, environment.catalog))
-    return Case(scenario.name, spec, plan, static, sample, resolved, planned, incident)
+    return ValidationInput(scenario.name, spec, plan, static, sample, resolved, planned, incident)

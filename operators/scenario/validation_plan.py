@@ -10,7 +10,7 @@ from typing import Any, Final
 from operators.scenario.plan import Refusal, Truth
 from scenario_kit.campaign.plans import Plan, PlannedTrial
 from scenario_kit.campaign.result import Validation
-from scenario_kit.campaign.scheduler import Move, Seen, advance
+from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
 from scenario_kit.model import Finding, Value, Verdict
 from scenario_kit.trial import Condition, ConditionRow, with_conditions
 
@@ -37,20 +37,20 @@ class Conclude:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class ShowCampaign:
     """Nothing to do but to show how far the trials are; ``because`` is why none begins, ``reason`` in one word."""
 
     because: str = ""
     reason: str = "InfrastructureTrouble"
 
 
-Action = Begin | Conclude | Watch
+Action = Begin | Conclude | ShowCampaign
 
 
 def decide(
     plan: Plan,
     planned: Sequence[PlannedTrial],
-    seen: Sequence[Seen],
+    seen: Sequence[ObservedTrial],
     *,
     parallel: int,
     problems: str = "",
@@ -67,16 +67,16 @@ def decide(
     move = advance(plan, planned, seen, parallel=0 if problems else parallel)
     if move.over:
         return Conclude(_known(move, seen)), move
-    return (Begin(move.begin) if move.begin else Watch(problems)), move
+    return (Begin(move.begin) if move.begin else ShowCampaign(problems)), move
 
 
-def _known(move: Move, seen: Sequence[Seen]) -> tuple[PlannedTrial, ...]:
+def _known(move: Move, seen: Sequence[ObservedTrial]) -> tuple[PlannedTrial, ...]:
     """What there is something to say about; a repeat that was not needed is not among it."""
     known = {s.purpose for s in seen} | {p.purpose for p in move.missing}
     return tuple(p for p in move.every if p.purpose in known)
 
 
-class Shown(Value, frozen=True, kw_only=True):
+class CampaignView(Value, frozen=True, kw_only=True):
     """What is shown of a campaign; ``trials`` are name, purpose and outcome (or ``Running``), in the plan's order."""
 
     planned: int
@@ -89,7 +89,7 @@ def status(
     before: dict[str, Any],
     generation: int,
     refusal: Refusal | None,
-    shown: Shown | None,
+    shown: CampaignView | None,
     verdict: Validation | None = None,
     report: str = "",
 ) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _finding(finding: Finding) -> dict[str, str]:
     return {"code": finding.code, "severity": str(finding.severity), "message": finding.message[:_LONGEST]}
 
 
-def _rows(refusal: Refusal | None, shown: Shown | None, verdict: Validation | None) -> Iterator[ConditionRow]:
+def _rows(refusal: Refusal | None, shown: CampaignView | None, verdict: Validation | None) -> Iterator[ConditionRow]:
     if refusal is not None:
         yield "Accepted", "False", refusal.reason, refusal.message
         yield "Succeeded", "Unknown", "NotAccepted", ""
@@ -148,7 +148,7 @@ _REASONS: Final = {
 }
 
 
-def _ready(shown: Shown | None, verdict: Validation | None) -> tuple[Truth, str, str]:
+def _ready(shown: CampaignView | None, verdict: Validation | None) -> tuple[Truth, str, str]:
     if verdict is not None:
         return "True", "Concluded", verdict.headline[:_LONGEST]
     if shown is not None and shown.waiting:

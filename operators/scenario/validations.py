@@ -14,13 +14,13 @@ import msgspec
 
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
-from operators.scenario.validation_input import Case, case_of
-from operators.scenario.validation_plan import Begin, Conclude, Shown, Watch, decide, status
+from operators.scenario.validation_input import ValidationInput, case_of
+from operators.scenario.validation_plan import Begin, CampaignView, Conclude, ShowCampaign, decide, status
 from scenario_kit.campaign import conclude
 from scenario_kit.campaign.concurrency import at_once, in_the_way
 from scenario_kit.campaign.plans import PlannedTrial
 from scenario_kit.campaign.result import TrialResult, Validation
-from scenario_kit.campaign.scheduler import Seen
+from scenario_kit.campaign.scheduler import ObservedTrial
 from scenario_kit.campaign.trial_store import Campaign, going, status_of
 from scenario_kit.catalog.evidence import fingerprints
 from scenario_kit.errors import NotFound
@@ -42,7 +42,7 @@ class Validations:
     def __init__(self, environment: Environment, now: Callable[[], float] = time.time) -> None:
         self._environment = environment
         self._now = now
-        self._cases: dict[str, tuple[object, Refusal | Case]] = {}
+        self._cases: dict[str, tuple[object, Refusal | ValidationInput]] = {}
         self._turn = threading.Lock()
 
     def reconcile(self, name: str, namespace: str) -> None:
@@ -80,7 +80,7 @@ class Validations:
                 self._environment.cluster.delete(trial_reference(trial["metadata"]["name"]))
         return not trials
 
-    def _case(self, obj: Object) -> Refusal | Case:
+    def _case(self, obj: Object) -> Refusal | ValidationInput:
         management = self._environment.settings.management_namespace
         if obj["metadata"]["namespace"] != management:
             message = f"a solver could read the namespace '{obj['metadata']['namespace']}'; apply it in '{management}'"
@@ -100,12 +100,12 @@ class Validations:
         found = (stored or {}).get("metadata") or {}
         return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp")
 
-    def _step(self, ref: Reference, obj: Object, case: Case) -> None:
+    def _step(self, ref: Reference, obj: Object, case: ValidationInput) -> None:
         before: dict[str, Any] = obj.get("status") or {}
         generation, digest = obj["metadata"]["generation"], case.sample.digest if case.sample else ""
         if not before.get("startedAt"):  # what the campaign is about is written down before anything of it exists
             begun = {"scenario": case.name, "digest": digest, "startedAt": self._wall()}
-            self._show(ref, before, status(begun, generation, None, Shown(planned=len(case.planned))))
+            self._show(ref, before, status(begun, generation, None, CampaignView(planned=len(case.planned))))
             return
         if before.get("digest", "") != digest:
             self._conclude(ref, obj, dataclasses.replace(case, sample=None, static=()), [_edited(ref)], 1)
@@ -115,7 +115,7 @@ class Validations:
             return
         campaign = self._campaign(obj, case.sample, case)
         trials = {t["metadata"]["labels"][PURPOSE_LABEL]: t for t in self._trials(ref.name)}
-        seen = [Seen(purpose=p, outcome="" if going(t) else status_of(t).outcome) for p, t in trials.items()]
+        seen = [ObservedTrial(purpose=p, outcome="" if going(t) else status_of(t).outcome) for p, t in trials.items()]
         parallel = at_once(case.sample, case.spec.parallel)
         action, move = decide(
             case.plan, case.planned, seen,
@@ -128,25 +128,25 @@ class Validations:
         if isinstance(action, Begin):
             action = self._begin(ref.name, campaign, case.sample, action)
         if isinstance(action, Begin):
-            seen += [Seen(purpose=p.purpose) for p in action.trials]
+            seen += [ObservedTrial(purpose=p.purpose) for p in action.trials]
         outcomes = {s.purpose: s.outcome or "Running" for s in seen}
         rows = tuple((campaign.name(p), p.purpose, outcomes[p.purpose]) for p in move.every if p.purpose in outcomes)
-        shown = Shown(planned=len(move.every), trials=rows)
-        if isinstance(action, Watch):
+        shown = CampaignView(planned=len(move.every), trials=rows)
+        if isinstance(action, ShowCampaign):
             shown = msgspec.structs.replace(shown, waiting=action.because, reason=action.reason)
         self._show(ref, before, status(before, generation, None, shown))
 
-    def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | Watch:
+    def _begin(self, name: str, campaign: Campaign, sample: Runbook, action: Begin) -> Begin | ShowCampaign:
         """Create trials, unless others are in the way: one Validation at a time looks and begins."""
         with self._turn:
             others = [t for t in self._trials() if t["metadata"].get("labels", {}).get(VALIDATION_LABEL) != name]
             if because := in_the_way(sample, others):
-                return Watch(because, "Occupied")
+                return ShowCampaign(because, "Occupied")
             for planned in action.trials:
                 campaign.begin(planned)
         return action
 
-    def _campaign(self, obj: Object, sample: Runbook, case: Case) -> Campaign:
+    def _campaign(self, obj: Object, sample: Runbook, case: ValidationInput) -> Campaign:
         return Campaign(
             self._environment.cluster, case.plan, case.name, sample.digest, sample.app.name, case.resolve,
             clock=self._environment.grounds.campaign_clock,
@@ -154,7 +154,9 @@ class Validations:
             labels={VALIDATION_LABEL: obj["metadata"]["name"]},
         )  # fmt: skip
 
-    def _conclude(self, ref: Reference, obj: Object, case: Case, results: list[TrialResult], planned: int) -> None:
+    def _conclude(
+        self, ref: Reference, obj: Object, case: ValidationInput, results: list[TrialResult], planned: int
+    ) -> None:
         """Leave the report, then say the verdict: whoever is killed in between does both again."""
         before = obj["status"]
         took = self._now() - datetime.fromisoformat(before["startedAt"]).timestamp()
@@ -169,7 +171,7 @@ class Validations:
         verdict = msgspec.structs.replace(verdict, data_plane=self._environment.grounds.data_plane, next=look)
         self._write(ref, verdict)
         rows = tuple((r.name, r.purpose, r.outcome) for r in results)
-        shown = Shown(planned=planned, trials=rows)
+        shown = CampaignView(planned=planned, trials=rows)
         self._show(ref, before, status(before, obj["metadata"]["generation"], None, shown, verdict, report.name))
 
     def _write(self, ref: Reference, verdict: Validation) -> None:
@@ -193,7 +195,7 @@ class Validations:
     def _problems(self) -> str:
         return "; ".join(self._environment.grounds.health())
 
-    def _spent(self, before: dict[str, Any], case: Case) -> str:
+    def _spent(self, before: dict[str, Any], case: ValidationInput) -> str:
         began = datetime.fromisoformat(before["startedAt"]).timestamp()
         minutes = case.spec.max_minutes
         return f"the budget of {minutes} min was spent" if self._now() - began > 60 * minutes else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
-from scenario_kit.admission.bounds import Bounds
+from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.admission.pods import specs
 from scenario_kit.model import Object
@@ -26,7 +26,7 @@ _WEBHOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfigurat
 _NAME: Final = "kubernetes.io/metadata.name"
 
 
-def addresses(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def addresses(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Addresses that are not the app's."""
     kind = obj["kind"]
     if kind == "Service":
@@ -51,7 +51,7 @@ def addresses(obj: Object, bounds: Bounds) -> Iterator[Breach]:
                 yield Breach("SK237", (*keys, "hostAliases", i, "ip"), address, note, expected=_EXPECTED)
 
 
-def _service(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     spec: Mapping[str, Any] = obj.get("spec") or {}
     for i, address in enumerate(spec.get("externalIPs") or ()):
         note = f"takes over {address} on every node, whoever it belongs to"
@@ -69,7 +69,7 @@ def _service(obj: Object, bounds: Bounds) -> Iterator[Breach]:
         yield Breach("SK202", ("spec", "type"), spec["type"], note, CLUSTER)
 
 
-def _own_name(name: str, bounds: Bounds) -> bool:
+def _own_name(name: str, bounds: AdmissionBounds) -> bool:
     labels = name.rstrip(".").lower().split(".")
     if labels[-2:] == ["cluster", "local"]:
         labels = labels[:-2]
@@ -97,7 +97,7 @@ def _within(address: Any, networks: tuple[Any, ...]) -> bool:
     return any(parsed.version == network.version and parsed in network for network in networks)
 
 
-def _hooks(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _hooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Webhooks: served in the app's namespace, and asked about nothing else."""
     for i, hook in enumerate(obj.get("webhooks") or ()):
         if not isinstance(hook, Mapping):

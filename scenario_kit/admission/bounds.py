@@ -17,7 +17,7 @@ _ROLES: Final = ("Role", "ClusterRole")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class AdmissionBounds:
     """What changes are measured by.
 
     Attributes:
@@ -81,9 +81,9 @@ def bounds_of(
     allowed: frozenset[str] = frozenset(),
     *,
     of_app: bool = False,
-) -> Bounds:
+) -> AdmissionBounds:
     """The bounds of changes on top of an app; ``made`` is what they create on the way."""
-    return Bounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
+    return AdmissionBounds(app, namespace, tuple(before), (*before, *made), allowed, of_app)
 
 
 def marked(value: Any, keys: Keys = ()) -> Iterable[tuple[Keys, Mapping[str, Any]]]:

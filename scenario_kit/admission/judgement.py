@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.admission.addresses import addresses
-from scenario_kit.admission.bounds import Bounds
+from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.admission.marks import marks
 from scenario_kit.admission.pods import privileges
@@ -44,7 +44,7 @@ class Aim(NamedTuple):
         return self._replace(group="")
 
 
-def breaches(obj: Object, was: Object | None, bounds: Bounds) -> Iterator[Breach]:
+def breaches(obj: Object, was: Object | None, bounds: AdmissionBounds) -> Iterator[Breach]:
     """What an object has that is not admitted; what it had before counts for nothing."""
     had = set() if was is None else {_identity(breach) for breach in judge_object(was, bounds)}
     told: set[tuple[object, ...]] = set()
@@ -59,7 +59,7 @@ def _identity(breach: Breach) -> tuple[object, ...]:
     return breach.code, tuple("" if isinstance(k, int) else k for k in breach.keys), str(breach.value), breach.note
 
 
-def judge_object(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Everything that is not admitted of an object by itself, whatever is declared."""
     yield from _kind(obj, bounds)
     yield from _place(obj, bounds)
@@ -72,7 +72,7 @@ def judge_object(obj: Object, bounds: Bounds) -> Iterator[Breach]:
         yield Breach("SK203", ("type",), type_, note, expected="Opaque, or another type that only the app reads")
 
 
-def _kind(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     kind, group = obj["kind"], str(obj.get("apiVersion", "")).rpartition("/")[0]
     if refusal := _forbidden(kind, group):
         yield Breach("SK220", ("kind",), kind, refusal)
@@ -89,7 +89,7 @@ def _kind(obj: Object, bounds: Bounds) -> Iterator[Breach]:
             yield Breach("SK235", ("spec", "type"), started, f"starts a {started}, which no change may write")
 
 
-def _at_home(obj: Object, bounds: Bounds) -> bool:
+def _at_home(obj: Object, bounds: AdmissionBounds) -> bool:
     """Whether an object without a namespace is the app's all the same, or is judged by the rights that it gives."""
     kind, name = obj["kind"], obj["metadata"]["name"]
     if (
@@ -121,7 +121,7 @@ def _alike(group: str) -> str:
     return " | ".join(kinds)
 
 
-def _place(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _place(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     known = _BY_KIND.get(obj["kind"])
     home = obj["metadata"].get("namespace")
     if obj["kind"] == "Namespace" and str(obj["metadata"]["name"]).startswith("kube-"):
@@ -145,7 +145,7 @@ def _system(obj: Object, home: str) -> bool:
     return home in SYSTEM_NAMESPACES and (obj["kind"], obj["metadata"]["name"]) == _CONFIGURED
 
 
-def aim_of(change: Change, bounds: Bounds) -> Aim | None:
+def aim_of(change: Change, bounds: AdmissionBounds) -> Aim | None:
     """What a change is about; None of one that names no object."""
     if body := change.create or change.apply or change.chaos:
         metadata = body["metadata"]
@@ -157,12 +157,12 @@ def aim_of(change: Change, bounds: Bounds) -> Aim | None:
     return Aim(ref.kind, ref.name, _real(ref.namespace, bounds), ref.group)
 
 
-def _real(symbol: str, bounds: Bounds) -> str:
+def _real(symbol: str, bounds: AdmissionBounds) -> str:
     known = (APP_NAMESPACE, *bounds.app.namespaces)
     return real_name(bounds.namespace, symbol) if symbol in known else symbol
 
 
-def judge_change(change: Change, bounds: Bounds) -> Breach | None:
+def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
     """Why a change of an object that is there is not admitted; what it makes of rendered objects is judged apart."""
     aim = aim_of(change, bounds)
     if aim is None or change.create or change.apply or change.chaos:
@@ -175,7 +175,7 @@ def judge_change(change: Change, bounds: Bounds) -> Breach | None:
     return breach._replace(keys=keys, value=told)
 
 
-def _aimed(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
+def _aimed(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     def refused(code: str, note: str, declared: str = "", expected: str = "") -> Breach:
         return Breach(code, (), "", note, declared, expected)
 
@@ -205,7 +205,7 @@ def _aimed(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
     return refused("SK236", "belongs to the whole cluster, and neither the app nor a fault brought it")
 
 
-def _outside(change: Change, aim: Aim, bounds: Bounds) -> Breach | None:
+def _outside(change: Change, aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     """An object that is in a namespace of the app but not rendered belongs to a workload of it."""
     if aim.namespace in bounds.namespaces:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.admission.bounds import RBAC, Bounds, marked
+from scenario_kit.admission.bounds import RBAC, AdmissionBounds, marked
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.model import Object
 from scenario_kit.model.reference import GROUP
@@ -47,7 +47,7 @@ _OF_NAMESPACES: Final = frozenset(
 )
 
 
-def marks(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Marks of an object by which others keep it, remove it, or act on it."""
     metadata: Mapping[str, Any] = obj["metadata"]
     for i, text in enumerate(metadata.get("finalizers") or ()):
@@ -63,7 +63,7 @@ def marks(obj: Object, bounds: Bounds) -> Iterator[Breach]:
             yield from _key(obj, (*keys, key), str(key), str(value), bounds)
 
 
-def _key(obj: Object, keys: Keys, key: str, value: str, bounds: Bounds) -> Iterator[Breach]:
+def _key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     domain = key.partition("/")[0] if "/" in key else ""
     if domain == GROUP:
         yield Breach("SK220", keys, key, f"has '{key}', by which the kit finds what is its own")
@@ -77,7 +77,7 @@ def _key(obj: Object, keys: Keys, key: str, value: str, bounds: Bounds) -> Itera
         yield Breach("SK238", keys, key, note, expected="a key without a domain, or one that the app uses")
 
 
-def _of_namespace(keys: Keys, key: str, value: str, bounds: Bounds) -> Iterator[Breach]:
+def _of_namespace(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     if key.startswith(_SECURITY):
         if key.endswith("-version") or value in _STANDARDS:
             yield Breach("SK202", keys, key, f"has the label '{key}: {value}'", "PodSecurity")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.admission.bounds import RBAC, Bounds
+from scenario_kit.admission.bounds import RBAC, AdmissionBounds
 from scenario_kit.admission.breach import Breach
 from scenario_kit.model import Object
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
@@ -64,7 +64,7 @@ _IN_CLUSTER: Final = (
 _OF_APP: Final = (*_IN_NAMESPACE, _rule("", "secrets", READ))
 
 
-class _Part(NamedTuple):
+class _RulePart(NamedTuple):
     """One verb on one resource, of one name where the rule names some; or on one URL."""
 
     verb: str
@@ -74,16 +74,16 @@ class _Part(NamedTuple):
     url: str = ""
 
 
-def _parts(rule: Rule) -> Iterator[_Part]:
+def _parts(rule: Rule) -> Iterator[_RulePart]:
     verbs = rule.get("verbs") or ()
     for verb, url in product(verbs, rule.get("nonResourceURLs") or ()):
-        yield _Part(str(verb), "", "", "", str(url))
+        yield _RulePart(str(verb), "", "", "", str(url))
     names = rule.get("resourceNames") or ("",)
     for parts in product(verbs, rule.get("apiGroups") or (), rule.get("resources") or (), names):
-        yield _Part(*map(str, parts))
+        yield _RulePart(*map(str, parts))
 
 
-def _covers(rule: Rule, part: _Part) -> bool:
+def _covers(rule: Rule, part: _RulePart) -> bool:
     def holds(field: str, value: str) -> bool:
         return "*" in (rule.get(field) or ()) or value in (rule.get(field) or ())
 
@@ -100,13 +100,13 @@ def _covers(rule: Rule, part: _Part) -> bool:
     return (holds("resources", part.resource) or bool(alike)) and (not names or part.name in names)
 
 
-def uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_Part]:
+def uncovered(rule: Rule, owned: Iterable[Rule]) -> list[_RulePart]:
     """The parts of a rule that none of the others covers."""
     known = tuple(owned)
     return [part for part in _parts(rule) if not any(_covers(other, part) for other in known)]
 
 
-def granted(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def granted(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     """What a role or a binding would give beyond the app's rights."""
     kind = obj["kind"]
     if kind in ("Role", "ClusterRole"):
@@ -115,7 +115,7 @@ def granted(obj: Object, bounds: Bounds) -> Iterator[Breach]:
         yield from _binding(obj, bounds)
 
 
-def _role(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     everywhere = obj["kind"] == "ClusterRole"
     if obj.get("aggregationRule") is not None:
         note = "has an aggregation rule, so that its rights are those of roles which others write"
@@ -147,7 +147,7 @@ def _answers(rule: Rule, i: int) -> Iterator[Breach]:
             yield Breach("SK213", ("rules", i, "apiGroups", j), group, f"grants rights on objects of '{group}'")
 
 
-def _beyond(rule: Rule, i: int, part: _Part, everywhere: bool) -> Breach:
+def _beyond(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Breach:
     """The field that goes too far: the verb where reading would be in order, else the resource."""
     where = "in every namespace" if everywhere else "beyond what a declared exception may give"
     if part.url:
@@ -160,14 +160,14 @@ def _beyond(rule: Rule, i: int, part: _Part, everywhere: bool) -> Breach:
     return Breach("SK203", ("rules", i, field, at), value, f"allows to {_told(part)} {where}")
 
 
-def _told(part: _Part) -> str:
+def _told(part: _RulePart) -> str:
     if part.url:
         return f"{part.verb} {part.url}"
     resource = f"{part.resource}.{part.group}" if part.group else part.resource
     return f"{'do everything with' if part.verb == '*' else part.verb} {'everything' if resource == '*' else resource}"
 
 
-def _binding(obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     ref = obj.get("roleRef") or {}
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
     role = bounds.known.get((kind, name))
@@ -189,7 +189,7 @@ def _binding(obj: Object, bounds: Bounds) -> Iterator[Breach]:
             yield from _subject(subject, i, obj, bounds)
 
 
-def _subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: Bounds) -> Iterator[Breach]:
+def _subject(subject: Mapping[str, Any], i: int, obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     kind, name = str(subject.get("kind", "")), str(subject.get("name", ""))
     home = str(subject.get("namespace") or obj["metadata"].get("namespace") or bounds.namespace)
     if kind != "ServiceAccount":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from scenario_kit.campaign.label_interventions import Cause, answers, others
+from scenario_kit.campaign.label_interventions import CauseRepair, answers, others
 from scenario_kit.model import Change, Fault, Reference, Runbook
 from scenario_kit.model.chaos import ONE_SHOT
 from scenario_kit.model.reference import bare
@@ -23,7 +23,7 @@ class Artefact(NamedTuple):
 
     fault: str
     entity: str
-    others: tuple[Cause, ...]
+    others: tuple[CauseRepair, ...]
 
 
 def artefacts(runbook: Runbook) -> list[Artefact]:

@@ -19,7 +19,7 @@ from scenario_kit.campaign.summary import end_of_hold, first_onset
 from scenario_kit.judge.expectations import same_entity
 from scenario_kit.model import App, Reference, Runbook
 from scenario_kit.model.difficulty import Band, Complexity, Difficulty
-from scenario_kit.model.scenario import Edge
+from scenario_kit.model.scenario import PropagationEdge
 
 #: Complexities below these are low, and medium. A convention.
 _LOW: Final = 1.8
@@ -105,7 +105,7 @@ def _rank(app: App, heard: dict[str, float], causes: Sequence[str]) -> float | N
     return min(ranks, default=None)
 
 
-def _longest(start: str, edges: Sequence[Edge], seen: tuple[str, ...] = ()) -> int:
+def _longest(start: str, edges: Sequence[PropagationEdge], seen: tuple[str, ...] = ()) -> int:
     """Edges of the longest way from an entity; the propagation has no cycles, and one in bad input is not followed."""
     ways = [e.to for e in edges if same_entity(e.from_, start) and e.to not in seen]
     return max((1 + _longest(end, edges, (*seen, start)) for end in ways), default=0)

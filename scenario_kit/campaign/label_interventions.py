@@ -15,7 +15,7 @@ from scenario_kit.model import Entity, Fault, Procedure, Runbook
 from scenario_kit.model.scenario import LABELLED
 
 
-class Cause(NamedTuple):
+class CauseRepair(NamedTuple):
     """An object that a fault writes as a cause, and the procedure that repairs exactly it."""
 
     fault: str
@@ -26,16 +26,16 @@ class Cause(NamedTuple):
 class LeftOut(NamedTuple):
     """All but one of the causes that have to be repaired together: the alerts of the one that is left keep firing."""
 
-    repaired: tuple[Cause, ...]
-    left: Cause
+    repaired: tuple[CauseRepair, ...]
+    left: CauseRepair
 
 
-def labelled(runbook: Runbook) -> list[Cause]:
+def labelled(runbook: Runbook) -> list[CauseRepair]:
     """The causes that the ground truth names, fault by fault."""
     return [c for f in runbook.faults for c in _causes(runbook, f) if _is_labelled(runbook, f, c.entity)]
 
 
-def answers(runbook: Runbook) -> list[Cause]:
+def answers(runbook: Runbook) -> list[CauseRepair]:
     """What may be named as a cause: the labelled ones, and what joins conjunctively with one of them.
 
     To repair such an alternative is said to end the incident just as well, which is tried like the label itself.
@@ -49,13 +49,13 @@ def answers(runbook: Runbook) -> list[Cause]:
     ]
 
 
-def unlabelled(runbook: Runbook) -> list[Cause]:
+def unlabelled(runbook: Runbook) -> list[CauseRepair]:
     """Everything else that the faults changed as a cause: triggers, distractors, and causes that no label names."""
     known = answers(runbook)
     return [c for fault in runbook.faults for c in _causes(runbook, fault) if c not in known]
 
 
-def repairs(runbook: Runbook) -> list[tuple[Cause, ...]]:
+def repairs(runbook: Runbook) -> list[tuple[CauseRepair, ...]]:
     """Sets of answers, each of which ends the incident when it is repaired, and has nothing to spare.
 
     Every answer is in one of them. With independent causes there is one set, with conjunctive ones one for each cause;
@@ -70,7 +70,7 @@ def repairs(runbook: Runbook) -> list[tuple[Cause, ...]]:
     return _joined(runbook.ground_truth.causes_join, faults)
 
 
-def left_out(sets: Iterable[Sequence[Cause]]) -> list[LeftOut]:
+def left_out(sets: Iterable[Sequence[CauseRepair]]) -> list[LeftOut]:
     """Each set of repairs less one of its causes; a set of one leaves nothing to repair, which holding shows."""
     found: dict[tuple[frozenset[str], str], LeftOut] = {}  # by the names of the fixes that are made
     for causes in sets:
@@ -81,24 +81,24 @@ def left_out(sets: Iterable[Sequence[Cause]]) -> list[LeftOut]:
     return list(found.values())
 
 
-def others(runbook: Runbook, fault: Fault) -> tuple[Cause, ...]:
+def others(runbook: Runbook, fault: Fault) -> tuple[CauseRepair, ...]:
     """The causes of other faults that keep the alerts firing whatever becomes of this one; none without a label."""
     sets = (s for s in repairs(runbook) if any(c.fault == fault.name for c in s))
     return tuple(c for c in next(sets, ()) if c.fault != fault.name)
 
 
-def _joined(join: str, parts: Sequence[list[tuple[Cause, ...]]]) -> list[tuple[Cause, ...]]:
+def _joined(join: str, parts: Sequence[list[tuple[CauseRepair, ...]]]) -> list[tuple[CauseRepair, ...]]:
     if join == "Conjunctive":
         return [one for part in parts for one in part]
     most = max((len(part) for part in parts), default=0)
     return [tuple(c for part in parts for c in part[i % len(part)]) for i in range(most)]
 
 
-def _causes(runbook: Runbook, fault: Fault) -> list[Cause]:
+def _causes(runbook: Runbook, fault: Fault) -> list[CauseRepair]:
     """A fix exists per cause entity of each fault, named ``<fault>:<position among its causes>``."""
     fixes = {p.name: p for p in runbook.procedures if p.use == "Fix"}
     named: list[tuple[str, Entity]] = [(f"{fault.name}:{i}", e) for i, e in enumerate(fault.causes)]
-    return [Cause(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
+    return [CauseRepair(fault.name, e.ref, fixes[name]) for name, e in named if name in fixes]
 
 
 def _is_alternative(runbook: Runbook, fault: Fault, named: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from scenario_kit.campaign.cheats import restart_everything
-from scenario_kit.campaign.label_interventions import Cause, others
+from scenario_kit.campaign.label_interventions import CauseRepair, others
 from scenario_kit.model import Fault, Runbook
 from scenario_kit.model.scenario import LABELLED
 
@@ -25,7 +25,7 @@ class Ending(NamedTuple):
     fault: str
     persistence: str
     how: Literal["Restart", "Wait"]
-    others: tuple[Cause, ...]
+    others: tuple[CauseRepair, ...]
 
 
 def endings(runbook: Runbook) -> list[Ending]:

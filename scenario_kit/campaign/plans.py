@@ -18,7 +18,7 @@ from scenario_kit.campaign.rollout_control import USE as SHAM
 from scenario_kit.campaign.rollout_control import sham, with_sham
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
 from scenario_kit.errors import UsageError
-from scenario_kit.model import Procedure, Runbook, Scenario, Step, TrialSpec, Value
+from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
 from scenario_kit.model.alert_rule import slowest
 from scenario_kit.model.reference import bare
 from scenario_kit.render.chaos_schedule import demand_wall_clock
@@ -33,7 +33,7 @@ class PlannedTrial(Value, frozen=True, kw_only=True):
 
     purpose: str
     describe: str
-    steps: tuple[Step, ...]
+    steps: tuple[TrialStep, ...]
     seed: int
     load_percent: int = 100
     variation: int = 0
@@ -182,7 +182,7 @@ def _left_out_roles(runbook: Runbook, seed: int) -> list[PlannedTrial]:
     ]
 
 
-def _revertible(runbook: Runbook, repair: Sequence[Step]) -> Sequence[Step]:
+def _revertible(runbook: Runbook, repair: Sequence[TrialStep]) -> Sequence[TrialStep]:
     """The repair, if each of its procedures leaves something that can be taken back; restarts cannot."""
     for step in repair:
         if step.kind == "change" and step.use != "RemoveFault":
@@ -204,7 +204,7 @@ def repeat(first: PlannedTrial, number: int, loads: Sequence[int] = ()) -> Plann
     )
 
 
-def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
+def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     match runbook.outcome:
         case "Incident":
             return programs.paired([d for d in programs.of_use(runbook, "Decoy") if d not in apart], repair)
@@ -214,7 +214,7 @@ def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Step]
             return programs.no_incident(_length(runbook))
 
 
-def _of_their_own(runbook: Runbook, repair: Sequence[Step]) -> list[Procedure]:
+def _of_their_own(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
     """Decoys that leave revisions of what the repair rolls back: it would return to one of theirs."""
     steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
@@ -314,7 +314,7 @@ def _of_role(runbook: Runbook, role: str) -> list[str]:
     return [f.name for f in runbook.faults if f.role == role]
 
 
-def _entities(repaired: Sequence[label_interventions.Cause]) -> str:
+def _entities(repaired: Sequence[label_interventions.CauseRepair]) -> str:
     return enumerated([c.entity for c in repaired])
 
 

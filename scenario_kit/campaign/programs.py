@@ -7,154 +7,171 @@ from typing import Final
 
 from scenario_kit.campaign.artefacts import Artefact
 from scenario_kit.campaign.cheats import RESTARTS
-from scenario_kit.campaign.label_interventions import Cause, LeftOut
+from scenario_kit.campaign.label_interventions import CauseRepair, LeftOut
 from scenario_kit.campaign.persistence import PATIENCE, Ending
-from scenario_kit.campaign.repair_side_effects import Beside
+from scenario_kit.campaign.repair_side_effects import SideEffect
 from scenario_kit.judge.cheating import REVERT
-from scenario_kit.model import Procedure, Runbook, Step
+from scenario_kit.model import Procedure, Runbook, TrialStep
 
-_START: Final = (Step(kind="deploy"), Step(kind="expectQuiet"))
-_BREAK: Final = (Step(kind="inject"), Step(kind="expectAlerts"))
-_END: Final = (Step(kind="teardown"), Step(kind="expectClean"))
+_START: Final = (TrialStep(kind="deploy"), TrialStep(kind="expectQuiet"))
+_BREAK: Final = (TrialStep(kind="inject"), TrialStep(kind="expectAlerts"))
+_END: Final = (TrialStep(kind="teardown"), TrialStep(kind="expectClean"))
 #: The longest name of a step.
 _LONGEST: Final = 128
 
 
-def live(outcome: str = "Incident") -> tuple[Step, ...]:
+def live(outcome: str = "Incident") -> tuple[TrialStep, ...]:
     """A Scenario that was applied, until the object is deleted, which cleans up.
 
     An incident lasts until somebody resolves it, what is benign until it has passed, and where there is no incident the
     app (with the harmless changes) is there to be looked at.
     """
     if outcome == "NoIncident":
-        return (*_START, Step(kind="inject"), Step(kind="hold", forever=True))
-    return (*_START, *_BREAK, Step(kind="expectCleared", forever=True))
+        return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", forever=True))
+    return (*_START, *_BREAK, TrialStep(kind="expectCleared", forever=True))
 
 
-def paired(decoys: Sequence[Procedure], repair: Sequence[Step]) -> tuple[Step, ...]:
+def paired(decoys: Sequence[Procedure], repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """The paired repeat: quiet, broken, held; each decoy tried and undone; then repaired."""
-    return (*_START, *_BREAK, Step(kind="hold"), *_tried(decoys), *repair, *_END)
+    return (*_START, *_BREAK, TrialStep(kind="hold"), *_tried(decoys), *repair, *_END)
 
 
-def benign() -> tuple[Step, ...]:
+def benign() -> tuple[TrialStep, ...]:
     """Something happens that nobody needs to act on: only declared alerts fire, and it passes by itself."""
-    return (*_START, *_BREAK, Step(kind="hold"), Step(kind="expectCleared"), *_END)
+    return (*_START, *_BREAK, TrialStep(kind="hold"), TrialStep(kind="expectCleared"), *_END)
 
 
-def no_incident(seconds: int) -> tuple[Step, ...]:
+def no_incident(seconds: int) -> tuple[TrialStep, ...]:
     """Nothing is broken: with the distractors, if there are any, nothing fires for as long as a repeat takes."""
-    return (*_START, Step(kind="inject"), Step(kind="hold", seconds=seconds), *_END)
+    return (*_START, TrialStep(kind="inject"), TrialStep(kind="hold", seconds=seconds), *_END)
 
 
-def solve(repair: Sequence[Step]) -> tuple[Step, ...]:
+def solve(repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """A further way to repair it, on an app that nothing else was tried on."""
     return (*_START, *_BREAK, *repair, *_END)
 
 
-def control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[Step, ...]:
+def control(seconds: int, rollout: Procedure | None = None, *, after: int = 0) -> tuple[TrialStep, ...]:
     """The no-fault control: as long as a repeat is from quiet to the end of hold, and nothing may fire.
 
     With ``rollout``, the sham control follows on the same app: the restarts that injecting brings with it, without the
     change, and nothing may fire for ``after`` seconds either.
     """
-    sham: tuple[Step, ...] = ()
+    sham: tuple[TrialStep, ...] = ()
     if rollout is not None:
         sham = (
-            Step(kind="change", use="Sham", name=rollout.name),
-            Step(kind="expectQuiet", use="Sham", name=rollout.name, seconds=after),
+            TrialStep(kind="change", use="Sham", name=rollout.name),
+            TrialStep(kind="expectQuiet", use="Sham", name=rollout.name, seconds=after),
         )
-    return (Step(kind="deploy"), Step(kind="expectQuiet", seconds=seconds), *sham, *_END)
+    return (TrialStep(kind="deploy"), TrialStep(kind="expectQuiet", seconds=seconds), *sham, *_END)
 
 
-def scan() -> tuple[Step, ...]:
+def scan() -> tuple[TrialStep, ...]:
     """What a solver can read, once everything has happened, does not say what did."""
-    return (*_START, *_BREAK, Step(kind="expectNoLeaks"), *_END)
+    return (*_START, *_BREAK, TrialStep(kind="expectNoLeaks"), *_END)
 
 
-def distractors(names: Sequence[str], seconds: int) -> tuple[Step, ...]:
+def distractors(names: Sequence[str], seconds: int) -> tuple[TrialStep, ...]:
     """Only the harmless changes are made: nothing may fire, for as long as a repeat holds."""
     return (
         *_START,
-        Step(kind="inject", faults=tuple(names)),
-        Step(kind="expectQuiet", seconds=seconds),
+        TrialStep(kind="inject", faults=tuple(names)),
+        TrialStep(kind="expectQuiet", seconds=seconds),
         *_END,
     )
 
 
-def without(names: Sequence[str]) -> tuple[Step, ...]:
+def without(names: Sequence[str]) -> tuple[TrialStep, ...]:
     """The incident without its triggers, or without its distractors: which alerts still come shows what those are."""
     left = tuple(names)
-    return (*_START, Step(kind="inject", except_=left), Step(kind="expectAlerts", faults=left), *_END)
+    return (*_START, TrialStep(kind="inject", except_=left), TrialStep(kind="expectAlerts", faults=left), *_END)
 
 
-def fix_only(causes: Sequence[Cause], *, scanned: bool = False) -> tuple[Step, ...]:
+def fix_only(causes: Sequence[CauseRepair], *, scanned: bool = False) -> tuple[TrialStep, ...]:
     """The label intervention: repairing just these labelled causes must resolve the incident.
 
     ``scanned``: before anything is repaired, what a solver can read is searched for the answer.
     """
-    scan = (Step(kind="expectNoLeaks"),) if scanned else ()
-    return (*_START, *_BREAK, *scan, *_fixes(causes), Step(kind="expectCleared", use="Fix", name=_names(causes)), *_END)
+    scan = (TrialStep(kind="expectNoLeaks"),) if scanned else ()
+    return (
+        *_START,
+        *_BREAK,
+        *scan,
+        *_fixes(causes),
+        TrialStep(kind="expectCleared", use="Fix", name=_names(causes)),
+        *_END,
+    )
 
 
-def fix_others(causes: Sequence[Cause]) -> tuple[Step, ...]:
+def fix_others(causes: Sequence[CauseRepair]) -> tuple[TrialStep, ...]:
     """The counter-intervention: repairing everything but what is labelled must not clear the alerts."""
-    return (*_START, *_BREAK, *_fixes(causes), Step(kind="expectStillFiring", use="Fix", name=_names(causes)), *_END)
+    return (
+        *_START,
+        *_BREAK,
+        *_fixes(causes),
+        TrialStep(kind="expectStillFiring", use="Fix", name=_names(causes)),
+        *_END,
+    )
 
 
-def fix_beside(each: Beside) -> tuple[Step, ...]:
+def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
     """What a repair does beside its cause, with every other cause repaired: the cause alone keeps alerts firing."""
-    steps = [*_fixes(each.others), Step(kind="change", use="Fix", name=each.part.name)]
-    return (*_START, *_BREAK, *steps, Step(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
+    steps = [*_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
+    return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 
 
-def undo_artefact(each: Artefact) -> tuple[Step, ...]:
+def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
     """What the fault did to one object without a label is undone alone: what is labelled keeps alerts firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()
-    steps = [*_fixes(each.others), Step(kind="change", use="Undo", name=each.entity, faults=undone)]
-    asked = Step(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
+    steps = [*_fixes(each.others), TrialStep(kind="change", use="Undo", name=each.entity, faults=undone)]
+    asked = TrialStep(kind="expectStillFiring", use="Undo", name=each.entity, faults=left)
     return (*_START, *_BREAK, *steps, asked, *_END)
 
 
-def end(each: Ending) -> tuple[Step, ...]:
+def end(each: Ending) -> tuple[TrialStep, ...]:
     """What ends by itself is waited for; what ends with its pods ends when every workload is restarted."""
     steps = [*_START, *_BREAK, *_fixes(each.others)]
     if each.how == "Wait":
-        waited = Step(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
+        waited = TrialStep(kind="expectCleared", use="Wait", name=each.fault, seconds=PATIENCE)
         return (*steps, waited, *_END)
     restarted = (
-        Step(kind="change", use="Cheat", name=RESTARTS),
-        Step(kind="expectCleared", use="Cheat", name=RESTARTS),
+        TrialStep(kind="change", use="Cheat", name=RESTARTS),
+        TrialStep(kind="expectCleared", use="Cheat", name=RESTARTS),
     )
     return (*steps, *restarted, *_END)
 
 
-def leave_out(claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[Step] = ()) -> tuple[Step, ...]:
+def leave_out(
+    claim: LeftOut, decoys: Sequence[Procedure] = (), repair: Sequence[TrialStep] = ()
+) -> tuple[TrialStep, ...]:
     """Leave-one-out: with all but one cause repaired, alerts of the one that is left keep firing.
 
     No decoy repairs that one either, and its own solution does: beside other causes, neither would show.
     """
-    asked = Step(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
+    asked = TrialStep(kind="expectStillFiring", use="Fix", name=_names(claim.repaired), faults=(claim.left.fault,))
     return (*_START, *_BREAK, *_fixes(claim.repaired), asked, *_tried(decoys), *repair, *_END)
 
 
-def cheated(cheats: Sequence[Procedure], repair: Sequence[Step], starts: Sequence[Procedure] = ()) -> tuple[Step, ...]:
+def cheated(
+    cheats: Sequence[Procedure], repair: Sequence[TrialStep], starts: Sequence[Procedure] = ()
+) -> tuple[TrialStep, ...]:
     """Each cheat tried and undone; at last a repair that is taken back at once, which repairs nothing either.
 
     ``starts`` follow that, so that the fault is there again for what acts only on a start.
     """
-    steps: list[Step] = [*_START, *_BREAK]
+    steps: list[TrialStep] = [*_START, *_BREAK]
     for cheat in cheats:
         steps += [
-            Step(kind="change", use="Cheat", name=cheat.name),
-            Step(kind="expectUnresolved", use="Cheat", name=cheat.name),
-            Step(kind="undoChange", use="Cheat", name=cheat.name),
+            TrialStep(kind="change", use="Cheat", name=cheat.name),
+            TrialStep(kind="expectUnresolved", use="Cheat", name=cheat.name),
+            TrialStep(kind="undoChange", use="Cheat", name=cheat.name),
         ]
     taken_back = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
     if taken_back and len(taken_back) == sum(s.kind == "change" for s in repair):
         steps += taken_back
-        steps += [Step(kind="undoChange", use=s.use, name=s.name) for s in reversed(taken_back)]
-        steps += [Step(kind="change", use="Cheat", name=p.name) for p in starts]
-        steps.append(Step(kind="expectUnresolved", use="Cheat", name=REVERT))
+        steps += [TrialStep(kind="undoChange", use=s.use, name=s.name) for s in reversed(taken_back)]
+        steps += [TrialStep(kind="change", use="Cheat", name=p.name) for p in starts]
+        steps.append(TrialStep(kind="expectUnresolved", use="Cheat", name=REVERT))
     return (*steps, *_END)
 
 
@@ -163,22 +180,22 @@ def of_use(runbook: Runbook, use: str) -> list[Procedure]:
     return [p for p in runbook.procedures if p.use == use]
 
 
-def _tried(decoys: Sequence[Procedure]) -> list[Step]:
+def _tried(decoys: Sequence[Procedure]) -> list[TrialStep]:
     """Each decoy, which clears nothing, and is undone."""
     return [
         step
         for decoy in decoys
         for step in (
-            Step(kind="change", use="Decoy", name=decoy.name),
-            Step(kind="expectStillFiring", use="Decoy", name=decoy.name),
-            Step(kind="undoChange", use="Decoy", name=decoy.name),
+            TrialStep(kind="change", use="Decoy", name=decoy.name),
+            TrialStep(kind="expectStillFiring", use="Decoy", name=decoy.name),
+            TrialStep(kind="undoChange", use="Decoy", name=decoy.name),
         )
     ]
 
 
-def _fixes(causes: Sequence[Cause]) -> list[Step]:
-    return [Step(kind="change", use="Fix", name=c.fix.name) for c in causes]
+def _fixes(causes: Sequence[CauseRepair]) -> list[TrialStep]:
+    return [TrialStep(kind="change", use="Fix", name=c.fix.name) for c in causes]
 
 
-def _names(causes: Sequence[Cause]) -> str:
+def _names(causes: Sequence[CauseRepair]) -> str:
     return ", ".join(c.fix.name for c in causes)[:_LONGEST]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from scenario_kit.campaign.label_interventions import Cause, repairs
+from scenario_kit.campaign.label_interventions import CauseRepair, repairs
 from scenario_kit.model import Change, Procedure, Runbook
 from scenario_kit.model.app import FlagStore
 from scenario_kit.model.reference import bare
@@ -22,21 +22,21 @@ from scenario_kit.model.reference import bare
 BESIDE: Final = ":beside"
 
 
-class Beside(NamedTuple):
+class SideEffect(NamedTuple):
     """A cause, the part of its repair that is about other objects, and what has to be repaired for that to show."""
 
-    cause: Cause
+    cause: CauseRepair
     part: Procedure
-    others: tuple[Cause, ...]
+    others: tuple[CauseRepair, ...]
 
 
-def beside(runbook: Runbook) -> list[Beside]:
+def beside(runbook: Runbook) -> list[SideEffect]:
     """Every answer whose repair also takes back what the fault did to other objects, in their order."""
-    found: dict[str, Beside] = {}
+    found: dict[str, SideEffect] = {}
     for causes in repairs(runbook):
         for cause in causes:
             if (part := _part(runbook, cause)) is not None:
-                found.setdefault(cause.fix.name, Beside(cause, part, tuple(c for c in causes if c is not cause)))
+                found.setdefault(cause.fix.name, SideEffect(cause, part, tuple(c for c in causes if c is not cause)))
     return list(found.values())
 
 
@@ -46,7 +46,7 @@ def with_beside(runbook: Runbook) -> Runbook:
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *parts))
 
 
-def _part(runbook: Runbook, cause: Cause) -> Procedure | None:
+def _part(runbook: Runbook, cause: CauseRepair) -> Procedure | None:
     """What is left of a repair without what it does to the cause; None where nothing of that undoes the fault."""
     fault = runbook.fault(cause.fault)
     flags = runbook.app.flags

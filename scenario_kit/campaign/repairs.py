@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from scenario_kit.campaign.label_interventions import LeftOut
-from scenario_kit.model import Procedure, Runbook, Step
+from scenario_kit.model import Procedure, Runbook, TrialStep
 from scenario_kit.model.scenario import LABELLED
 
 
@@ -15,7 +15,7 @@ def to_repair(runbook: Runbook) -> list[str]:
     return [f.name for f in runbook.faults if f.role in LABELLED]
 
 
-def solutions(runbook: Runbook) -> list[tuple[Step, ...]]:
+def solutions(runbook: Runbook) -> list[tuple[TrialStep, ...]]:
     """Programs that carry the documented solutions out, each solution in one of them, the author's first one first.
 
     A solution that repairs only some of the faults is completed: by other solutions where these repair just the rest,
@@ -28,7 +28,7 @@ def solutions(runbook: Runbook) -> list[tuple[Step, ...]]:
     if not documented:
         removed = tuple(_remove(f.name) for f in taken)
         return [(*removed, _cleared([f.name for f in taken], "RemoveFault"))] if len(taken) == len(wanted) > 0 else []
-    programs: list[tuple[Step, ...]] = []
+    programs: list[tuple[TrialStep, ...]] = []
     tried: set[str] = set()
     for solution in documented:
         if solution.name in tried:
@@ -39,7 +39,7 @@ def solutions(runbook: Runbook) -> list[tuple[Step, ...]]:
     return programs
 
 
-def alone(runbook: Runbook, claim: LeftOut) -> tuple[Step, ...]:
+def alone(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, ...]:
     """The first solution of just the fault that is left, where every other one is repaired; none if there is none.
 
     Carried out together, one solution could do what another only says.
@@ -48,12 +48,12 @@ def alone(runbook: Runbook, claim: LeftOut) -> tuple[Step, ...]:
     own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
     if not (whole and own):
         return ()
-    return (Step(kind="change", use="Solution", name=own[0].name), _cleared([own[0].name], "Solution"))
+    return (TrialStep(kind="change", use="Solution", name=own[0].name), _cleared([own[0].name], "Solution"))
 
 
-def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[Step, ...]:
+def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[str]) -> tuple[TrialStep, ...]:
     repaired = frozenset[str]().union(*(_repairs(p, wanted) for p in together))
-    steps = [Step(kind="change", use="Solution", name=p.name) for p in together]
+    steps = [TrialStep(kind="change", use="Solution", name=p.name) for p in together]
     if runbook.ground_truth.causes_join != "Conjunctive":
         for fault in runbook.faults:
             if fault.name not in wanted - repaired:
@@ -63,7 +63,7 @@ def _program(runbook: Runbook, together: Sequence[Procedure], wanted: frozenset[
                 steps.append(_remove(fault.name))
             else:
                 needed = fixes[:1] if fault.causes_join == "Conjunctive" else fixes
-                steps += [Step(kind="change", use="Fix", name=p.name) for p in needed]
+                steps += [TrialStep(kind="change", use="Fix", name=p.name) for p in needed]
     return (*steps, _cleared([p.name for p in together], "Solution"))
 
 
@@ -88,9 +88,9 @@ def _repairs(solution: Procedure, wanted: frozenset[str]) -> frozenset[str]:
     return wanted & set(solution.solution.fixes) if solution.solution.fixes else wanted
 
 
-def _remove(fault: str) -> Step:
-    return Step(kind="change", use="RemoveFault", name=fault)
+def _remove(fault: str) -> TrialStep:
+    return TrialStep(kind="change", use="RemoveFault", name=fault)
 
 
-def _cleared(names: Sequence[str], use: str) -> Step:
-    return Step.from_json({"kind": "expectCleared", "use": use, "name": ", ".join(names)[:128]})
+def _cleared(names: Sequence[str], use: str) -> TrialStep:
+    return TrialStep.from_json({"kind": "expectCleared", "use": use, "name": ", ".join(names)[:128]})

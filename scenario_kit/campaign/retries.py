@@ -21,7 +21,7 @@ _AGAIN: Final = "-again"
 _INFRA_SHARE: Final = 1 / 3
 
 
-class Ended(Protocol):
+class EndedTrial(Protocol):
     """A trial that ended."""
 
     @property
@@ -38,19 +38,19 @@ def is_repeat(purpose: str) -> bool:
     return purpose.startswith(_REPEAT)
 
 
-def counts(ended: Iterable[Ended]) -> tuple[int, int]:
+def counts(ended: Iterable[EndedTrial]) -> tuple[int, int]:
     """How many repeats held, and how many broke."""
     outcomes = [e.outcome for e in ended if is_repeat(e.purpose)]
     return outcomes.count("Held"), outcomes.count("Broken")
 
 
-def settled(looks: Sequence[Look], ended: Sequence[Ended]) -> bool:
+def settled(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> bool:
     """Whether no further repeat can change what the repeats show."""
     return decide(looks, *counts(ended)).verdict is not None
 
 
 def further(
-    looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[Ended], loads: Sequence[int] = ()
+    looks: Sequence[Look], planned: Sequence[PlannedTrial], ended: Sequence[EndedTrial], loads: Sequence[int] = ()
 ) -> list[PlannedTrial]:
     """The trials that are needed next, once all that were planned have ended; none if everything is settled.
 
@@ -72,7 +72,7 @@ def further(
     return [] if _too_much_trouble(ended, len(new)) else new
 
 
-def judged(looks: Sequence[Look], ended: Sequence[Ended]) -> Verdict:
+def judged(looks: Sequence[Look], ended: Sequence[EndedTrial]) -> Verdict:
     """The verdict of the trials alone: Fail before NotEvaluated before Inconclusive before Pass."""
     repeats = decide(looks, *counts(ended)).verdict if any(is_repeat(e.purpose) for e in ended) else Verdict.PASS
     others = [e for e in ended if not is_repeat(e.purpose)]
@@ -85,5 +85,5 @@ def judged(looks: Sequence[Look], ended: Sequence[Ended]) -> Verdict:
     return repeats
 
 
-def _too_much_trouble(ended: Sequence[Ended], more: int = 0) -> bool:
+def _too_much_trouble(ended: Sequence[EndedTrial], more: int = 0) -> bool:
     return sum(e.outcome == "Infra" for e in ended) > _INFRA_SHARE * (len(ended) + more)

@@ -15,7 +15,7 @@ import msgspec
 
 from scenario_kit.campaign.plans import Plan, PlannedTrial, Resolve
 from scenario_kit.campaign.result import TrialResult
-from scenario_kit.campaign.scheduler import Move, Seen, advance
+from scenario_kit.campaign.scheduler import Move, ObservedTrial, advance
 from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, going, stale, status_of
 from scenario_kit.errors import ClusterError, Unreachable
 from scenario_kit.model import Object
@@ -28,7 +28,7 @@ _POLL: Final = 0.25
 _STALLED: Final = 180.0
 
 
-class Progress(Protocol):
+class ProgressListener(Protocol):
     """Whoever watches: told about every change of a trial's status."""
 
     def __call__(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
@@ -46,7 +46,7 @@ def run(
     digest: str,
     parallel: int,
     health: Callable[[], Sequence[str]],
-    progress: Progress,
+    progress: ProgressListener,
     keep: bool = False,
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
@@ -63,7 +63,7 @@ def run(
     """
     labels = {KEPT_LABEL: "true"} if keep else {}
     campaign = Campaign(cluster, plan, scenario, digest, app, resolve, labels=labels)
-    watch = _Watch(campaign, progress, clock, patience)
+    watch = _RunView(campaign, progress, clock, patience)
     move = Move(every=tuple(planned))
     while not move.over:
         watch.look(move.every)
@@ -92,13 +92,15 @@ class _Followed:
         self.status: Object = {}
 
 
-class _Watch:
+class _RunView:
     """What one run of the command has seen.
 
     All that decides is in the cluster; kept here is what has ended, which does not change, and patience with the rest.
     """
 
-    def __init__(self, campaign: Campaign, progress: Progress, clock: Callable[[], float], patience: float) -> None:
+    def __init__(
+        self, campaign: Campaign, progress: ProgressListener, clock: Callable[[], float], patience: float
+    ) -> None:
         self._campaign = campaign
         self._progress = progress
         self._clock = clock
@@ -110,10 +112,10 @@ class _Watch:
         self.ended: dict[str, TrialResult] = {}
 
     @property
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[ObservedTrial]:
         """The trials that exist."""
-        running = [Seen(purpose=purpose) for purpose in self._open]
-        return [*running, *(Seen(purpose=p, outcome=r.outcome) for p, r in self.ended.items())]
+        running = [ObservedTrial(purpose=purpose) for purpose in self._open]
+        return [*running, *(ObservedTrial(purpose=p, outcome=r.outcome) for p, r in self.ended.items())]
 
     @property
     def silent(self) -> str:

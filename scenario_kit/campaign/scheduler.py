@@ -13,7 +13,7 @@ from scenario_kit.campaign.retries import further, is_repeat, settled
 from scenario_kit.model import Value
 
 
-class Seen(Value, frozen=True, kw_only=True):
+class ObservedTrial(Value, frozen=True, kw_only=True):
     """A trial as it stands in the cluster; ``outcome`` is empty until it has ended."""
 
     purpose: str
@@ -35,7 +35,7 @@ class Move(Value, frozen=True, kw_only=True):
 def advance(
     plan: Plan,
     planned: Sequence[PlannedTrial],
-    seen: Iterable[Seen],
+    seen: Iterable[ObservedTrial],
     *,
     parallel: int,
     give_up: bool = False,

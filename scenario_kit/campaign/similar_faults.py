@@ -17,10 +17,10 @@ from scenario_kit.campaign.result import Lookalike, Resemblance, TrialResult
 from scenario_kit.campaign.retries import is_repeat
 from scenario_kit.campaign.summary import end_of_hold
 from scenario_kit.model import Runbook
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 
 
-def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[Row]) -> Resemblance | None:
+def resemblance(runbook: Runbook, results: Iterable[TrialResult], matrix: Iterable[MatrixRow]) -> Resemblance | None:
     """The faults of the matrix whose alerts are those of the repeats that held, the nearest first.
 
     Alerts count that fired within the time for which the repeats were looked at. The scenario's own faults are not

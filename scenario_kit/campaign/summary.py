@@ -14,7 +14,7 @@ from scenario_kit.campaign.sequential_test import Look, effective, lower_bound, 
 from scenario_kit.judge.expectations import chosen, declared, label, of_class, same_entity, wanted_label
 from scenario_kit.judge.propagation_traffic import pooled, telling, traces
 from scenario_kit.model import Finding, Severity
-from scenario_kit.model.scenario import Edge, Expect
+from scenario_kit.model.scenario import Expect, PropagationEdge
 from scenario_kit.observe.symptoms import about
 
 #: Scrape plus evaluation interval of the alert rules' engine, seconds: onsets are no finer than this.
@@ -24,7 +24,7 @@ _FEW: Final = 3
 
 
 def summarise(
-    looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[Edge]
+    looks: Sequence[Look], results: Iterable[TrialResult], expect: Expect, edges: Iterable[PropagationEdge]
 ) -> Statistics:
     """The statistics of all repeats that ended; alerts are looked at from injection to the end of hold."""
     repeats = [r for r in results if is_repeat(r.purpose)]
@@ -193,7 +193,7 @@ def _finite(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def _order(repeats: Sequence[TrialResult], edges: Iterable[Edge]) -> list[OrderSummary]:
+def _order(repeats: Sequence[TrialResult], edges: Iterable[PropagationEdge]) -> list[OrderSummary]:
     """The edges whose ends the same rule speaks of: rules differ in how long they take to speak, by minutes."""
     rows = []
     for edge in edges:

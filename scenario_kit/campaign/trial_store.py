@@ -132,7 +132,7 @@ def took(trial: Object, status: TrialStatus) -> float:
     return (datetime.fromisoformat(ended) - began).total_seconds()
 
 
-class Evidence(NamedTuple):
+class TrialEvidence(NamedTuple):
     """What a finished trial left: its alerts, when its faults were injected, and what else was seen up to the end of
     hold.
     """
@@ -145,13 +145,13 @@ class Evidence(NamedTuple):
     injections: Mapping[str, float] = MappingProxyType({})
 
 
-def evidence(cluster: Cluster, status: TrialStatus) -> Evidence:
+def evidence(cluster: Cluster, status: TrialStatus) -> TrialEvidence:
     """What a finished trial left; nothing where that is gone."""
     found = cluster.get(Reference("ConfigMap", status.evidence, MANAGEMENT_NAMESPACE)) if status.evidence else None
     if found is None:
-        return Evidence()
+        return TrialEvidence()
     document = json.loads(found["data"]["document"])
-    return Evidence(
+    return TrialEvidence(
         AlertHistory.from_json(document["history"]),
         document.get("injectedAt"),
         tuple(document.get("signs") or ()),

@@ -23,7 +23,7 @@ from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.incident import Incident
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 
 #: The environment lacks a capability that the scenario needs.
 LACKING: Final = "SK911"
@@ -56,7 +56,7 @@ def conclude(
     *,
     promised: Runbook | None = None,
     library: Mapping[str, Fingerprint] | None = None,
-    matrix: Sequence[Row] = (),
+    matrix: Sequence[MatrixRow] = (),
     incident: Incident | None = None,
 ) -> Validation:
     """Sum a campaign up. Findings come once each, errors first. ``lab`` is named where it is not the default one.

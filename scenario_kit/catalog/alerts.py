@@ -24,7 +24,7 @@ _PART: Final = re.compile(r"([0-9]+)(ms|[ywdhms])")
 Place = tuple[str | int, ...]
 
 
-class Written(NamedTuple):
+class WrittenRule(NamedTuple):
     """A rule as it is written, where it stands, and the group that it belongs to."""
 
     place: Place
@@ -55,7 +55,7 @@ def rules_of(pack: str, path: Path, document: Object) -> tuple[AlertRule, ...]:
     return tuple(rule for _, rule in read if isinstance(rule, AlertRule))
 
 
-def read_rules(pack: str, document: Object) -> list[tuple[Written, AlertRule | Unread | None]]:
+def read_rules(pack: str, document: Object) -> list[tuple[WrittenRule, AlertRule | Unread | None]]:
     """Every rule as it is written with the alert that it means: none for a recording rule, or why it cannot be read."""
     records = {
         str(written.rule["record"]): recorded_expression(str(written.rule.get("expr", "")), _labels(written))
@@ -80,11 +80,11 @@ def written_groups(document: Object) -> Iterator[tuple[Place, Object]]:
         yield (*above, i), group
 
 
-def written_rules(document: Object) -> Iterator[Written]:
+def written_rules(document: Object) -> Iterator[WrittenRule]:
     """Every rule, alerting and recording, in the order of the file."""
     for place, group in written_groups(document):
         for j, rule in enumerate(group.get("rules") or ()):
-            yield Written((*place, "rules", j), rule, group)
+            yield WrittenRule((*place, "rules", j), rule, group)
 
 
 def prometheus_groups(document: Object, prefix: str = "") -> list[Object]:
@@ -134,11 +134,11 @@ def _seconds(duration: Any) -> float:
     return float(duration.total_seconds()) if duration is not None else 0.0
 
 
-def _labels(written: Written) -> dict[str, str]:
+def _labels(written: WrittenRule) -> dict[str, str]:
     return {**(written.group.get("labels") or {}), **(written.rule.get("labels") or {})}
 
 
-def _read(pack: str, written: Written, records: dict[str, str]) -> AlertRule | Unread | None:
+def _read(pack: str, written: WrittenRule, records: dict[str, str]) -> AlertRule | Unread | None:
     rule, place = written.rule, written.place
     if "record" in rule:
         return _unrecorded(rule, place, records)

@@ -11,7 +11,7 @@ from scenario_kit.catalog.index import Catalog
 from scenario_kit.catalog.loader import read
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model.base import Value, convert
-from scenario_kit.model.capability import Canary, Capability, Condition
+from scenario_kit.model.capability import Canary, Capability, FieldCondition
 
 
 class _File(Value, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def _canary(canary: Canary) -> str:
     return "the scenario's app" if canary.app else "none: `--offer` declares it"
 
 
-def _wanted(condition: Condition) -> str:
+def _wanted(condition: FieldCondition) -> str:
     if condition.matches is not None:
         return f"matches `{condition.matches}`"
     if condition.not_equals is not None:

@@ -22,7 +22,7 @@ from scenario_kit.load.disk_cache import kept
 from scenario_kit.load.overlay import of_version
 from scenario_kit.load.twin import load_twin
 from scenario_kit.model import AlertRule, App, FaultType, Object
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 
 _T = TypeVar("_T")
 
@@ -77,7 +77,7 @@ class Catalog:
                 return root / "templates" / "apps" / app
         raise UnknownEntry("app with templates", app, self.apps())
 
-    def matrix(self, app: App, fault: str = "") -> tuple[Row, ...]:
+    def matrix(self, app: App, fault: str = "") -> tuple[MatrixRow, ...]:
         """What each fault type, as it is now, showed on each target of the app; nothing where nobody has tried.
 
         With ``fault`` only the rows of that type: the definitions of all others are not read.
@@ -199,7 +199,7 @@ class Catalog:
             document["twin"] = load_twin(twin, self._document(twin), name, version)
         return value({**document, "version": version}, App, path, name)
 
-    def _tried(self, app: App, fault: str) -> tuple[Row, ...]:
+    def _tried(self, app: App, fault: str) -> tuple[MatrixRow, ...]:
         found = rows(self.app_path(app.name).with_name(MATRIX))
         known = ({fault} if fault else {row.fault for row in found}) & set(self.faults())
         return current(found, app.version, {name: self.fault(name).version for name in known})

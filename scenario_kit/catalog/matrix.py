@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 
 FILE: Final = "matrix.jsonl"
 
 
-def rows(path: Path) -> list[Row]:
+def rows(path: Path) -> list[MatrixRow]:
     """The records of a file, the last one for each fault type, version of it, and target; none where there is no file.
 
     Half a line, which whoever was interrupted leaves, is no record.
@@ -27,8 +27,8 @@ def rows(path: Path) -> list[Row]:
     """
     if not path.is_file():
         return []
-    decoder = msgspec.json.Decoder(Row)
-    found: dict[tuple[str, str, str, int, str], Row] = {}
+    decoder = msgspec.json.Decoder(MatrixRow)
+    found: dict[tuple[str, str, str, int, str], MatrixRow] = {}
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.endswith(b"}"):
             continue
@@ -41,6 +41,6 @@ def rows(path: Path) -> list[Row]:
     return list(found.values())
 
 
-def current(found: Iterable[Row], version: str, changes: dict[str, int]) -> tuple[Row, ...]:
+def current(found: Iterable[MatrixRow], version: str, changes: dict[str, int]) -> tuple[MatrixRow, ...]:
     """Those of one version of the app whose fault types are still the same; ``changes`` are their versions by name."""
     return tuple(row for row in found if row.version == version and changes.get(row.fault) == row.change)

@@ -1,7 +1,7 @@
 """Verb *apply*: do and undo changes, with receipts (design §3 Changes, §6.1)."""
 
 from scenario_kit.changes.engine import Engine, NoEffect
-from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Entry, Receipt, Store
+from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.changes.workloads import pods, settled
@@ -12,11 +12,11 @@ __all__ = [
     "Blocked",
     "ClusterStore",
     "Engine",
-    "Entry",
+    "ReceiptEntry",
     "NoEffect",
     "Receipt",
     "Scene",
-    "Store",
+    "ReceiptStore",
     "pods",
     "settled",
 ]

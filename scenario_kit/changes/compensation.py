@@ -11,7 +11,7 @@ from contextlib import suppress
 import msgspec
 
 from scenario_kit.changes import jobs, operations
-from scenario_kit.changes.receipts import Receipt, Store
+from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AlreadyExists, AuthoringError, InfrastructureError
@@ -20,7 +20,7 @@ from scenario_kit.model.change import Run
 from scenario_kit.ports import Clock
 
 
-def make(scene: Scene, clock: Clock, store: Store, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
+def make(scene: Scene, clock: Clock, store: ReceiptStore, receipt: Receipt) -> tuple[Receipt, Blocked | None]:
     """Make what is left of a receipt's inverse changes; why that goes no further, if it does not."""
     left = len(receipt.inverse) if receipt.inverse_left is None else receipt.inverse_left
     for position in range(left - 1, -1, -1):

@@ -13,7 +13,7 @@ import msgspec
 
 from scenario_kit.changes import chaos, compensation, jobs, node_placeholders, nodes, operations, through_zero
 from scenario_kit.changes.reach import demand
-from scenario_kit.changes.receipts import Entry, Receipt, Store
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry, ReceiptStore
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import touched, wanted
 from scenario_kit.changes.undo import Blocked, undo
@@ -35,7 +35,7 @@ class NoEffect(AuthoringError):
 class Engine:
     """Executes changes for one trial. Nothing is remembered here that the store does not hold."""
 
-    def __init__(self, scene: Scene, clock: Clock, store: Store, trial: str) -> None:
+    def __init__(self, scene: Scene, clock: Clock, store: ReceiptStore, trial: str) -> None:
         self._scene = scene
         self._clock = clock
         self._store = store
@@ -253,7 +253,7 @@ class Engine:
         change, chosen = node_placeholders.resolve(change, self._places(), scene.cluster, *scene.everywhere)
         entries = []
         if change.run:
-            entries.append(Entry(ref=str(jobs.reference(self._trial, ordinal, jobs.home(scene, change.run)))))
+            entries.append(ReceiptEntry(ref=str(jobs.reference(self._trial, ordinal, jobs.home(scene, change.run)))))
         for ref in () if change.run else operations.targets(self._scene, change):
             live = self._scene.cluster.get(ref)
             if (change.create or change.chaos) and live is not None:
@@ -264,7 +264,7 @@ class Engine:
                 )
             if live is None:
                 self._expect_namespace(ref)
-            entries.append(Entry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
+            entries.append(ReceiptEntry(ref=str(ref), prior=wanted(live) if live else None, uid=_uid(live)))
         leaving = nodes.pods_to_evict(scene, change) if change.drain else ()
         return self._store.save(
             Receipt(
@@ -339,7 +339,7 @@ class Engine:
             gone = live is None or "deletionTimestamp" in live["metadata"]
             after = None if gone else wanted(live)
             moved = moved or entry.prior != after
-            entries.append(Entry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
+            entries.append(ReceiptEntry(ref=entry.ref, prior=entry.prior, after=after, uid=_uid(live) or entry.uid))
         if receipt.change.chaos is not None and entries[0].after is not None:
             covered = chaos.covered(self._scene.cluster, entries[0].after)
         if not moved and not (receipt.change.drain and covered):

@@ -25,7 +25,7 @@ _LONGEST: Final = 600
 _JOB_LABEL: Final = "batch.kubernetes.io/job-name"
 
 
-class Ended(NamedTuple):
+class JobEnd(NamedTuple):
     """How a Job ended. ``words`` are the last ones of its program, or why there are none."""
 
     succeeded: bool
@@ -108,7 +108,7 @@ def start(scene: Scene, run: Run, ref: Reference) -> str:
     return str(job["metadata"]["uid"])
 
 
-def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> Ended:
+def await_end(scene: Scene, clock: Clock, ref: Reference, uid: str, deadline: float) -> JobEnd:
     """Let time pass until the Job has ended.
 
     Raises:
@@ -182,12 +182,12 @@ def _pods(scene: Scene, ref: Reference) -> list[Object]:
     return scene.cluster.list("Pod", ref.namespace, labels={_JOB_LABEL: ref.name})
 
 
-def _ended(scene: Scene, job: Object, ref: Reference) -> Ended | None:
+def _ended(scene: Scene, job: Object, ref: Reference) -> JobEnd | None:
     status = {c["type"]: c for c in (job.get("status") or {}).get("conditions") or () if c.get("status") == "True"}
     if "Complete" in status:
-        return Ended(True)
+        return JobEnd(True)
     if "Failed" in status:
-        return Ended(False, _last_words(scene, ref) or str(status["Failed"].get("message", "")))
+        return JobEnd(False, _last_words(scene, ref) or str(status["Failed"].get("message", "")))
     return None
 
 

@@ -27,7 +27,7 @@ _KEY: Final = "receipt.json"
 State = Literal["Recorded", "Down", "Sent", "Ran", "Done", "Undone"]
 
 
-class Entry(Value, frozen=True, kw_only=True):
+class ReceiptEntry(Value, frozen=True, kw_only=True):
     """One object that a change writes: as it was, and as it was right after. None means it did not exist."""
 
     ref: str
@@ -54,7 +54,7 @@ class Receipt(Value, frozen=True, kw_only=True):
     state: State = "Recorded"
     causal: bool = True
     at: float = 0.0
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ReceiptEntry, ...] = ()
     covered: tuple[str, ...] = ()
     note: str = ""
     blocked: str = ""
@@ -84,7 +84,7 @@ def _kind(change: Change) -> str:
     return str(manifest["kind"]) if manifest else (change.target or "").rpartition("/")[0].rpartition("/")[2]
 
 
-class Store(Protocol):
+class ReceiptStore(Protocol):
     """Where the receipts of one trial are kept."""
 
     def all(self) -> list[Receipt]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.changes.receipts import Receipt, Store
+from scenario_kit.changes.receipts import Receipt, ReceiptStore
 from scenario_kit.changes.workloads import pods
 from scenario_kit.errors import LabError
 from scenario_kit.model import Reference
@@ -21,7 +21,7 @@ _GRID: Final = 15
 _NOTE: Final = "restarted through zero"
 
 
-def restart(cluster: Cluster, clock: Clock, store: Store, receipt: Receipt) -> Receipt:
+def restart(cluster: Cluster, clock: Clock, store: ReceiptStore, receipt: Receipt) -> Receipt:
     """Scale the workload to zero, wait until its pods are gone, and scale it back, from wherever that stood.
 
     Raises:

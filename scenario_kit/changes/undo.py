@@ -6,7 +6,7 @@ import json
 from typing import Final, NamedTuple
 
 from scenario_kit.changes import chaos, jobs, nodes, operations
-from scenario_kit.changes.receipts import Entry, Receipt
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.three_way_restore import alike, restored, wanted
 from scenario_kit.errors import AuthoringError, ClusterError, Conflict, NotFound, Rejected
@@ -38,7 +38,7 @@ def undo(scene: Scene, receipt: Receipt, clock: Clock) -> Blocked | None:
     return None
 
 
-def _entry(scene: Scene, receipt: Receipt, entry: Entry, clock: Clock) -> None:
+def _entry(scene: Scene, receipt: Receipt, entry: ReceiptEntry, clock: Clock) -> None:
     ref = Reference.parse(entry.ref)
     live = scene.cluster.get(ref)
     if receipt.change.restart is not None:
@@ -58,14 +58,14 @@ def _entry(scene: Scene, receipt: Receipt, entry: Entry, clock: Clock) -> None:
         _restore(scene, ref, entry, entry.after if receipt.state == "Done" else wanted(live))
 
 
-def _scale_back(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None) -> None:
+def _scale_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None) -> None:
     """A restart leaves nothing behind but, when it was cut short, a workload at zero."""
     replicas = ((entry.prior or {}).get("spec") or {}).get("replicas")
     if receipt.state == "Down" and live is not None and replicas is not None and not live["spec"].get("replicas"):
         scene.cluster.patch(Reference.parse(entry.ref), {"spec": {"replicas": replicas}})
 
 
-def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
+def _flag_back(scene: Scene, receipt: Receipt, entry: ReceiptEntry) -> None:
     """Only the one flag returns to what it was; others may have been set meanwhile."""
     assert receipt.change.set_flag is not None
     assert scene.app.flags is not None
@@ -79,7 +79,7 @@ def _flag_back(scene: Scene, receipt: Receipt, entry: Entry) -> None:
         operations.put_flag(scene, flag, former)
 
 
-def _remove(scene: Scene, receipt: Receipt, entry: Entry, live: Object | None, clock: Clock) -> None:
+def _remove(scene: Scene, receipt: Receipt, entry: ReceiptEntry, live: Object | None, clock: Clock) -> None:
     ref = Reference.parse(entry.ref)
     if live is not None:
         # A solution may have deleted it, and undoing that made it anew: what looks as it did is ours as well.
@@ -117,7 +117,7 @@ def _recreate(scene: Scene, ref: Reference, prior: Object) -> None:
         scene.cluster.create({**prior, "spec": spec})
 
 
-def _restore(scene: Scene, ref: Reference, entry: Entry, after: Object | None) -> None:
+def _restore(scene: Scene, ref: Reference, entry: ReceiptEntry, after: Object | None) -> None:
     for attempt in range(_ATTEMPTS):
         live = scene.cluster.get(ref)
         if live is None:

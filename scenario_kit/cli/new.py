@@ -56,14 +56,16 @@ def register(app: typer.Typer) -> None:
         Example: scenario-kit new --app otel-demo --target cart --fault deployment-scaled-to-zero
         """
         from scenario_kit.catalog import Catalog
-        from scenario_kit.cli.questions import Load, complete, others, setting
+        from scenario_kit.cli.questions import LoadOptions, complete, others, setting
         from scenario_kit.draft import draft, join_drafts
 
         catalog = Catalog()
         given = {"app": app, "version": version, "target": target, "fault": fault, "name": name, "outcome": outcome}
         ask = sys.stdin.isatty()
         answers = complete(given, parameter, author or _git_name(), catalog, ask=ask)
-        answers = setting(answers, Load(users, profile, tuple(pack)), catalog, ask=ask and not (target and fault))
+        answers = setting(
+            answers, LoadOptions(users, profile, tuple(pack)), catalog, ask=ask and not (target and fault)
+        )
         more = others(answers, also, catalog, ask=ask and not (target and fault)) if answers.fault else []
         made = join_drafts([draft(each, catalog) for each in (answers, *more)])
         lacks = _lacks(made, catalog.app(answers.app, answers.version), catalog)

@@ -10,8 +10,8 @@ import webbrowser
 import typer
 
 from scenario_kit.errors import UsageError
-from scenario_kit.lab.page.data import Source
-from scenario_kit.lab.page.server import Site, serve
+from scenario_kit.lab.page.data import PageSource
+from scenario_kit.lab.page.server import PageSite, serve
 from scenario_kit.lab.state import LabState
 
 
@@ -24,7 +24,7 @@ def serve_page(name: str, port: int, *, spoilers: bool, browser: bool) -> None:
     """
     LabState.load(name).require_alive("opening its page")
     token = secrets.token_urlsafe(24)
-    site = Site(Source.of_lab(name, spoilers=spoilers), token, name)
+    site = PageSite(PageSource.of_lab(name, spoilers=spoilers), token, name)
     try:
         server = serve(site, port)
     except (OSError, OverflowError) as error:

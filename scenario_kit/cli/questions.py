@@ -31,7 +31,7 @@ _RAISED: Final = 2
 _MOST_USERS: Final = 1000
 
 
-class Load(NamedTuple):
+class LoadOptions(NamedTuple):
     """What flags say about the load and the alert packs; empty where they do not."""
 
     users: str = ""
@@ -84,7 +84,7 @@ def _named(answers: Answers) -> Answers:
     return replace(answers, name=name, author=author or typer.prompt("Author"))
 
 
-def setting(answers: Answers, load: Load, catalog: Catalog, *, ask: bool) -> Answers:
+def setting(answers: Answers, load: LoadOptions, catalog: Catalog, *, ask: bool) -> Answers:
     """With the load and the alert packs; whoever is asked takes the usual ones by an empty line.
 
     Raises:

@@ -20,7 +20,7 @@ _SHOWN = 40
 _ERROR = 2
 
 
-class Row(NamedTuple):
+class TraceLine(NamedTuple):
     """One trace. Times are seconds; ``root`` is the service and name of the span without a parent."""
 
     start: float
@@ -100,14 +100,14 @@ def jaeger_url(state: LabState, namespace: str) -> str:
     return f"{state.server_url}/worlds/{namespace}/jaeger"
 
 
-def rows(lines: Iterable[str]) -> list[Row]:
+def rows(lines: Iterable[str]) -> list[TraceLine]:
     """Traces out of OTLP lines, the newest first."""
     import msgspec
 
     return sorted((_row(msgspec.json.decode(line)) for line in lines if line), key=lambda row: -row.start)
 
 
-def told(row: Row) -> dict[str, Any]:
+def told(row: TraceLine) -> dict[str, Any]:
     """A row for programs."""
     return {
         "traceId": row.trace_id,
@@ -119,7 +119,7 @@ def told(row: Row) -> dict[str, Any]:
     }
 
 
-def _row(request: Mapping[str, Any]) -> Row:
+def _row(request: Mapping[str, Any]) -> TraceLine:
     spans: list[tuple[str, dict[str, Any]]] = []
     for group in request["resourceSpans"]:
         service = next(a["value"]["stringValue"] for a in group["resource"]["attributes"] if a["key"] == "service.name")
@@ -129,7 +129,7 @@ def _row(request: Mapping[str, Any]) -> Row:
     start = int(spans[0][1]["startTimeUnixNano"])
     end = max(int(span["endTimeUnixNano"]) for _, span in spans)
     failed = sum(span["status"].get("code") == _ERROR for _, span in spans)
-    return Row(start / 1e9, root["traceId"], f"{service} {root['name']}", (end - start) / 1e9, len(spans), failed)
+    return TraceLine(start / 1e9, root["traceId"], f"{service} {root['name']}", (end - start) / 1e9, len(spans), failed)
 
 
 def _ask(state: LabState, namespace: str, query: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scenario_kit.campaign import Validation
     from scenario_kit.campaign.result import Allowance
     from scenario_kit.clients.git import Repository
-    from scenario_kit.contribution import FileChange, Lane, Shape
+    from scenario_kit.contribution import EvidenceTier, FileChange, PullRequestScope
     from scenario_kit.model import Finding, Scenario
     from scenario_kit.model.incident import Incident
     from scenario_kit.report import Report
@@ -78,7 +78,7 @@ class _Contribution(NamedTuple):
     checkout: Repository
     root: Path
     start: str
-    shape: Shape
+    shape: PullRequestScope
     changes: Sequence[FileChange]
     problems: tuple[Finding, ...]
 
@@ -181,7 +181,7 @@ def _allowances(folder: Path) -> tuple[Allowance, ...]:
     return allowances(resolve(load_scenario(path).scenario, catalog, "app", beside=path).faults)
 
 
-def _lane(contribution: _Contribution) -> Lane:
+def _lane(contribution: _Contribution) -> EvidenceTier:
     from scenario_kit.contribution import lane
     from scenario_kit.contribution.pull_request_scope import SCENARIOS
     from scenario_kit.load import load_scenario

@@ -27,7 +27,7 @@ _CLUSTER: Final = {"server", "certificate-authority-data"}
 _USER: Final = {"client-certificate-data", "client-key-data"}
 
 
-class Access(Protocol):
+class ApiConnection(Protocol):
     """One identity at one API server."""
 
     @property
@@ -59,7 +59,7 @@ class Certificate:
         self.pool = urllib3.PoolManager(num_pools=4, maxsize=CONNECTIONS, ssl_context=tls)
 
     def headers(self) -> Mapping[str, str]:
-        """See ``Access``: the certificate says it all."""
+        """See ``ApiConnection``: the certificate says it all."""
         return {}
 
 

@@ -15,16 +15,16 @@ _ACCEPT = ",".join(
 )
 
 
-class Served(NamedTuple):
+class ServedKind(NamedTuple):
     """A kind and whether it can be listed."""
 
     kind: Kind
     listable: bool
 
 
-def parse(*documents: Any) -> list[Served]:
+def parse(*documents: Any) -> list[ServedKind]:
     """The kinds in ``APIGroupDiscoveryList`` documents, each in the version that its group prefers; core first."""
-    found: dict[tuple[str, str], Served] = {}
+    found: dict[tuple[str, str], ServedKind] = {}
     for document in documents:
         for group in document["items"]:
             name = group["metadata"].get("name", "")
@@ -35,7 +35,7 @@ def parse(*documents: Any) -> list[Served]:
                         continue
                     namespaced = resource["scope"] == "Namespaced"
                     entry = Kind(name, version["version"], kind, resource["resource"], namespaced)
-                    found[name, kind] = Served(entry, "list" in resource["verbs"])
+                    found[name, kind] = ServedKind(entry, "list" in resource["verbs"])
     return list(found.values())
 
 
@@ -45,7 +45,7 @@ class Discovery:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._lock = threading.Lock()
-        self._served: list[Served] | None = None
+        self._served: list[ServedKind] | None = None
 
     def kinds(self) -> Sequence[Kind]:
         """Every kind that can be listed, as the server says now."""
@@ -69,7 +69,7 @@ class Discovery:
             )
         return match
 
-    def _refresh(self) -> list[Served]:
+    def _refresh(self) -> list[ServedKind]:
         with self._lock:
             core = self._transport.json("GET", "/api", accept=_ACCEPT)
             groups = self._transport.json("GET", "/apis", accept=_ACCEPT)
@@ -77,7 +77,7 @@ class Discovery:
             return self._served
 
 
-def pick(served: Sequence[Served], kind: str, group: str, *, core: bool = False) -> Kind | None:
+def pick(served: Sequence[ServedKind], kind: str, group: str, *, core: bool = False) -> Kind | None:
     """Core is listed first, so an ambiguous kind without a group (Event) is the core one."""
     exact = bool(group) or core
     return next((s.kind for s in served if s.kind.kind == kind and (not exact or s.kind.group == group)), None)

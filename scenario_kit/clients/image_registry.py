@@ -29,7 +29,7 @@ _PARAMETER: Final = re.compile(r'(\w+)="([^"]*)"')
 _TIMEOUT: Final = httpx.Timeout(20.0, connect=5.0)
 
 
-class Place(NamedTuple):
+class ImagePlace(NamedTuple):
     """Where an image is: the registry as its reference spells it, its repository there, and the tag."""
 
     registry: str
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     tag: str
 
 
-def place(image: str) -> Place:
+def place(image: str) -> ImagePlace:
     """The parts of a reference with a tag.
 
     Raises:
@@ -48,10 +48,10 @@ def place(image: str) -> Place:
     repository, _, tag = rest.rpartition(":")
     if "@" in name or not repository or not tag:
         raise AuthoringError(f"image '{image}': expected a name with a tag and without a digest")
-    return Place(registry, repository, tag)
+    return ImagePlace(registry, repository, tag)
 
 
-class Registries:
+class ImageRegistries:
     """Asks registries. ``hosts`` says at which host the API of a registry answers, where its name does not."""
 
     def __init__(self, hosts: Mapping[str, str] | None = None, *, client: httpx.Client | None = None) -> None:
@@ -85,7 +85,7 @@ class Registries:
             )
         return found
 
-    def _manifest(self, method: str, where: Place) -> httpx.Response:
+    def _manifest(self, method: str, where: ImagePlace) -> httpx.Response:
         url = f"https://{self._host(where)}/v2/{where.repository}/manifests/{where.tag}"
         headers = {"Accept": ACCEPT}
         key = (where.registry, where.repository)
@@ -98,7 +98,7 @@ class Registries:
             return self._manifest(method, where)
         return response
 
-    def _token(self, challenge: str, where: Place) -> str:
+    def _token(self, challenge: str, where: ImagePlace) -> str:
         asked = dict(_PARAMETER.findall(challenge))
         realm = asked.pop("realm", "")
         if not realm.startswith("https://"):
@@ -119,7 +119,7 @@ class Registries:
         self,
         method: str,
         url: str,
-        where: Place,
+        where: ImagePlace,
         *,
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
@@ -133,5 +133,5 @@ class Registries:
                 f"--host {where.registry}=HOST",
             ) from error
 
-    def _host(self, where: Place) -> str:
+    def _host(self, where: ImagePlace) -> str:
         return self._hosts.get(where.registry, where.registry)

@@ -12,7 +12,7 @@ import msgspec
 import urllib3
 
 from scenario_kit.clients import api_errors
-from scenario_kit.clients.connection import Access, certificate
+from scenario_kit.clients.connection import ApiConnection, certificate
 from scenario_kit.clients.transport_errors import LIBRARY_ERRORS, unreachable
 from scenario_kit.errors import ClusterError, Unreachable
 
@@ -39,7 +39,7 @@ class Transport:
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None, as_user: str = "") -> None:
         self._as_user = as_user
         self._named = (kubeconfig, context)
-        self._access: Access = (certificate(kubeconfig, context) if kubeconfig else None) or self.official
+        self._access: ApiConnection = (certificate(kubeconfig, context) if kubeconfig else None) or self.official
         self._pool = self._access.pool
 
     @property

@@ -26,7 +26,7 @@ class LaneName(StrEnum):
     FULL = "L3"
 
 
-class Lane(Value, frozen=True, kw_only=True):
+class EvidenceTier(Value, frozen=True, kw_only=True):
     """A lane, and the parts of the file that put the contribution in it."""
 
     name: LaneName
@@ -38,32 +38,32 @@ class Lane(Value, frozen=True, kw_only=True):
         return {LaneName.TEXT: "", LaneName.VERSION: "quick"}.get(self.name, "standard")
 
 
-def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()) -> Lane:
+def lane(before: Mapping[str, Any] | None, after: Mapping[str, Any], other_files: Iterable[str] = ()) -> EvidenceTier:
     """The lane of a change from the document ``before`` (None: it is new) to ``after``.
 
     ``other_files`` are changed files of the folder beside ``scenario.yaml``; faults of its own are among them.
     """
     if before is None:
-        return Lane(name=LaneName.FULL, because=("it is new",))
+        return EvidenceTier(name=LaneName.FULL, because=("it is new",))
     code = tuple(f"{path} changed" for path in other_files if not path.lower().endswith((".md", ".txt")))
     if code:
-        return Lane(name=LaneName.FULL, because=code)
+        return EvidenceTier(name=LaneName.FULL, because=code)
     outside = sorted(k for k in {*before, *after} - {"spec"} if _differ(before.get(k), after.get(k)))
     if outside:
-        return Lane(name=LaneName.FULL, because=tuple(f"{k} changed" for k in outside))
+        return EvidenceTier(name=LaneName.FULL, because=tuple(f"{k} changed" for k in outside))
     old, new = before.get("spec") or {}, after.get("spec") or {}
     changed = sorted(k for k in {*old, *new} if _differ(old.get(k), new.get(k)))
     causal = [k for k in changed if k not in (*_TEXT, *_JUDGED, "app")]
     if "app" in changed and not _only_forward(old.get("app") or {}, new.get("app") or {}):
         causal.append("app")
     if causal:
-        return Lane(name=LaneName.FULL, because=tuple(f"spec.{k} changed" for k in sorted(causal)))
+        return EvidenceTier(name=LaneName.FULL, because=tuple(f"spec.{k} changed" for k in sorted(causal)))
     judged = [k for k in changed if k in _JUDGED]
     if judged:
-        return Lane(name=LaneName.LABELS, because=tuple(f"spec.{k} changed" for k in judged))
+        return EvidenceTier(name=LaneName.LABELS, because=tuple(f"spec.{k} changed" for k in judged))
     if "app" in changed:
-        return Lane(name=LaneName.VERSION, because=("spec.app.version moved forward",))
-    return Lane(
+        return EvidenceTier(name=LaneName.VERSION, because=("spec.app.version moved forward",))
+    return EvidenceTier(
         name=LaneName.TEXT, because=tuple(f"spec.{k} changed" for k in changed) or ("nothing that is read changed",)
     )
 

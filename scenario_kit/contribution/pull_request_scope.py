@@ -36,7 +36,7 @@ class Commit(Value, frozen=True, kw_only=True):
     message: str
 
 
-class Shape(Value, frozen=True, kw_only=True):
+class PullRequestScope(Value, frozen=True, kw_only=True):
     """Which scenario a contribution is about, and what is wrong with its shape; without a name it is about none."""
 
     scenario: str = ""
@@ -44,7 +44,7 @@ class Shape(Value, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
 
-def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape:
+def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> PullRequestScope:
     """The shape of a set of changed files.
 
     A contribution without any scenario is not ours to judge, and has no findings. One with a scenario may touch nothing
@@ -52,15 +52,15 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
     """
     names = list(dict.fromkeys(n for c in changes if (n := _scenario(c.path, scenarios))))
     if not names:
-        return Shape(findings=tuple(_links(c for c in changes if c.path.startswith(scenarios))))
+        return PullRequestScope(findings=tuple(_links(c for c in changes if c.path.startswith(scenarios))))
     if len(names) > 1:
         told = f"this pull request changes {len(names)} scenarios: {_listed(names)}"
-        return Shape(findings=(_finding("SK001", told, "one", "open one pull request per scenario"),))
+        return PullRequestScope(findings=(_finding("SK001", told, "one", "open one pull request per scenario"),))
     folder = f"{scenarios}{names[0]}/"
     others = [c.path for c in changes if not c.path.startswith(folder)]
     if others:
         told = f"this pull request touches more than {folder}: {_listed(others)}"
-        return Shape(
+        return PullRequestScope(
             scenario=names[0],
             findings=(
                 _finding(
@@ -74,7 +74,7 @@ def shape(changes: Sequence[FileChange], *, scenarios: str = SCENARIOS) -> Shape
     if not _NAME.fullmatch(names[0]):
         told = f"'{_plain(names[0])}' is not a name for a scenario"
         findings.append(_finding("SK106", told, "lower-case letters, digits and hyphens", "rename the folder"))
-    return Shape(scenario=names[0], removed=removed, findings=tuple(findings))
+    return PullRequestScope(scenario=names[0], removed=removed, findings=tuple(findings))
 
 
 def without_scenario(name: str, *, scenarios: str = SCENARIOS) -> Finding:

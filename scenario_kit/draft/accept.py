@@ -18,7 +18,7 @@ from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, edited
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Component, Fault
 from scenario_kit.model.alert_rule import alert_deadline
-from scenario_kit.model.scenario import AlertExpectation, Edge, ScenarioSpec
+from scenario_kit.model.scenario import AlertExpectation, PropagationEdge, ScenarioSpec
 
 _ALERTS: Final = ("spec", "expect", "alerts")
 _EDGES: Final = ("spec", "groundTruth", "propagation")
@@ -63,7 +63,7 @@ def accepted(
     text: str,
     spec: ScenarioSpec,
     seen: Sequence[AlertExpectation],
-    edges: Iterable[Edge],
+    edges: Iterable[PropagationEdge],
     *,
     held: bool = False,
     rules: Sequence[AlertRule] = (),
@@ -103,7 +103,7 @@ def _around(edit: Edit) -> Edit:
 
 def edges_to(
     seen: Sequence[AlertExpectation], faults: Sequence[Fault], app: App, components: dict[str, Component | None]
-) -> tuple[Edge, ...]:
+) -> tuple[PropagationEdge, ...]:
     """Edges from each fault's causes to what alerted, along the app's call graph."""
     found = [e for fault in faults for e in propagation(fault, app, components.get(fault.name), seen)]
     return tuple(dict.fromkeys(found))
@@ -163,11 +163,11 @@ def _list(place: tuple[str, ...], old: list[dict[str, object]], new: list[dict[s
     return edits + [Drop((*place, i)) for i in reversed(range(len(new), len(old)))]
 
 
-def _edge(edge: Edge) -> dict[str, object]:
+def _edge(edge: PropagationEdge) -> dict[str, object]:
     return {"from": edge.from_, "to": edge.to, **({"because": edge.because} if edge.because else {})}
 
 
-def _leads_on(edge: Edge, spec: ScenarioSpec, ends: set[str]) -> bool:
+def _leads_on(edge: PropagationEdge, spec: ScenarioSpec, ends: set[str]) -> bool:
     """Whether something that matters lies behind an edge."""
     reached, waiting = {edge.to}, [edge.to]
     while waiting:

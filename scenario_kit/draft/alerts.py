@@ -9,7 +9,7 @@ from typing import Final
 from scenario_kit.model import AlertRule, App, Component, Fault, Reference
 from scenario_kit.model.fault import Symptom
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.model.scenario import AlertExpectation, Edge
+from scenario_kit.model.scenario import AlertExpectation, PropagationEdge
 from scenario_kit.render.observability import blind, mute
 from scenario_kit.render.request_paths import traffic
 
@@ -51,22 +51,22 @@ def predicted(
 
 def propagation(
     fault: Fault, app: App, component: Component | None, alerts: Iterable[AlertExpectation]
-) -> tuple[Edge, ...]:
+) -> tuple[PropagationEdge, ...]:
     """Edges from the causes to the alerting objects: first to the component that is hit, then from callee to caller."""
     wanted = list(dict.fromkeys(a.on for a in alerts if a.alert_class != "MustNotFire" and a.on))
     reasons = _reasons(fault)
     starts = list(reasons)
     hit = _hit(fault, component)
-    edges: list[Edge] = []
+    edges: list[PropagationEdge] = []
     if hit and wanted:
-        edges += [Edge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
+        edges += [PropagationEdge(from_=s, to=hit, because=because) for s, because in reasons.items() if s != hit]
     if component is not None and hit:
         edges += _paths(component, app, set(wanted) - {hit})
     ends = dict.fromkeys([*starts, hit, *(e.to for e in edges)])
     edges += _behind(app, wanted, ends)
     ends |= dict.fromkeys(e.to for e in edges)
     edges += [
-        Edge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
+        PropagationEdge(from_=starts[0], to=a, because=f"{Reference.parse(a).name} needs what breaks")
         for a in wanted
         if a not in ends and starts
     ]
@@ -77,11 +77,11 @@ def propagation(
     return tuple(dict.fromkeys(edges))
 
 
-def lead_away(edges: Sequence[Edge], cause: str, others: Mapping[str, str]) -> list[Edge]:
+def lead_away(edges: Sequence[PropagationEdge], cause: str, others: Mapping[str, str]) -> list[PropagationEdge]:
     """Add the edges of causes that act through another cause: to where that one leads. ``others`` are their reasons."""
     beyond = [e.to for e in edges if e.from_ == cause]
     added = [
-        Edge(from_=s, to=to, because=f"{because}, which {_name(to)} notices")
+        PropagationEdge(from_=s, to=to, because=f"{because}, which {_name(to)} notices")
         for to in beyond
         for s, because in others.items()
     ]
@@ -101,13 +101,13 @@ def _reasons(fault: Fault) -> dict[str, str]:
     return {s: f"{field} of {s} {role}" if field else f"{s} {role}" for s, field in fields.items()}
 
 
-def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:
+def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[PropagationEdge]:
     """Edges along the work to wanted workloads that hang on others in trouble, the nearest first: caller → callee.
 
     Between the two there may be others, which show nothing themselves. ``ends`` are those in trouble, the first ones
     nearest to the cause: of several callers that ask less, they are the more likely reason.
     """
-    edges: list[Edge] = []
+    edges: list[PropagationEdge] = []
     places, reached = {c.name: c.workload for c in app.components}, dict.fromkeys(ends)
     waiting = [c for c in app.components if c.workload in wanted and c.workload not in reached]
     while waiting:
@@ -122,7 +122,7 @@ def _behind(app: App, wanted: Iterable[str], ends: Iterable[str]) -> list[Edge]:
                 because = f"{before} puts less into {after}, or nothing"
             else:
                 because = f"{before} asks {after} less, or not at all"
-            edges.append(Edge(from_=places[before], to=places[after], because=because))
+            edges.append(PropagationEdge(from_=places[before], to=places[after], because=because))
         reached |= dict.fromkeys(places[name] for name in reversed(way))
         waiting = [c for c in waiting if c.workload not in reached]
     return edges
@@ -241,7 +241,7 @@ def _hit(fault: Fault, component: Component | None) -> str:
     return victims[0] if victims else ""
 
 
-def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
+def _paths(start: Component, app: App, wanted: set[str]) -> list[PropagationEdge]:
     """Edges callee → caller along the shortest ways from ``start`` to the wanted workloads."""
     before = {start.name: ""}
     _spread(app, before, [start.name])
@@ -250,7 +250,7 @@ def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
             fresh = [name for name in app.producers(queue) if name not in before]
             before |= {queue: start.name, **dict.fromkeys(fresh, queue)}
             _spread(app, before, fresh)
-    edges: dict[tuple[str, str], Edge] = {}
+    edges: dict[tuple[str, str], PropagationEdge] = {}
     for target in app.components:
         if target.workload not in wanted or target.name not in before:
             continue
@@ -264,7 +264,7 @@ def _paths(start: Component, app: App, wanted: set[str]) -> list[Edge]:
             because = f"{caller} depends on {callee}"
             if callee in app.consumers(caller):
                 because = f"what {callee} does not read piles up in {caller}"
-            edges[(callee, caller)] = Edge(from_=one.workload, to=other.workload, because=because)
+            edges[(callee, caller)] = PropagationEdge(from_=one.workload, to=other.workload, because=because)
     return list(edges.values())
 
 

@@ -39,7 +39,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class BreakableEntity:
     """Something of the app that can be broken: a component with all its objects, or an object that belongs to none."""
 
     name: str
@@ -47,7 +47,7 @@ class Entity:
     objects: tuple[str, ...]
 
 
-def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
+def entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
     """What there is to break, in the order of the app's definition; single objects last."""
     by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
     alone = []
@@ -57,9 +57,9 @@ def entities(app: App, objects: Sequence[Object]) -> list[Entity]:
         if component is not None:
             by_component[component.name].append(reference)
         elif obj["kind"] in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
-            alone.append(Entity(reference, obj["kind"], (reference,)))
+            alone.append(BreakableEntity(reference, obj["kind"], (reference,)))
     roles = {c.name: c.role for c in app.components}
-    return [Entity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
+    return [BreakableEntity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
 
 
 class Aimed(NamedTuple):

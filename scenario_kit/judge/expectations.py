@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault
 from scenario_kit.model.reference import bare
-from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
 
 
 def same_entity(wanted: str, observed: str) -> bool:
@@ -30,7 +30,7 @@ def chosen(expectation: AlertExpectation, timelines: Iterable[AlertTimeline]) ->
     return [t for t in timelines if matches(expectation, t)]
 
 
-def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[Edge]) -> Expect:
+def of_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> Expect:
     """``expect`` with only those must-fire alerts that these faults explain; all of it where they explain none.
 
     A fault explains an alert that counts from its injection, and one on an object that the propagation leads to from

@@ -12,14 +12,14 @@ from scenario_kit.model import AlertHistory, Finding, Severity
 from scenario_kit.model.scenario import Expect
 
 
-class Beside(NamedTuple):
+class UnusedRules(NamedTuple):
     """Rules that the scenario does not use: what they say, and the ``alertPacks`` with which it would use them."""
 
     history: AlertHistory
     packs: tuple[str, ...]
 
 
-def heard(finding: Finding, beside: Mapping[str, Beside], injected_at: float) -> Finding:
+def heard(finding: Finding, beside: Mapping[str, UnusedRules], injected_at: float) -> Finding:
     """A promised alert that is missing among silence, told with what rules of other packs would have said.
 
     Args:

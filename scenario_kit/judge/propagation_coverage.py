@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from scenario_kit.judge.expectations import chosen, of_class
 from scenario_kit.model import AlertHistory, App, Fault, Finding, Severity
 from scenario_kit.model.reference import WORKLOADS, bare
-from scenario_kit.model.scenario import Edge, Expect
+from scenario_kit.model.scenario import Expect, PropagationEdge
 
 _FAULT = "Fault"
 
 
-def explained(faults: Iterable[Fault], edges: Sequence[Edge], app: App) -> set[tuple[str, str]]:
+def explained(faults: Iterable[Fault], edges: Sequence[PropagationEdge], app: App) -> set[tuple[str, str]]:
     """What the faults break and what the propagation leads to, without namespaces; a Service goes with its workload.
 
     Victims that only the fault's type names are not among them: where they suffer, the propagation says so.

@@ -22,7 +22,7 @@ ENOUGH: Final = 100
 _SHARE, _SLOWER, _RATE = 0.005, 0.02, 0.05
 
 
-class Trace(NamedTuple):
+class TrafficChange(NamedTuple):
     """How a component's work changed: in ``what``, from ``before`` to ``during``, both with their units."""
 
     what: str
@@ -48,21 +48,21 @@ def telling(passage: Passage) -> bool:
     return min(before.requests, before.requests * during.seconds / max(before.seconds, 1.0)) >= ENOUGH
 
 
-def traces(passage: Passage) -> list[Trace]:
+def traces(passage: Passage) -> list[TrafficChange]:
     """What changed, the plainest first; none where the component worked as before."""
     before, during = passage.before, passage.during
     found = []
     failing = _share(before), _share(during)
     exposed = before.requests, during.requests
     if abs(failing[1] - failing[0]) >= _SHARE and chance(before.errors, during.errors, *exposed) < _CHANCE:
-        found.append(Trace("errors", f"{failing[0]:.1%}", f"{failing[1]:.1%}"))
+        found.append(TrafficChange("errors", f"{failing[0]:.1%}", f"{failing[1]:.1%}"))
     apart = _apart(before, during)
     if apart >= _SLOWER and _by_chance(apart, *exposed) < _CHANCE:
-        found.append(Trace("durations", *(f"half in {_middle(w)}" for w in (before, during))))
+        found.append(TrafficChange("durations", *(f"half in {_middle(w)}" for w in (before, during))))
     rates = before.requests / max(before.seconds, 1.0), during.requests / max(during.seconds, 1.0)
     lapsed = before.seconds, during.seconds
     if abs(rates[1] - rates[0]) >= _RATE * rates[0] and chance(*exposed, *lapsed) < _CHANCE:
-        found.append(Trace("requests", f"{rates[0]:.3g}/s", f"{rates[1]:.3g}/s"))
+        found.append(TrafficChange("requests", f"{rates[0]:.3g}/s", f"{rates[1]:.3g}/s"))
     return found
 
 

@@ -27,7 +27,7 @@ _LONGEST_AGAIN: Final = 3600.0
 _LONGEST_FILLING: Final = 7200.0
 
 
-class Served(Value, frozen=True, kw_only=True):
+class EntryTraffic(Value, frozen=True, kw_only=True):
     """Requests that the entry finished in a window, and how many of them failed; None where there is no data."""
 
     seconds: float
@@ -150,7 +150,7 @@ def alerts_clear(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
 
 
-def traffic(baseline: Served, now: Served) -> Resolution:
+def traffic(baseline: EntryTraffic, now: EntryTraffic) -> Resolution:
     """The entry serves at least 80 % of the baseline's rate, with a success ratio no worse than the baseline's.
 
     The ratio is compared by an exact one-sided binomial test against the baseline's error ratio (add-one smoothed, so

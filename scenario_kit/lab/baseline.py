@@ -43,7 +43,7 @@ class Restoration(NamedTuple):
         return bool(self.delete or self.restore)
 
 
-class Baseline(msgspec.Struct, frozen=True):
+class StoreBaseline(msgspec.Struct, frozen=True):
     """Keys and values at a revision: what has not been written since then is as it was."""
 
     revision: int
@@ -81,7 +81,7 @@ def restoration(baseline: Mapping[bytes, bytes], found: Iterable[bytes], changed
     return Restoration(tuple(ranges), restore, extra)
 
 
-def save(path: Path, baseline: Baseline) -> None:
+def save(path: Path, baseline: StoreBaseline) -> None:
     """Write a baseline, for its owner's eyes only: Secrets are in it."""
     temporary = path.with_suffix(".new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -90,9 +90,9 @@ def save(path: Path, baseline: Baseline) -> None:
     temporary.replace(path)
 
 
-def load(path: Path) -> Baseline | None:
+def load(path: Path) -> StoreBaseline | None:
     """The baseline in a file; None where there is none, or none that can be read."""
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Baseline)
+        return msgspec.msgpack.decode(path.read_bytes(), type=StoreBaseline)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None

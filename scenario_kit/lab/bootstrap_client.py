@@ -46,7 +46,7 @@ _NAMESPACED = {
 }
 
 
-class Api:
+class BootstrapClient:
     """The API server of a lab, as its administrator."""
 
     def __init__(self, server: str, pki: Path) -> None:

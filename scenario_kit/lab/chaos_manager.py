@@ -11,7 +11,7 @@ from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.certificates import Authority, issue
 from scenario_kit.lab.chaos_daemon.endpoints import NAME_SERVICE, SERVER_NAME
-from scenario_kit.lab.state import ChaosDaemon, LabState
+from scenario_kit.lab.state import ChaosDaemonState, LabState
 from scenario_kit.lab.supervisor import Spec
 
 PART = "chaos-controller-manager"
@@ -24,11 +24,11 @@ TARGETS = "chaos-targets"
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
 
-def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemon:
+def prepare(folder: Path, address: str, port: int, proto: Path) -> ChaosDaemonState:
     """Write the certificates; returns where the daemon is to listen, and with what."""
     certificates = folder / "chaos-mesh"
     certificates.mkdir(parents=True, exist_ok=True, mode=0o700)
-    daemon = ChaosDaemon(
+    daemon = ChaosDaemonState(
         address=address,
         port=port,
         ca=str(certificates / "ca.crt"),

@@ -101,7 +101,7 @@ class WorldClock:
         self._server.close()
 
 
-class WallClock(clock.WallClock):
+class WorldWallClock(clock.WallClock):
     """The wall clock, in a world of a lab server whose end must not go unnoticed."""
 
     def __init__(self, server_url: str, token: str, trial: str) -> None:
@@ -168,7 +168,7 @@ def open_world(
         server.ask("PUT", f"/worlds/{quote(trial, safe='')}", document)
     finally:
         server.close()
-    return WorldClock(server_url, token, trial) if mode == "Virtual" else WallClock(server_url, token, trial)
+    return WorldClock(server_url, token, trial) if mode == "Virtual" else WorldWallClock(server_url, token, trial)
 
 
 def world_exists(server_url: str, token: str, trial: str) -> bool:

@@ -18,7 +18,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import apiservice, procfs
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.certificates import cluster_keys
-from scenario_kit.lab.state import LabState, Part, log_tail
+from scenario_kit.lab.state import LabState, ProcessState, log_tail
 from scenario_kit.lab.supervisor import control_plane_folder
 from scenario_kit.model.base import Object
 
@@ -130,7 +130,7 @@ def restart(state: LabState, binaries: Mapping[str, Path]) -> LabState:
 def with_process_ids(state: LabState) -> LabState:
     """The state with the process ids that kwokctl wrote down."""
     pids = control_plane_folder(state) / "pids"
-    parts: list[Part] = []
+    parts: list[ProcessState] = []
     for part in state.parts:
         file = pids / f"{part.name}.pid"
         if part.name in COMPONENTS and file.exists():

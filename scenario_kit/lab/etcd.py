@@ -29,22 +29,22 @@ class Range(NamedTuple):
     end: bytes
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _KeyValue(msgspec.Struct, frozen=True):
     key: str
     mod_revision: int
     value: str = ""
 
 
 class _Found(msgspec.Struct, frozen=True):
-    kvs: tuple[_Entry, ...] = ()
+    kvs: tuple[_KeyValue, ...] = ()
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _RangePart(msgspec.Struct, frozen=True):
     response_range: _Found = _Found()
 
 
 class _Several(msgspec.Struct, frozen=True):
-    responses: tuple[_Part, ...] = ()
+    responses: tuple[_RangePart, ...] = ()
 
 
 class Etcd:

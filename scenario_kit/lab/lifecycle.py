@@ -35,7 +35,7 @@ from scenario_kit.lab import (
     reset as emptying,
 )
 from scenario_kit.lab.addresses import host_address
-from scenario_kit.lab.bootstrap_client import Api
+from scenario_kit.lab.bootstrap_client import BootstrapClient
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
 from scenario_kit.lab.locks import held
 from scenario_kit.lab.state import DEFAULT_NAME, LabState, home, lab_folder, log_tail
@@ -158,7 +158,7 @@ def reset(
 
 def status(state: LabState) -> list[PartReport]:
     """How every part is, asked all at once."""
-    health = supervisor.Health(state)
+    health = supervisor.HealthProbe(state)
     with ThreadPoolExecutor(len(state.parts) or 1) as pool:
         problems = list(pool.map(health.problem, state.parts))
     return [
@@ -213,7 +213,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
     state = _controlled(state, binaries)
 
     say("setting up nodes, roles and kinds")
-    with Api(process_specs.api_server_url(state), pki) as api:
+    with BootstrapClient(process_specs.api_server_url(state), pki) as api:
         api.apply(
             [
                 *bootstrap_manifests.namespaces(),
@@ -233,7 +233,7 @@ def _created(state: LabState, binaries: Mapping[str, Path], say: Callable[[str],
         state = _start(state, binaries, chaos_manager.PART)
 
         say("waiting until everything works")
-        supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+        supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         ports = state.ports[chaos_manager.WEBHOOK], state.ports[chaos_manager.TARGETS]
         api.apply(chaos_webhooks.objects(*ports, Path(daemon.ca)))
     emptying.remember(state)
@@ -251,16 +251,16 @@ def _controlled(state: LabState, binaries: Mapping[str, Path]) -> LabState:
     wanted = ["kube-apiserver", "kube-controller-manager"]
     for _ in range(_REPAIRS):
         try:
-            supervisor.Health(state).wait(wanted, _START_SECONDS)
+            supervisor.HealthProbe(state).wait(wanted, _START_SECONDS)
         except LabError:
             if {part.name for part in state.dead_parts()} != {"kube-controller-manager"}:
                 raise
-            supervisor.Health(state).wait(wanted[:1], _START_SECONDS)
+            supervisor.HealthProbe(state).wait(wanted[:1], _START_SECONDS)
             state = cluster.restart(state, binaries)
             state.save()
         else:
             return state
-    supervisor.Health(state).wait(wanted, _START_SECONDS)
+    supervisor.HealthProbe(state).wait(wanted, _START_SECONDS)
     return state
 
 
@@ -276,7 +276,7 @@ def _repaired(state: LabState, reporter: toolchain.Reporter | None, say: Callabl
     for _ in range(_REPAIRS):
         state = _restarted(state, reporter, say)
         try:
-            supervisor.Health(state).wait([part.name for part in state.parts], _START_SECONDS)
+            supervisor.HealthProbe(state).wait([part.name for part in state.parts], _START_SECONDS)
         except LabError:
             # A part may die, or turn out to be dying, between the look and the wait: look again.
             if not state.dead_parts():

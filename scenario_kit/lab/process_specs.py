@@ -13,7 +13,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab import apiservice, chaos_manager, cluster, nodes, prometheus
 from scenario_kit.lab.addresses import LOOPBACK, free_ports
 from scenario_kit.lab.bootstrap_manifests import operators_folder
-from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names
+from scenario_kit.lab.state import LabState, ProcessState, home, lab_folder, lab_names
 from scenario_kit.lab.supervisor import Spec
 
 SERVER = "lab-server"
@@ -97,11 +97,11 @@ def api_server_url(state: LabState) -> str:
     return f"https://{LOOPBACK}:{state.ports['kube-apiserver']}"
 
 
-def _part(state: LabState, name: str) -> Part:
+def _part(state: LabState, name: str) -> ProcessState:
     log = cluster.log_path(state, name) if name in cluster.COMPONENTS else Path(state.folder) / "logs" / f"{name}.log"
     port = state.ports.get(name)
     health = _HEALTH[name].format(f"{LOOPBACK}:{port}") if name in _HEALTH else ""
-    return Part(name=name, pid=0, log=str(log), port=port, health=health)
+    return ProcessState(name=name, pid=0, log=str(log), port=port, health=health)
 
 
 def _python(name: str, module: str, state: LabState) -> Spec:

@@ -21,7 +21,7 @@ import msgspec
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import baseline, process_specs, procfs, prometheus, supervisor
 from scenario_kit.lab.etcd import Etcd
-from scenario_kit.lab.state import LabState, Part
+from scenario_kit.lab.state import LabState, ProcessState
 from scenario_kit.model.base import Object
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.trial import CAMPAIGN_LABEL
@@ -46,7 +46,7 @@ def remember(state: LabState) -> None:
         revision = max(etcd.revisions().values())
         found = etcd.under(b"/")
         # Taken before: what is written meanwhile counts as changed, which is looked at once more, not missed.
-        baseline.save(Path(state.folder) / FILE, baseline.Baseline(revision, baseline.kept(found)))
+        baseline.save(Path(state.folder) / FILE, baseline.StoreBaseline(revision, baseline.kept(found)))
     finally:
         etcd.close()
 
@@ -85,7 +85,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
             supervisor.await_free(part)
         state = start(state, *_FORGETFUL)
         removed += _swept_clean(etcd, before)
-        supervisor.Health(state).wait([part.name for part in state.parts], _WORK_SECONDS)
+        supervisor.HealthProbe(state).wait([part.name for part in state.parts], _WORK_SECONDS)
         removed += _swept_clean(etcd, before)
     finally:
         etcd.close()
@@ -95,7 +95,7 @@ def empty(state: LabState, force: bool, start: Callable[..., LabState], say: Cal
     return state
 
 
-def sweep(etcd: Etcd, before: baseline.Baseline, *, thorough: bool = False) -> int:
+def sweep(etcd: Etcd, before: baseline.StoreBaseline, *, thorough: bool = False) -> int:
     """Delete what is too much and put back what is missing, or (``thorough``) differs; how much was deleted."""
     found = etcd.revisions()
     newer = [key for key, revision in found.items() if revision > before.revision and key in before.values]
@@ -127,7 +127,7 @@ def _refuse_while_busy(state: LabState, objects: Mapping[bytes, bytes]) -> None:
         )
 
 
-def _swept_clean(etcd: Etcd, before: baseline.Baseline) -> int:
+def _swept_clean(etcd: Etcd, before: baseline.StoreBaseline) -> int:
     """Sweep until nothing comes back; how much was deleted."""
     deadline, removed = time.monotonic() + _SWEEPS_SECONDS, 0
     while found := sweep(etcd, before):
@@ -138,7 +138,7 @@ def _swept_clean(etcd: Etcd, before: baseline.Baseline) -> int:
     return removed
 
 
-def _end(state: LabState, parts: list[Part | None]) -> None:
+def _end(state: LabState, parts: list[ProcessState | None]) -> None:
     """End processes at once: what they hold is to be forgotten."""
     ending = [part.pid for part in parts if part is not None and part.pid and state.alive(part)]
     for pid in ending:

@@ -21,7 +21,7 @@ _TESTS: Final = "tests.yaml"
 _SECONDS: Final = 120
 
 
-class Outcome(NamedTuple):
+class RuleTestOutcome(NamedTuple):
     """One test, and what promtool says against it; nothing where it holds."""
 
     name: str
@@ -39,7 +39,7 @@ def check_rules(document: Object) -> str:
         return _objection(folder, "check", "rules", _RULES)
 
 
-def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[Outcome]:
+def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[RuleTestOutcome]:
     """What became of each test of a pack.
 
     Raises:
@@ -53,9 +53,9 @@ def run_tests(document: Object, rules: Sequence[AlertRule], tests: Any) -> list[
             names.append(f"{number}-{_TESTS}")
             (Path(folder) / names[-1]).write_text(yaml.safe_dump(test, sort_keys=False), encoding="utf-8")
         if not names or not _objection(folder, "test", "rules", *names):
-            return [Outcome(name) for name, _ in single]
+            return [RuleTestOutcome(name) for name, _ in single]
         return [
-            Outcome(name, _objection(folder, "test", "rules", file))
+            RuleTestOutcome(name, _objection(folder, "test", "rules", file))
             for (name, _), file in zip(single, names, strict=True)
         ]
 

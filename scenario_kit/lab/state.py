@@ -23,7 +23,7 @@ _TAIL_LINES = 8
 _TAIL_COLUMNS = 240
 
 
-class Part(Value, frozen=True, kw_only=True):
+class ProcessState(Value, frozen=True, kw_only=True):
     """One process of a lab. ``health`` is a URL that answers 200 while the part works; empty: being alive is all."""
 
     name: str
@@ -45,7 +45,7 @@ class DeadPart(Value, frozen=True, kw_only=True):
         return f"{self.name} (pid {self.pid}) is gone; the end of {self.log}:\n{self.tail or '(empty)'}"
 
 
-class ChaosDaemon(Value, frozen=True, kw_only=True):
+class ChaosDaemonState(Value, frozen=True, kw_only=True):
     """Where the simulated chaos daemon listens, and the certificates of its mutual TLS. Paths are absolute.
 
     The server certificate is for ``chaos-daemon.chaos-mesh.org``; only holders of the client certificate may call.
@@ -84,8 +84,8 @@ class LabState(Value, frozen=True, kw_only=True):
     server_token: str = ""
     nodes: tuple[str, ...] = ()
     alert_packs: tuple[str, ...] = ()
-    chaos_daemon: ChaosDaemon | None = None
-    parts: tuple[Part, ...] = ()
+    chaos_daemon: ChaosDaemonState | None = None
+    parts: tuple[ProcessState, ...] = ()
     ports: dict[str, int] = {}
 
     @classmethod
@@ -134,17 +134,17 @@ class LabState(Value, frozen=True, kw_only=True):
             file.write(msgspec.json.format(msgspec.json.encode(self), indent=2))
         temporary.replace(path)
 
-    def part(self, name: str) -> Part | None:
+    def part(self, name: str) -> ProcessState | None:
         """The part of that name, or None."""
         return next((p for p in self.parts if p.name == name), None)
 
-    def with_part(self, part: Part) -> LabState:
+    def with_part(self, part: ProcessState) -> LabState:
         """This state with ``part`` in place of the one of the same name, or at the end."""
         if self.part(part.name) is None:
             return msgspec.structs.replace(self, parts=(*self.parts, part))
         return msgspec.structs.replace(self, parts=tuple(part if p.name == part.name else p for p in self.parts))
 
-    def alive(self, part: Part) -> bool:
+    def alive(self, part: ProcessState) -> bool:
         """Whether the process of ``part`` still runs (a reused process id does not count)."""
         return procfs.carries(part.pid, procfs.marker(self.folder))
 

@@ -17,9 +17,9 @@ import httpx
 from scenario_kit.errors import LabError
 from scenario_kit.lab import procfs
 from scenario_kit.lab.addresses import is_free
-from scenario_kit.lab.state import LabState, Part, log_tail
+from scenario_kit.lab.state import LabState, ProcessState, log_tail
 
-#: What ``Health.problem`` says of a part whose process is gone.
+#: What ``HealthProbe.problem`` says of a part whose process is gone.
 DEAD = "dead"
 _POLL_SECONDS = 0.05
 _ANSWER_SECONDS = 2.0
@@ -37,7 +37,7 @@ class Spec:
     shown_as: str = ""
 
 
-def start(spec: Spec, part: Part, folder: str) -> Part:
+def start(spec: Spec, part: ProcessState, folder: str) -> ProcessState:
     """Start a part, detached, its output appended to its log; returns it with the process id.
 
     Raises:
@@ -60,7 +60,7 @@ def start(spec: Spec, part: Part, folder: str) -> Part:
             )
         except OSError as error:
             raise LabError(f"{spec.name} cannot be started: {error}") from error
-    return Part(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
+    return ProcessState(name=part.name, pid=process.pid, log=part.log, port=part.port, health=part.health)
 
 
 def kill(folder: str) -> None:
@@ -83,7 +83,7 @@ def kill(folder: str) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def end(part: Part) -> None:
+def end(part: ProcessState) -> None:
     """End one process that runs, at once; what it keeps is elsewhere.
 
     Raises:
@@ -97,7 +97,7 @@ def end(part: Part) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def await_free(part: Part) -> None:
+def await_free(part: ProcessState) -> None:
     """Wait until the port of a dead part is free: a process that ends closes its sockets last.
 
     Raises:
@@ -127,7 +127,7 @@ def _gone(pid: int) -> bool:
     return True
 
 
-class Health:
+class HealthProbe:
     """Asks parts whether they work. Connections stay on this machine, so servers are not authenticated."""
 
     def __init__(self, state: LabState) -> None:
@@ -142,7 +142,7 @@ class Health:
         self._headers = headers
         self._client = httpx.Client(verify=context, timeout=_ANSWER_SECONDS, trust_env=False)
 
-    def problem(self, part: Part) -> str:
+    def problem(self, part: ProcessState) -> str:
         """Why the part does not work; empty when it does."""
         if not self._state.alive(part):
             return DEAD

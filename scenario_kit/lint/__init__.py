@@ -71,7 +71,7 @@ from scenario_kit.lint.rule import RULES, Rule
 from scenario_kit.lint.rule_docs import rule_page, rules_page
 from scenario_kit.lint.runner import Judged, judge, judged, settled
 from scenario_kit.lint.similarity_index import shelf_of
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding
 
 __all__ = [
@@ -92,7 +92,7 @@ def lint_files(paths: Sequence[Path], catalog: Catalog | None = None) -> list[Fi
     return [finding for mistakes in found for finding in without_following(mistakes)]
 
 
-def mistakes_of(paths: Sequence[Path], catalog: Catalog) -> list[list[Mistake]]:
+def mistakes_of(paths: Sequence[Path], catalog: Catalog) -> list[list[LocatedFinding]]:
     """All findings of each file, those that follow from others included, with the edits that correct them."""
     return _compared(each(paths, catalog), catalog)
 
@@ -102,13 +102,13 @@ def lint_file(path: Path, catalog: Catalog | None = None) -> list[Finding]:
     return lint_files([path], catalog)
 
 
-def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[Mistake]:
+def lint_text(text: str, path: Path, catalog: Catalog | None = None) -> list[LocatedFinding]:
     """What ``lint_file`` would find if ``path`` held ``text``, each finding with the edits that correct it."""
     known = catalog or Catalog()
     return _compared([judged(path, text, known)], known)[0]
 
 
-def _compared(files: Sequence[Judged], catalog: Catalog) -> list[list[Mistake]]:
+def _compared(files: Sequence[Judged], catalog: Catalog) -> list[list[LocatedFinding]]:
     """The findings of each file, once it is known what all of them hold."""
     entries = [file.entry for file in files if file.entry is not None]
     shelf = shelf_of(catalog, entries) if entries else None

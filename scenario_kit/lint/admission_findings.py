@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from scenario_kit.admission import NODE, Bounds, Breach, bounds_of, breaches
+from scenario_kit.admission import NODE, AdmissionBounds, Breach, bounds_of, breaches
 from scenario_kit.admission.bounds import declared
 from scenario_kit.admission.judgement import aim_of, judge_change, made
 from scenario_kit.lint.catalog_context import AppCase, FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem
-from scenario_kit.lint.simulation import Stage, Written, written
-from scenario_kit.lint.source_location import Judged, Site, site_of
+from scenario_kit.lint.simulation import Simulation, WrittenObject, written
+from scenario_kit.lint.source_location import Judged, SourceSite, site_of
 from scenario_kit.lint.wrong_namespace import meant
 from scenario_kit.model import Object, PolicyException
 from scenario_kit.model.reference import symbolic_name
@@ -25,17 +25,17 @@ from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS
 class Refused(NamedTuple):
     """A breach, who commits it, and where that stands."""
 
-    stage: Stage
+    stage: Simulation
     subject: str
     breach: Breach
-    site: Site
+    site: SourceSite
 
 
 class Bounded(NamedTuple):
     """A stage and what bounds it."""
 
-    stage: Stage
-    bounds: Bounds
+    stage: Simulation
+    bounds: AdmissionBounds
 
 
 @lru_cache(maxsize=4)  # several rules ask about one file after the other
@@ -75,7 +75,7 @@ def _of_fault(case: FaultCase, allowed: frozenset[str]) -> Iterator[Bounded]:
         yield Bounded(stage, _bounds(stage, base, allowed, (*created, *made(stage.changes))))
 
 
-def _of_scenario(case: Case) -> Iterator[Bounded]:
+def _of_scenario(case: LintContext) -> Iterator[Bounded]:
     base, every = case.objects or (), tuple(o for stage in case.stages for o in made(stage.changes))
     for stage in case.stages:
         faults = list(case.faults.values())
@@ -85,7 +85,9 @@ def _of_scenario(case: Case) -> Iterator[Bounded]:
         yield Bounded(stage, _bounds(stage, base, declared(faults), every))
 
 
-def _bounds(stage: Stage, base: tuple[Object, ...], allowed: frozenset[str], every: tuple[Object, ...]) -> Bounds:
+def _bounds(
+    stage: Simulation, base: tuple[Object, ...], allowed: frozenset[str], every: tuple[Object, ...]
+) -> AdmissionBounds:
     return bounds_of(stage.app, stage.app.namespace, base, every, allowed, of_app=not stage.changes and not base)
 
 
@@ -94,13 +96,15 @@ def _changes(case: Judged, bounded: Bounded) -> Iterator[Refused]:
     for i, change in enumerate(stage.changes):
         breach = judge_change(change, bounded.bounds)
         aim = aim_of(change, bounded.bounds)
-        if breach is None or aim is None or (isinstance(case, Case) and meant(case, change.target or "")):  # SK121
+        if (
+            breach is None or aim is None or (isinstance(case, LintContext) and meant(case, change.target or ""))
+        ):  # SK121
             continue
         where = symbolic_name(aim.namespace, stage.app.namespace)
         subject = f"{'' if where == 'app' else f'{where}/'}{aim.kind}/{aim.name}"
         place: Place = (*stage.place, i, change.operation) if stage.place[-1:] == ("changes",) else stage.place
         known = {**case.positions.raw, **case.positions.texts}
-        yield Refused(stage, subject, breach, Site(place if place in known or not known else stage.place))
+        yield Refused(stage, subject, breach, SourceSite(place if place in known or not known else stage.place))
 
 
 def _objects(case: Judged, bounded: Bounded) -> Iterator[Refused]:
@@ -110,9 +114,9 @@ def _objects(case: Judged, bounded: Bounded) -> Iterator[Refused]:
             yield Refused(bounded.stage, spelled(one.object), breach, site)
 
 
-def _of_type(one: Written) -> Site:
+def _of_type(one: WrittenObject) -> SourceSite:
     """No parameter is to blame: the fault itself is."""
-    return Site((*one.stage.place[:3], "type"))
+    return SourceSite((*one.stage.place[:3], "type"))
 
 
 def needed(case: FaultCase) -> set[str]:
@@ -120,7 +124,7 @@ def needed(case: FaultCase) -> set[str]:
     return _collect_needs(_of_fault(case, frozenset()))
 
 
-def needed_by_use(case: Case, index: int) -> set[str]:
+def needed_by_use(case: LintContext, index: int) -> set[str]:
     """Return what the changes of a scenario's fault need to have declared, as it is used there."""
     base, every = case.objects or (), tuple(o for stage in case.stages for o in made(stage.changes))
     place = ("spec", "faults", index)

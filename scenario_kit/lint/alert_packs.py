@@ -10,7 +10,7 @@ from typing import Any, Final
 from scenario_kit.catalog.pack_tests import TESTS, firing, is_promtool, named, read_tests, tests_file
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.catalog_context import PackCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import comparisons, durations, numbers
 from scenario_kit.lint.rule import Problem, also, rule
@@ -200,7 +200,7 @@ def twice(case: PackCase) -> Iterator[Problem]:
 
 
 @also("SK313", "Scenario")
-def twice_chosen(case: Case) -> Iterator[Problem]:
+def twice_chosen(case: LintContext) -> Iterator[Problem]:
     """An alert is defined twice."""
     packs = case.scenario.spec.app.alert_packs
     seen: dict[str, str] = {}

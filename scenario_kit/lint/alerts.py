@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.affected_objects import touches
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.name_fixes import named, referred
 from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.rule import Problem, rule
@@ -21,7 +21,7 @@ from scenario_kit.render.observability import unheard
 _SCRAPE_AND_EVALUATION = 2 * (15 + 15)
 
 
-def _named(case: Case) -> Iterator[tuple[Place, str, str]]:
+def _named(case: LintContext) -> Iterator[tuple[Place, str, str]]:
     """Place, name and entity of every alert that the file names."""
     spec = case.scenario.spec
     for i, alert in enumerate(spec.expect.alerts):
@@ -41,7 +41,7 @@ def _named(case: Case) -> Iterator[tuple[Place, str, str]]:
     fix="use the name of an existing rule, or add its pack to spec.app.alertPacks",
     repair="writes the intended name, where only one is close",
 )
-def known_alerts(case: Case) -> Iterator[Problem]:
+def known_alerts(case: LintContext) -> Iterator[Problem]:
     """Unknown alert."""
     if case.alerts is None:
         return
@@ -54,7 +54,7 @@ def known_alerts(case: Case) -> Iterator[Problem]:
             yield Problem((*place, "name"), message, name, fix=fix, edits=() if name in fix else edits)
 
 
-def _pack_of(name: str, case: Case) -> str:
+def _pack_of(name: str, case: LintContext) -> str:
     """Where the name is that of a rule in another pack: how to have it."""
     catalog, chosen = case.catalog, case.scenario.spec.app.alert_packs
     for pack in catalog.alert_packs():
@@ -75,7 +75,7 @@ def _pack_of(name: str, case: Case) -> str:
     fix="name the workload that the alert is about, or leave `on` out",
     repair="writes the intended object, where there is only one; drops `on` where the alert names no entity",
 )
-def alert_entities(case: Case) -> Iterator[Problem]:
+def alert_entities(case: LintContext) -> Iterator[Problem]:
     """The alert can never be about this object."""
     if case.alerts is None or case.app is None:
         return
@@ -108,7 +108,7 @@ def _unheard(app: App, alert: AlertRule, on: str) -> str:
     return names[0] if names and silent.issuperset(names) else ""
 
 
-def possible_entities(case: Case, alert: AlertRule) -> set[Reference]:
+def possible_entities(case: LintContext, alert: AlertRule) -> set[Reference]:
     """Objects that the alert can be about; pods stand for their workloads."""
     assert alert.entity is not None
     assert case.app is not None
@@ -127,7 +127,7 @@ def possible_entities(case: Case, alert: AlertRule) -> set[Reference]:
     fix="raise withinSeconds, or leave it out and it is computed",
     repair="raises the deadline to what the rule needs",
 )
-def deadlines(case: Case) -> Iterator[Problem]:
+def deadlines(case: LintContext) -> Iterator[Problem]:
     """The deadline is shorter than the time the alert may need."""
     for i, expected in enumerate(case.scenario.spec.expect.alerts):
         alert = (case.alerts or {}).get(expected.name)
@@ -151,7 +151,7 @@ def deadlines(case: Case) -> Iterator[Problem]:
     good="expect: {alerts: [{name: HighRequestErrorRate, on: Deployment/frontend, class: MustFire}]}",
     fix="add an alert of class MustFire; `scenario-kit try PATH --accept` proposes those that fired",
 )
-def must_fire(case: Case) -> Iterator[Problem]:
+def must_fire(case: LintContext) -> Iterator[Problem]:
     """No alert is declared as MustFire."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome == "Incident" and not any(a.alert_class == "MustFire" for a in spec.expect.alerts):
@@ -166,7 +166,7 @@ def must_fire(case: Case) -> Iterator[Problem]:
     good="{name: X, on: Deployment/a, class: MustFire} and {name: X, on: Deployment/b, class: MustNotFire}",
     fix="keep one of them, or name different objects",
 )
-def contradictions(case: Case) -> Iterator[Problem]:
+def contradictions(case: LintContext) -> Iterator[Problem]:
     """Two expectations contradict each other."""
     seen: dict[tuple[str, str], str] = {}
     alerts = case.scenario.spec.expect.alerts
@@ -216,7 +216,7 @@ def _due(alert: AlertExpectation) -> str:
     good="after: quote-address",
     fix="write the fault that raises it, or leave `after` out",
 )
-def counted(case: Case) -> Iterator[Problem]:
+def counted(case: LintContext) -> Iterator[Problem]:
     """An alert counts after a fault that does not raise it."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _of_distractors(case, roles)
@@ -227,7 +227,7 @@ def counted(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "expect", "alerts", i, "after"), message, alert.after, " or ".join(labelled))
 
 
-def _of_distractors(case: Case, roles: Mapping[str, str]) -> Iterator[Problem]:
+def _of_distractors(case: LintContext, roles: Mapping[str, str]) -> Iterator[Problem]:
     """Alerts that a distractor may raise are about its own objects; elsewhere they would hide harm that it does."""
     if case.app is None or case.objects is None or case.scenario.spec.ground_truth.outcome != "Incident":
         return

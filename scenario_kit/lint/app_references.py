@@ -13,7 +13,7 @@ from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.authoring_error import did_you_mean
 
 
-class _Said(NamedTuple):
+class _NamedReference(NamedTuple):
     """A name that the definition gives, where, what it is of, and what there is; None where nobody can tell."""
 
     place: Place
@@ -39,30 +39,30 @@ def missing(case: AppCase) -> Iterator[Problem]:
             )
 
 
-def _packs(case: AppCase) -> Iterator[_Said]:
+def _packs(case: AppCase) -> Iterator[_NamedReference]:
     for i, name in enumerate(case.document.get("alertPacks", ())):
-        yield _Said(("alertPacks", i), name, "alert pack", case.catalog.alert_packs())
+        yield _NamedReference(("alertPacks", i), name, "alert pack", case.catalog.alert_packs())
 
 
-def _parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_Said]:
+def _parts(at: Place, body: Object, objects: Sequence[Object]) -> Iterator[_NamedReference]:
     """What a version says of the objects that it yields."""
     workloads = [f"{o['kind']}/{o['metadata']['name']}" for o in objects if o["kind"] in WORKLOADS]
     services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service"]
     homes = {component["name"]: _bare(component["workload"]) for component in body["components"]}
     for i, component in enumerate(body["components"]):
-        yield _Said((*at, "components", i, "workload"), homes[component["name"]], "object", workloads)
+        yield _NamedReference((*at, "components", i, "workload"), homes[component["name"]], "object", workloads)
         if "service" in component:
-            yield _Said((*at, "components", i, "service"), component["service"], "Service", services)
+            yield _NamedReference((*at, "components", i, "service"), component["service"], "Service", services)
     for i, call in enumerate(body.get("calls", ())):
         home = homes.get(call["caller"], "")
         for n, name in enumerate(call.get("env", ())):
-            yield _Said(
+            yield _NamedReference(
                 (*at, "calls", i, "env", n), name, f"variable in {home} that is called", _variables(home, objects)
             )
     loads = [c["name"] for c in body["components"] if c.get("role") == "Load"]
     for knob, told in body.get("load", {}).items():
         home = homes[loads[0]] if loads else ""
-        yield _Said(
+        yield _NamedReference(
             (*at, "load", knob, "env"), told["env"], f"variable in {home} that is called", _variables(home, objects)
         )
 

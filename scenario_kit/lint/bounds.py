@@ -11,7 +11,7 @@ from scenario_kit.lint.promql import number
 from scenario_kit.load import promql
 
 
-class Bounds(NamedTuple):
+class ValueBounds(NamedTuple):
     """The least and the greatest value; ``sure`` where there always is one.
 
     ``counts`` marks what is a number of series, or one for each: that it is there at all is what it tells.
@@ -23,9 +23,9 @@ class Bounds(NamedTuple):
     counts: bool = False
 
 
-ANY: Final = Bounds()
-_NONE_BELOW: Final = Bounds(0)
-_ONE: Final = Bounds(1, 1, counts=True)
+ANY: Final = ValueBounds()
+_NONE_BELOW: Final = ValueBounds(0)
+_ONE: Final = ValueBounds(1, 1, counts=True)
 #: Functions whose result is no negative number, and those that keep the bounds of what they are given.
 _POSITIVE: Final = frozenset(
     {"rate", "increase", "irate", "changes", "resets", "abs", "sqrt", "exp", "stddev_over_time", "stdvar_over_time",
@@ -44,7 +44,7 @@ COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 }  # fmt: skip
 
 
-def always(bounds: Bounds, operator: str, other: Bounds) -> bool:
+def always(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
     """Whether a comparison holds for every pair of values."""
     match operator:
         case ">" | ">=":
@@ -57,23 +57,23 @@ def always(bounds: Bounds, operator: str, other: Bounds) -> bool:
             return bounds.high < other.low or bounds.low > other.high
 
 
-def never(bounds: Bounds, operator: str, other: Bounds) -> bool:
+def never(bounds: ValueBounds, operator: str, other: ValueBounds) -> bool:
     """Whether a comparison holds for no pair of values."""
     opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
     return always(bounds, opposite[operator], other)
 
 
-def bounds_of(node: Any) -> Bounds:
+def bounds_of(node: Any) -> ValueBounds:
     """The bounds of the values of an expression."""
     kind = type(node).__name__
     if (value := number(node)) is not None:
-        return Bounds(value, value, sure=True)
+        return ValueBounds(value, value, sure=True)
     match kind:
         case "ParenExpr" | "SubqueryExpr" | "StepInvariantExpr":
             return bounds_of(node.expr)
         case "UnaryExpr":
             inner = bounds_of(node.expr)
-            return Bounds(-inner.high, -inner.low, inner.sure)
+            return ValueBounds(-inner.high, -inner.low, inner.sure)
         case "Call":
             return _called(node)
         case "AggregateExpr":
@@ -90,7 +90,7 @@ def _name(node: Any) -> str:
     return str(selector.name or "")
 
 
-def _called(node: Any) -> Bounds:
+def _called(node: Any) -> ValueBounds:
     name = str(getattr(node.func, "name", ""))
     arguments = list(node.args)
     inner = bounds_of(arguments[0]) if arguments else ANY
@@ -99,65 +99,67 @@ def _called(node: Any) -> Bounds:
     if name in ("absent", "absent_over_time", "present_over_time"):
         return _ONE
     if name == "count_over_time":
-        return Bounds(1, counts=True)
+        return ValueBounds(1, counts=True)
     if name == "time":
-        return Bounds(0, sure=True)
+        return ValueBounds(0, sure=True)
     if name == "sgn":
-        return Bounds(-1, 1)
+        return ValueBounds(-1, 1)
     if name in ("clamp", "clamp_min", "clamp_max"):
         limits = [value for each in arguments[1:] if (value := number(each)) is not None]
         low = limits[0] if limits and name != "clamp_max" else inner.low
         high = limits[-1] if limits and name != "clamp_min" else inner.high
-        return Bounds(max(inner.low, low), min(inner.high, high), inner.sure)
+        return ValueBounds(max(inner.low, low), min(inner.high, high), inner.sure)
     return _NONE_BELOW if name in _POSITIVE else ANY
 
 
-def _aggregated(node: Any) -> Bounds:
+def _aggregated(node: Any) -> ValueBounds:
     operator, inner = str(node.op), bounds_of(node.expr)
     match operator:
         case "count":
-            return Bounds(1, sure=inner.sure, counts=True)
+            return ValueBounds(1, sure=inner.sure, counts=True)
         case "group":
-            return Bounds(1, 1, inner.sure, counts=True)
+            return ValueBounds(1, 1, inner.sure, counts=True)
         case "sum":
-            return Bounds(inner.low if inner.low >= 0 else -inf, inner.high if inner.high <= 0 else inf, inner.sure)
+            return ValueBounds(
+                inner.low if inner.low >= 0 else -inf, inner.high if inner.high <= 0 else inf, inner.sure
+            )
         case "stddev" | "stdvar":
-            return Bounds(0, sure=inner.sure)
+            return ValueBounds(0, sure=inner.sure)
         case "count_values":
-            return Bounds(1, counts=True)
+            return ValueBounds(1, counts=True)
     return inner
 
 
-def _combined(node: Any) -> Bounds:
+def _combined(node: Any) -> ValueBounds:
     operator, left, right = str(node.op), bounds_of(node.lhs), bounds_of(node.rhs)
     sure = left.sure and right.sure
     if operator == "-" and _same(node):
-        return Bounds(0, 0, sure)
+        return ValueBounds(0, 0, sure)
     if operator == "*" and (left[:2] == (0, 0) or right[:2] == (0, 0)):
-        return Bounds(0, 0, sure)
+        return ValueBounds(0, 0, sure)
     match operator:
         case "or":
             counts = left.counts and right.counts
-            return Bounds(min(left.low, right.low), max(left.high, right.high), left.sure or right.sure, counts)
+            return ValueBounds(min(left.low, right.low), max(left.high, right.high), left.sure or right.sure, counts)
         case "and" | "unless":
             return left._replace(sure=False)
         case "+":
-            return Bounds(left.low + right.low, left.high + right.high, sure)
+            return ValueBounds(left.low + right.low, left.high + right.high, sure)
         case "-":
-            return Bounds(left.low - right.high, left.high - right.low, sure)
+            return ValueBounds(left.low - right.high, left.high - right.low, sure)
         case "*" | "/" if left.low >= 0 and right.low >= 0:
-            return Bounds(0, sure=sure)
+            return ValueBounds(0, sure=sure)
         case _ if operator in COMPARISONS:
             return _compared(node, operator, left, right, sure)
     return ANY._replace(sure=sure)
 
 
-def _compared(node: Any, operator: str, left: Bounds, right: Bounds, sure: bool) -> Bounds:
+def _compared(node: Any, operator: str, left: ValueBounds, right: ValueBounds, sure: bool) -> ValueBounds:
     if returns_bool(node):
         if _settled(node, left, right):
             result = 1 if _same(node) or always(left, operator, right) else 0
-            return Bounds(result, result, sure, counts=left.counts or right.counts)
-        return Bounds(0, 1, sure)
+            return ValueBounds(result, result, sure, counts=left.counts or right.counts)
+        return ValueBounds(0, 1, sure)
     kept, other = (right, left) if number(node.lhs) is not None else (left, right)
     low, high = kept.low, kept.high
     if operator in (">", ">=") and kept is left:
@@ -166,7 +168,7 @@ def _compared(node: Any, operator: str, left: Bounds, right: Bounds, sure: bool)
         high = min(high, other.high)
     elif operator == "==":
         low, high = max(low, other.low), min(high, other.high)
-    return Bounds(low, high, counts=kept.counts)
+    return ValueBounds(low, high, counts=kept.counts)
 
 
 def _same(node: Any) -> bool:
@@ -174,7 +176,7 @@ def _same(node: Any) -> bool:
     return bool(node.lhs.prettify() == node.rhs.prettify())
 
 
-def _settled(node: Any, left: Bounds, right: Bounds) -> bool:
+def _settled(node: Any, left: ValueBounds, right: ValueBounds) -> bool:
     """Whether a comparison has one answer, whatever the values are."""
     operator = str(node.op)
     if _same(node):

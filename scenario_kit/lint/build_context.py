@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.load import Loaded
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 _REPORTED = ("SK109", "SK110")
 
 
-def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
+def gather(path: Path, loaded: Loaded, catalog: Catalog) -> LintContext:
     """The case of one file."""
     scenario, spec = loaded.scenario, loaded.scenario.spec
     app = _known(lambda: catalog.app(spec.app.name, spec.app.version))
@@ -43,7 +43,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
                     known = after(known, change, app, app.namespace)
         except AuthoringError as error:
             unrendered += [(("spec", "faults", i), found) for found in error.findings if found.code not in _REPORTED]
-    case = Case(
+    case = LintContext(
         path=path,
         scenario=scenario,
         positions=loaded.positions,
@@ -59,7 +59,7 @@ def gather(path: Path, loaded: Loaded, catalog: Catalog) -> Case:
     return _simulated(case)
 
 
-def _simulated(case: Case) -> Case:
+def _simulated(case: LintContext) -> LintContext:
     """The case with what goes wrong when its changes are made on the rendered objects.
 
     Nothing is said about solutions and decoys while a fault is in doubt: they would seem to repair what is not broken.

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.catalog.alerts import Unread, read_rules
-from scenario_kit.catalog.alerts import Written as WrittenRule
+from scenario_kit.catalog.alerts import Unread, WrittenRule, read_rules
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.simulation import Stage, Written, staged, written
+from scenario_kit.lint.simulation import Simulation, WrittenObject, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
 from scenario_kit.model.scenario import FaultUse
@@ -54,9 +53,9 @@ class FaultCase:
     kind: ClassVar = "Fault"
 
     @cached_property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[Simulation, ...]:
         """What the changes of each rendering do, and then each fix, solution and decoy."""
-        found: list[Stage] = list(self._unrendered())
+        found: list[Simulation] = list(self._unrendered())
         for rendering in self.renderings:
             if (fault := rendering.fault) is None:
                 continue
@@ -73,11 +72,11 @@ class FaultCase:
         return tuple(found)
 
     @cached_property
-    def written(self) -> tuple[Written, ...]:
+    def written(self) -> tuple[WrittenObject, ...]:
         """Every object that a stage creates or changes."""
         return tuple(one for stage in self.stages for one in written(stage))
 
-    def _unrendered(self) -> Iterator[Stage]:
+    def _unrendered(self) -> Iterator[Simulation]:
         """For a fault that fits nowhere in the catalogue's apps: what it creates, as it is written."""
         if any(rendering.fault for rendering in self.renderings) or not self.catalog.apps():
             return
@@ -86,10 +85,12 @@ class FaultCase:
         bodies = [
             c.get("create") or c.get("chaos") or c.get("apply") for c in self.fault.changes if isinstance(c, dict)
         ]
-        yield Stage(("changes",), app, (), tuple(b for b in bodies if b is not None and whole(b) and not misshapen(b)))
+        yield Simulation(
+            ("changes",), app, (), tuple(b for b in bodies if b is not None and whole(b) and not misshapen(b))
+        )
 
 
-class Version(NamedTuple):
+class AppVersion(NamedTuple):
     """An app in one version; ``objects`` is empty where its templates fail, for ``error``."""
 
     app: App
@@ -107,20 +108,22 @@ class AppCase:
     document: Object
     positions: Positions
     catalog: Catalog
-    versions: tuple[Version, ...] = ()
+    versions: tuple[AppVersion, ...] = ()
     kind: ClassVar = "App"
 
     @cached_property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[Simulation, ...]:
         """Each version from nothing."""
-        return tuple(Stage(("versions", i), v.app, (), v.objects) for i, v in enumerate(self.versions) if not v.error)
+        return tuple(
+            Simulation(("versions", i), v.app, (), v.objects) for i, v in enumerate(self.versions) if not v.error
+        )
 
     @cached_property
-    def written(self) -> tuple[Written, ...]:
+    def written(self) -> tuple[WrittenObject, ...]:
         """Every object that some version creates."""
         return tuple(one for stage in self.stages for one in written(stage))
 
-    def declared(self, stage: Stage) -> tuple[str, ...]:
+    def declared(self, stage: Simulation) -> tuple[str, ...]:
         """Capabilities that the chosen value of an option asks for, by the ``x-requires`` of its schema."""
         version = self.versions[int(stage.place[1])]
         return tuple(need for needs in needs_of(version.app, version.chosen).values() for need in needs)

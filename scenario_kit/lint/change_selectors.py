@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.lint_context import Case, Procedure
+from scenario_kit.lint.lint_context import LintContext, PlacedProcedure
 from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Change, Object, Reference
@@ -35,7 +35,7 @@ _UNKNOWN = ("removeFault", "undoRollout", "run")
     good="labelSelectors: {app: payment}",
     fix="select by labels that only the target's pods have; `scenario-kit render PATH` shows them",
 )
-def selectors(case: Case) -> Iterator[Problem]:
+def selectors(case: LintContext) -> Iterator[Problem]:
     """A selector matches no pod, or pods other than the target's."""
     if case.app is None or case.objects is None:
         return
@@ -52,7 +52,7 @@ def selectors(case: Case) -> Iterator[Problem]:
         yield from _of_procedure(case, procedure, objects)
 
 
-def _of_procedure(case: Case, procedure: Procedure, broken: Sequence[Object]) -> Iterator[Problem]:
+def _of_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequence[Object]) -> Iterator[Problem]:
     assert case.app is not None
     assert case.objects is not None
     unsure = any(change.operation in _UNKNOWN for change in procedure.changes)
@@ -75,7 +75,7 @@ def _of_procedure(case: Case, procedure: Procedure, broken: Sequence[Object]) ->
             )
 
 
-def _covers_all(case: Case, procedure: Procedure) -> bool:
+def _covers_all(case: LintContext, procedure: PlacedProcedure) -> bool:
     solution = case.scenario.spec.solutions[int(procedure.place[-1])]
     return len(case.faults) == len(case.scenario.spec.faults) and set(case.faults) <= set(solution.fixes)
 
@@ -139,7 +139,7 @@ def _judged(selector: Mapping[str, Any]) -> bool:
     return not _LIVE_PARTS & set(selector) and not LIVE & set(selector.get("fieldSelectors") or {})
 
 
-class _Pod(NamedTuple):
+class _FuturePod(NamedTuple):
     """A pod as a workload will make it; ``names`` is a pattern where the cluster completes its name."""
 
     of: Reference
@@ -147,7 +147,7 @@ class _Pod(NamedTuple):
     names: re.Pattern[str]
 
 
-def _future(objects: Sequence[Object], app: App) -> Iterator[_Pod]:
+def _future(objects: Sequence[Object], app: App) -> Iterator[_FuturePod]:
     for obj in objects:
         ref, template = _made_by(obj, app)
         if template is None:
@@ -157,10 +157,10 @@ def _future(objects: Sequence[Object], app: App) -> Iterator[_Pod]:
         metadata = {**(template.get("metadata") or {}), "name": name}
         metadata["namespace"] = obj["metadata"].get("namespace", app.namespace)
         pod = {"metadata": metadata, "spec": template.get("spec") or {}, "status": {"phase": "Running"}}
-        yield _Pod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
+        yield _FuturePod(ref, pod, re.compile(re.escape(f"{metadata['namespace']}/{name}") + exact))
 
 
-def _may_be(name: str, pod: _Pod) -> bool:
+def _may_be(name: str, pod: _FuturePod) -> bool:
     return pod.names.fullmatch(name) is not None
 
 

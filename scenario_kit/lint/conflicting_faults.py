@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.field_diff import Field, written
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.field_diff import WrittenField, written
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.render import after
 
@@ -18,11 +18,11 @@ from scenario_kit.render import after
     good="one of them on Deployment/cart, the other on Deployment/ad",
     fix="aim one of them at another object, or drop it",
 )
-def overlapping(case: Case) -> Iterator[Problem]:
+def overlapping(case: LintContext) -> Iterator[Problem]:
     """Two faults write the same field."""
     if case.app is None or case.objects is None or len(case.faults) < 2:
         return
-    objects, seen = case.objects, dict[str, set[Field]]()
+    objects, seen = case.objects, dict[str, set[WrittenField]]()
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name not in case.faults:
             continue

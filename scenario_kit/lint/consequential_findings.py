@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.model import Finding, Severity
 
 #: Something that does not exist is named: an app, a fault, an object, an alert.
@@ -27,7 +27,7 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def without_following(mistakes: Sequence[Mistake]) -> list[Finding]:
+def without_following(mistakes: Sequence[LocatedFinding]) -> list[Finding]:
     """The findings of one file without those that follow from others in it; one thing unknown in many lines is one."""
     findings = [mistake.finding for mistake in mistakes if not mistake.follows]
     errors = {finding.code for finding in findings if finding.severity == Severity.ERROR}

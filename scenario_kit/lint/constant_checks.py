@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.bounds import Bounds as _Bounds
+from scenario_kit.lint.bounds import ValueBounds as _Bounds
 from scenario_kit.lint.bounds import always, bounds_of, foregone, never
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import promql
@@ -53,7 +53,7 @@ _STATUS: Final = {
     good="query: {expr: 'sum(rate(calls_total[1m])) or vector(0)', is: Equal, value: 0}",
     fix="ask for what only the fault brings about; `stays: true` says that it holds before and must go on holding",
 )
-def settled(case: Case) -> Iterator[Problem]:
+def settled(case: LintContext) -> Iterator[Problem]:
     """A check holds whatever happens."""
     spec = case.scenario.spec
     for i, check in enumerate(spec.expect.checks):
@@ -109,7 +109,7 @@ def _status(check: ObjectCheck) -> str:
     return f"the status of a {kind} has no field '{field}'" if known and field and field not in known else ""
 
 
-def _before(case: Case, check: Check) -> str:
+def _before(case: LintContext, check: Check) -> str:
     """Why a check holds in the healthy app already; empty where it does not, or only a cluster knows."""
     if case.objects is None or case.app is None:
         return ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, Rule, add, rule
 from scenario_kit.lint.simulation import containers
 from scenario_kit.load.edit import Put
@@ -102,7 +102,7 @@ add(
     repair="writes the annotation",
     severity=Severity.WARNING,
 )
-def canary(case: Case) -> Iterator[Problem]:
+def canary(case: LintContext) -> Iterator[Problem]:
     """A merged scenario has no canary."""
     around = ("metadata", "annotations")
     found = case.positions.texts.get((*around, CANARY_KEY), "")
@@ -121,7 +121,7 @@ def canary(case: Case) -> Iterator[Problem]:
     fix="express it as a fault or as changes; if a change cannot express it, open a feature request",
     about=("Scenario", "Fault"),
 )
-def scripts(case: Case | FaultCase) -> Iterator[Problem]:
+def scripts(case: LintContext | FaultCase) -> Iterator[Problem]:
     """Code lies beside the scenario."""
     if isinstance(case, FaultCase) or case.merged:
         beside = list(_beside(case.path.parent))
@@ -135,7 +135,7 @@ def scripts(case: Case | FaultCase) -> Iterator[Problem]:
                 yield Problem(
                     ("metadata",), message, path.name, "YAML and texts alone", position=Position(path=str(path))
                 )
-    if isinstance(case, Case):
+    if isinstance(case, LintContext):
         for procedure in case.procedures():
             for j, change in enumerate(procedure.changes):
                 body = change.create or change.apply

@@ -19,7 +19,7 @@ from msgspec import structs
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.effect_signature import list_writes
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.similarity_index import numberless
 from scenario_kit.load.schemas import violations
@@ -39,7 +39,7 @@ _FIELD: Final = 100
     good="type: service-target-port-wrong, which the catalogue has",
     fix="use the catalogue's type, or break something that none of its types breaks",
 )
-def renamed(case: Case) -> Iterator[Problem]:
+def renamed(case: LintContext) -> Iterator[Problem]:
     """A fault type of the scenario's own does what one of the catalogue does."""
     if case.app is None or case.objects is None:
         return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.catalog_context import AppCase, FaultCase, PackCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Position
@@ -41,7 +41,7 @@ _BITS, _LETTERS = 3.6, 20
     fix="remove it, revoke it wherever it is valid, and let the app generate what it needs",
     about=("Scenario", "Fault", "App", "Pack"),
 )
-def secrets(case: Case | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
+def secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
     """The file contains a secret."""
     for place, text in case.positions.texts.items():
         if what := _secret(place, text):

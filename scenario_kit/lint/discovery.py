@@ -11,8 +11,8 @@ from scenario_kit.catalog.collection import enclosing
 from scenario_kit.catalog.pack_tests import TESTS
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint.build_context import gather
-from scenario_kit.lint.catalog_context import SCENARIO, USE, AppCase, FaultCase, PackCase, Rendering, Version
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.catalog_context import SCENARIO, USE, AppCase, AppVersion, FaultCase, PackCase, Rendering
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.load import app_in, fault_in, load_scenario, nearby, pack_in, read_scenario
 from scenario_kit.load.document import Document, parse, read_document
 from scenario_kit.load.folders import below
@@ -23,7 +23,7 @@ from scenario_kit.render.applicability import fits, targets
 from scenario_kit.render.golden import objects_for
 from scenario_kit.render.namespaces import located
 
-AnyCase = Case | FaultCase | AppCase | PackCase
+AnyCase = LintContext | FaultCase | AppCase | PackCase
 #: Files that say by their name what they hold.
 _NAMED: Final = {"scenario.yaml": "Scenario", "fault.yaml": "Fault", "app.yaml": "App"}
 #: Targets that are tried before a fault is said to fit nowhere in an app.
@@ -164,7 +164,7 @@ def _app(path: Path, document: Document, catalog: Catalog) -> AppCase:
     return AppCase(path, name, data, document.positions, catalog, tuple(_versions(name, catalog)))
 
 
-def _versions(name: str, catalog: Catalog) -> Iterator[Version]:
+def _versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
     """The defaults, and each other value that an option or a load profile can have, one at a time."""
     if name not in catalog.apps():
         return
@@ -176,9 +176,9 @@ def _versions(name: str, catalog: Catalog) -> Iterator[Version]:
         for chosen in _choices(app):
             try:
                 objects = app_objects(app, chosen, 50, app.namespace, templates=catalog.templates(name))
-                yield Version(located(app, objects, app.namespace), objects, chosen)
+                yield AppVersion(located(app, objects, app.namespace), objects, chosen)
             except AuthoringError as error:
-                yield Version(app, (), chosen, error)
+                yield AppVersion(app, (), chosen, error)
 
 
 def _choices(app: App) -> Iterator[Object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.lint_context import Case, Procedure
+from scenario_kit.lint.lint_context import LintContext, PlacedProcedure
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Drop
 from scenario_kit.model import Severity
@@ -19,9 +19,9 @@ from scenario_kit.model import Severity
     repair="drops the later one",
     severity=Severity.WARNING,
 )
-def copies(case: Case) -> Iterator[Problem]:
+def copies(case: LintContext) -> Iterator[Problem]:
     """Two solutions, or two decoys, make the same changes."""
-    seen: list[Procedure] = []
+    seen: list[PlacedProcedure] = []
     for procedure in case.procedures():
         alike = (p for p in seen if p.kind == procedure.kind and p.changes == procedure.changes)
         other = next(alike, None)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint.comparison import rendered_entries
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.similarity_index import Entry, Shelf
+from scenario_kit.lint.similarity_index import IndexEntry, Shelf
 from scenario_kit.model import Severity
 
 
@@ -20,7 +20,7 @@ from scenario_kit.model import Severity
     good="another target, another fault, or a second fault on top",
     fix="extend the other scenario, or break something else",
 )
-def copies(case: Case) -> Iterator[Problem]:
+def copies(case: LintContext) -> Iterator[Problem]:
     """An exact duplicate."""
     entry, shelf = case.entry, case.shelf
     same = _copies(case.catalog, shelf, entry) if shelf and entry else []
@@ -41,7 +41,7 @@ def copies(case: Case) -> Iterator[Problem]:
     fix="say what is new about it, or make it a different incident",
     severity=Severity.WARNING,
 )
-def neighbours(case: Case) -> Iterator[Problem]:
+def neighbours(case: LintContext) -> Iterator[Problem]:
     """Almost a duplicate."""
     entry, shelf = case.entry, case.shelf
     if shelf is None or entry is None or _copies(case.catalog, shelf, entry):
@@ -74,23 +74,23 @@ def neighbours(case: Case) -> Iterator[Problem]:
         yield Problem(("spec", "title"), message, seen, wanted, fix)
 
 
-def _copies(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
+def _copies(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
     """Others that do the same, whatever their fault types are called."""
     return shelf.copies(entry) or [o for o in _rendered(catalog, shelf, entry) if o.does and o.does == entry.does]
 
 
-def _same_mechanism(catalog: Catalog, shelf: Shelf, entry: Entry) -> list[Entry]:
+def _same_mechanism(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> list[IndexEntry]:
     """Others whose labelled faults write the same fields and that promise the same, in the same surroundings."""
     others = shelf.settings(entry) if entry.mechanism else []
     return [other for other in rendered_entries(catalog, others) if other.mechanism == entry.mechanism]
 
 
-def _rendered(catalog: Catalog, shelf: Shelf, entry: Entry) -> Iterator[Entry]:
+def _rendered(catalog: Catalog, shelf: Shelf, entry: IndexEntry) -> Iterator[IndexEntry]:
     """Those that may do the same by other fault types; few, and only these are rendered to see."""
     yield from rendered_entries(catalog, shelf.candidates(entry) if entry.does else ())
 
 
-def _named(others: list[Entry]) -> str:
+def _named(others: list[IndexEntry]) -> str:
     first, more = others[0], len(others) - 1
     return f"'{first.name}' ({_shown(first.path)})" + (f" and {more} more" if more else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.tautological_checks import repeats_event, repeats_field, repeats_query
 from scenario_kit.model import Check, Fault, Reference
@@ -40,7 +40,7 @@ def probes(case: FaultCase) -> Iterator[Problem]:
 
 
 @also("SK129", "Scenario")
-def probes_of_use(case: Case) -> Iterator[Problem]:
+def probes_of_use(case: LintContext) -> Iterator[Problem]:
     """A fault has no inverse, or no proof that it took effect or that it is gone."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:

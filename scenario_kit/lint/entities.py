@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.field_diff import leaves, written
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.model import App, Entity, Fault, Object
 from scenario_kit.model.reference import bare
@@ -35,7 +35,7 @@ def unwritten_of_type(case: FaultCase) -> Iterator[Problem]:
 
 
 @also("SK453", "Scenario")
-def unwritten(case: Case) -> Iterator[Problem]:
+def unwritten(case: LintContext) -> Iterator[Problem]:
     """An entity names a field that the fault does not write."""
     if case.app is None or case.objects is None:
         return

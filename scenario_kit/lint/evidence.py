@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.catalog.evidence import FILE, evidence_of
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Position, Severity
 from scenario_kit.render.runbook import in_order, incident_digest
@@ -20,7 +20,7 @@ from scenario_kit.render.runbook import in_order, incident_digest
     fix="run ci/evidence, which verifies it again and records the pass",
     severity=Severity.WARNING,
 )
-def outdated(case: Case) -> Iterator[Problem]:
+def outdated(case: LintContext) -> Iterator[Problem]:
     """The evidence belongs to another version of the scenario."""
     position = Position(path=str(case.path.with_name(FILE)))
     try:
@@ -34,7 +34,7 @@ def outdated(case: Case) -> Iterator[Problem]:
         yield Problem((), message, found.digest[:12], digest[:12], position=position)
 
 
-def digest_of(case: Case) -> str:
+def digest_of(case: LintContext) -> str:
     """The digest that the scenario has now; nothing where something that it names could not be found or rendered."""
     spec = case.scenario.spec
     if case.app is None or case.objects is None or case.alerts is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.name_fixes import referred
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load import did_you_mean
@@ -19,7 +19,7 @@ from scenario_kit.model import Check
     fix="name an object that `scenario-kit render PATH` lists",
     repair="writes the intended object, where only one of its kind is close",
 )
-def asked_about(case: Case) -> Iterator[Problem]:
+def asked_about(case: LintContext) -> Iterator[Problem]:
     """An expected check asks about an object that does not exist."""
     if case.objects is None:
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load import Positions, did_you_mean
@@ -31,7 +31,7 @@ _COUNTED = ("fixed", "fixed-percent", "random-max-percent")
     fix="use only kinds, fields and values that Chaos Mesh knows",
     repair="writes the intended kind, field or value, where only one is close",
 )
-def experiments(case: Case) -> Iterator[Problem]:
+def experiments(case: LintContext) -> Iterator[Problem]:
     """An experiment does not fit the schema of its kind."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.name in case.faults:

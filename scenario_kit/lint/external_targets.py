@@ -8,9 +8,9 @@ from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import Stage
+from scenario_kit.lint.simulation import Simulation
 from scenario_kit.lint.source_location import site_of
 from scenario_kit.model import APP_NAMESPACE, App
 from scenario_kit.model.chaos_fields import of_the_world, targets
@@ -34,7 +34,7 @@ _EVERYWHERE: Final = frozenset({("kubernetes", "default"), ("kube-dns", "kube-sy
     fix="name a Service of the app with its namespace, or an IPv4 address or network",
     about=("Scenario", "Fault"),
 )
-def unresolved(case: Case | FaultCase) -> Iterator[Problem]:
+def unresolved(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A name in `externalTargets` that the cluster's DNS does not have."""
     seen = set()
     for one in case.written:
@@ -49,7 +49,7 @@ def unresolved(case: Case | FaultCase) -> Iterator[Problem]:
                 yield Problem(place, problem, target, "a name that the cluster's DNS has", position=position)
 
 
-def _problem(target: str, app: App, stage: Stage) -> str:
+def _problem(target: str, app: App, stage: Simulation) -> str:
     """Why a target is none; empty where it is one, or where that cannot be known here."""
     host = target.rpartition(":")[0] if target.count(":") == 1 else target
     address = _address(host)

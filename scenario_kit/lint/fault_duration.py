@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import AlertRule, Change, Fault
@@ -33,7 +33,7 @@ class _Limit(NamedTuple):
     fix="leave out the duration: the fault then lasts until it is removed",
     repair="raises the parameter that sets the duration, where there is one",
 )
-def expiring(case: Case) -> Iterator[Problem]:
+def expiring(case: LintContext) -> Iterator[Problem]:
     """A fault ends before its alerts have fired and held."""
     needed = _needed(case)
     for i, use in enumerate(case.scenario.spec.faults):
@@ -54,7 +54,7 @@ def expiring(case: Case) -> Iterator[Problem]:
             yield Problem(place, message, limit.text, f"{needed} seconds, or no end", fix, edits=edits)
 
 
-def _needed(case: Case) -> int:
+def _needed(case: LintContext) -> int:
     """Seconds from injection to the end of hold, if the slowest alert comes when it is due; 0 where nothing must."""
     spec = case.scenario.spec
     rules = (case.alerts or {}).values()
@@ -98,7 +98,7 @@ def _seconds(text: str) -> float:
         return float("inf")
 
 
-def _parameter(case: Case, use: FaultUse, limit: _Limit) -> str:
+def _parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
     """The one number among the fault's parameters that is the limit in seconds; empty where there is none, or two."""
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}

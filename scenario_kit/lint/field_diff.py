@@ -22,13 +22,13 @@ _SCOPE = (
 )  # fmt: skip
 
 
-class Field(NamedTuple):
+class WrittenField(NamedTuple):
     """A field of an object; an empty path is the whole object."""
 
     of: Reference
     path: Path = ()
 
-    def meets(self, other: Field) -> bool:
+    def meets(self, other: WrittenField) -> bool:
         """Whether writing one of them writes the other, or a part of it."""
         return self.of == other.of and meets(self.path, other.path)
 
@@ -36,9 +36,9 @@ class Field(NamedTuple):
         return f"{'.'.join(self.path)} of {self.of}" if self.path else str(self.of)
 
 
-def written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[Field]:
+def written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
     """The fields that the changes write, one after the other. What they create is theirs alone and does not count."""
-    found: set[Field] = set()
+    found: set[WrittenField] = set()
     for change in changes:
         found |= set(_named(change, objects, app))
         try:
@@ -51,31 +51,31 @@ def written(changes: Sequence[Change], objects: Sequence[Object], app: App) -> s
     return found
 
 
-def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[Field]:
+def _named(change: Change, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
     """Fields that can be told from the change alone: of nodes, of flags, of pods, of objects that no app brings."""
     if change.set_flag and app.flags:
         store = Reference("ConfigMap", app.flags.config_map)
-        yield Field(store, ("data", app.flags.key, "flags", change.set_flag.flag))
+        yield WrittenField(store, ("data", app.flags.key, "flags", change.set_flag.flag))
     elif change.chaos:
         yield from _troubled(change.chaos, objects, app)
     elif change.run:  # what it writes, only its store knows; but the same command twice writes the same
-        yield Field(Reference("Job", change.run.client), (" ".join(change.run.command),))
+        yield WrittenField(Reference("Job", change.run.client), (" ".join(change.run.command),))
     if change.target is None:
         return
     ref = _bare(Reference.parse(change.target), app.namespace)
     if change.cordon or change.uncordon or change.drain:
-        yield Field(ref, ("spec", "unschedulable"))
+        yield WrittenField(ref, ("spec", "unschedulable"))
     elif taint := change.taint or change.untaint:
-        yield Field(ref, ("spec", "taints", taint.key, taint.effect))
+        yield WrittenField(ref, ("spec", "taints", taint.key, taint.effect))
     elif elsewhere(change, objects, app):
         if change.delete:
-            yield Field(ref)
+            yield WrittenField(ref)
         elif change.scale:
-            yield Field(ref, ("spec", "replicas"))
+            yield WrittenField(ref, ("spec", "replicas"))
         elif change.patch and isinstance(change.patch.patch, Mapping):
-            yield from (Field(ref, path) for path in leaves(change.patch.patch))
+            yield from (WrittenField(ref, path) for path in leaves(change.patch.patch))
         elif change.patch:
-            yield from (Field(ref, tuple(op["path"].strip("/").split("/"))) for op in change.patch.patch)
+            yield from (WrittenField(ref, tuple(op["path"].strip("/").split("/"))) for op in change.patch.patch)
 
 
 def elsewhere(change: Change, objects: Sequence[Object], app: App) -> bool:
@@ -100,7 +100,7 @@ def leaves(document: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
             yield (*path, key)
 
 
-def _troubled(manifest: Object, objects: Sequence[Object], app: App) -> Iterator[Field]:
+def _troubled(manifest: Object, objects: Sequence[Object], app: App) -> Iterator[WrittenField]:
     """What an experiment does to the pods of each workload, as a field of it: the same thing twice is a conflict."""
     kind, spec = manifest["kind"], manifest.get("spec") or {}
     if kind == SCHEDULE:
@@ -111,17 +111,17 @@ def _troubled(manifest: Object, objects: Sequence[Object], app: App) -> Iterator
     for obj in objects:
         template = (obj.get("spec") or {}).get("template")
         if labels and isinstance(template, dict) and labels.items() <= pod_labels(obj).items():
-            yield Field(_bare(reference_of(obj, app.namespace), app.namespace), (f"pods under {kind}", scope))
+            yield WrittenField(_bare(reference_of(obj, app.namespace), app.namespace), (f"pods under {kind}", scope))
 
 
-def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[Field]:
+def _differences(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterator[WrittenField]:
     before = {reference_of(obj, namespace): obj for obj in old}
     after_ = {reference_of(obj, namespace): obj for obj in new}
     for ref, obj in before.items():
         if ref not in after_:
-            yield Field(_bare(ref, namespace))
+            yield WrittenField(_bare(ref, namespace))
         elif after_[ref] is not obj:
-            yield from (Field(_bare(ref, namespace), path) for path in paths(obj, after_[ref]))
+            yield from (WrittenField(_bare(ref, namespace), path) for path in paths(obj, after_[ref]))
 
 
 def changed(old: Object, new: Object) -> Iterator[tuple[Path, Any]]:

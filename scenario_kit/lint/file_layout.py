@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Put
 
@@ -17,7 +17,7 @@ from scenario_kit.load.edit import Put
     fix="rename the folder or the scenario",
     repair="gives the scenario the name of its folder",
 )
-def folder_name(case: Case) -> Iterator[Problem]:
+def folder_name(case: LintContext) -> Iterator[Problem]:
     """The folder and the scenario have different names."""
     folder = case.path.resolve().parent
     if case.merged and folder.name != case.scenario.name:

@@ -23,7 +23,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.lint import lint_file, lint_text
 from scenario_kit.lint.consequential_findings import without_following
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import bytes_of
 from scenario_kit.load.edit import Unfit, edited
 from scenario_kit.model import Finding
@@ -55,7 +55,7 @@ class FixedFile(NamedTuple):
     left: tuple[Finding, ...]
 
 
-def fixed(text: str, study: Callable[[str], Sequence[Mistake]]) -> Fixed:
+def fixed(text: str, study: Callable[[str], Sequence[LocatedFinding]]) -> Fixed:
     """The text with every edit made that betters it, until none does; ``study`` judges a text.
 
     Fixing the answer again changes nothing, unless the file is so large and so wrong that this ended early.
@@ -71,8 +71,8 @@ def fixed(text: str, study: Callable[[str], Sequence[Mistake]]) -> Fixed:
 
 
 def _step(
-    text: str, found: Sequence[Mistake], study: Callable[[str], Sequence[Mistake]], judged: list[int]
-) -> tuple[str, Sequence[Mistake], Finding] | None:
+    text: str, found: Sequence[LocatedFinding], study: Callable[[str], Sequence[LocatedFinding]], judged: list[int]
+) -> tuple[str, Sequence[LocatedFinding], Finding] | None:
     """The first edit that betters the text: the text and its findings after it, and the finding that it corrected.
 
     ``judged`` holds how many characters may still be judged.
@@ -91,7 +91,7 @@ def _step(
     return None
 
 
-def _better(finding: Finding, before: Sequence[Mistake], after: Sequence[Mistake]) -> bool:
+def _better(finding: Finding, before: Sequence[LocatedFinding], after: Sequence[LocatedFinding]) -> bool:
     """Positions do not count: they move with the text."""
     old, new = (Counter(_key(mistake.finding) for mistake in found) for found in (before, after))
     appeared = new - old
@@ -123,7 +123,7 @@ def fix_file(path: Path, catalog: Catalog) -> FixedFile:
     return FixedFile(path, raw, (_BOM if raw.startswith(_BOM) else b"") + new, result.corrected, result.left)
 
 
-def marked(path: Path, mistakes: Sequence[Mistake], catalog: Catalog) -> list[Mistake]:
+def marked(path: Path, mistakes: Sequence[LocatedFinding], catalog: Catalog) -> list[LocatedFinding]:
     """The mistakes of a file; ``fixable`` are findings that fixing it would correct, which is found by trying."""
     if not any(mistake.edits for mistake in mistakes):
         return list(mistakes)

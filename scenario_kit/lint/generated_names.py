@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.simulation import leaves
 from scenario_kit.load.edit import Edit, Put
@@ -23,7 +23,7 @@ class Outdated(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-def outdated(case: Case, place: Place, change: Change) -> Outdated:
+def outdated(case: LintContext, place: Place, change: Change) -> Outdated:
     """Drawn names in a change that no fault of this file has, while one has drawn another for the same thing."""
     there: dict[str, set[str]] = {}
     for fault in case.faults.values():

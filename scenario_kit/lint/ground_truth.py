@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.affected_objects import touches
-from scenario_kit.lint.lint_context import FAULT_NODE, Case
+from scenario_kit.lint.lint_context import FAULT_NODE, LintContext
 from scenario_kit.lint.name_fixes import referred
 from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.rule import Problem, rule
@@ -24,7 +24,7 @@ from scenario_kit.model.scenario import LABELLED
     fix="name the object that the fault changes",
     repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
-def known_causes(case: Case) -> Iterator[Problem]:
+def known_causes(case: LintContext) -> Iterator[Problem]:
     """The root cause names neither an object of the app nor one that a fault creates."""
     if case.objects is None:
         return
@@ -51,7 +51,7 @@ def known_causes(case: Case) -> Iterator[Problem]:
     fix="label the object that the fault itself names as its cause",
     repair="writes the object that the fault changes, where there is only one",
 )
-def untouched(case: Case) -> Iterator[Problem]:
+def untouched(case: LintContext) -> Iterator[Problem]:
     """The labelled object is not what the fault changes."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
@@ -66,7 +66,7 @@ def untouched(case: Case) -> Iterator[Problem]:
         yield Problem(place, message, cause.entity, " or ".join(causes), fix, edits=edits)
 
 
-def _blamed(case: Case, number: int) -> Iterator[Problem]:
+def _blamed(case: LintContext, number: int) -> Iterator[Problem]:
     """What the fault itself names as its cause, and does not touch; then the label is as wrong as the fault is."""
     cause = case.scenario.spec.ground_truth.root_causes[number]
     fault = case.faults.get(cause.fault)
@@ -88,7 +88,7 @@ def _blamed(case: Case, number: int) -> Iterator[Problem]:
     fix="label the object that the fault changes; victims belong in the propagation",
     repair="writes the object that the fault changes, where it is only one; drops `entity` where its name is generated",
 )
-def victims(case: Case) -> Iterator[Problem]:
+def victims(case: LintContext) -> Iterator[Problem]:
     """A victim is labelled as the cause."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
@@ -111,7 +111,7 @@ def _is_one_of(entity: str, others: tuple[str, ...]) -> bool:
     return any(same(entity, other) for other in others)
 
 
-def _suffers(case: Case, entity: str) -> bool:
+def _suffers(case: LintContext, entity: str) -> bool:
     """Whether the file itself says that the object suffers: an edge of the propagation, or an alert, points at it."""
     spec = case.scenario.spec
     edges = [edge.to for edge in spec.ground_truth.propagation]
@@ -129,7 +129,7 @@ def _suffers(case: Case, entity: str) -> bool:
     good="a root cause for each fault of role Cause or Sustaining, and none for a Trigger or a Distractor",
     fix="add it to spec.groundTruth.rootCauses, or give the fault the role it really plays",
 )
-def unlabelled(case: Case) -> Iterator[Problem]:
+def unlabelled(case: LintContext) -> Iterator[Problem]:
     """The root causes are not the faults whose removal ends the incident."""
     truth = case.scenario.spec.ground_truth
     labels = {cause.fault for cause in truth.root_causes}
@@ -144,7 +144,7 @@ def unlabelled(case: Case) -> Iterator[Problem]:
     yield from _unset(case)
 
 
-def _left_out(case: Case) -> Iterator[Problem]:
+def _left_out(case: LintContext) -> Iterator[Problem]:
     """Causes of a fault of which only some are labelled. To repair one of those that are left ends it as well, or is
     needed as well: whoever names it is right."""
     causes = case.scenario.spec.ground_truth.root_causes
@@ -160,7 +160,7 @@ def _left_out(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "groundTruth", "rootCauses"), message, ", ".join(names), left, fix)
 
 
-def _unset(case: Case) -> Iterator[Problem]:
+def _unset(case: LintContext) -> Iterator[Problem]:
     """What sustains an incident that nothing set off."""
     faults = case.scenario.spec.faults
     if any(use.role == "Trigger" for use in faults):
@@ -180,7 +180,7 @@ def _unset(case: Case) -> Iterator[Problem]:
     fix="name the object that the fault changes",
     repair="writes the object that the fault changes, where there is only one",
 )
-def nameless(case: Case) -> Iterator[Problem]:
+def nameless(case: LintContext) -> Iterator[Problem]:
     """The root cause has no entity."""
     for i, cause in enumerate(case.scenario.spec.ground_truth.root_causes):
         causes = case.entities(cause.fault, "Cause")
@@ -201,7 +201,7 @@ def nameless(case: Case) -> Iterator[Problem]:
     good="outcome: Incident with rootCauses",
     fix="label the cause, or choose another outcome",
 )
-def outcome(case: Case) -> Iterator[Problem]:
+def outcome(case: LintContext) -> Iterator[Problem]:
     """The outcome disagrees with the rest of the file."""
     spec, truth = case.scenario.spec, case.scenario.spec.ground_truth
     if truth.outcome == "Incident":
@@ -238,7 +238,7 @@ def outcome(case: Case) -> Iterator[Problem]:
     fix="name objects of the app, or `Fault/<name>` for a fault whose object has a generated name",
     repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
-def nodes(case: Case) -> Iterator[Problem]:
+def nodes(case: LintContext) -> Iterator[Problem]:
     """The propagation names an object that does not exist."""
     if case.objects is None:
         return

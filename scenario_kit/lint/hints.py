@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.catalog_context import SCENARIO, USE, FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.names import TELLING
-from scenario_kit.lint.needless import Needless, World, needless
+from scenario_kit.lint.needless import Needless, ObjectSurroundings, needless
 from scenario_kit.lint.needless.foreign_objects import abroad
 from scenario_kit.lint.needless.surroundings import mentions, words
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
-from scenario_kit.lint.simulation import Stage, Written
-from scenario_kit.lint.source_location import Site, site_of
+from scenario_kit.lint.simulation import Simulation, WrittenObject
+from scenario_kit.lint.source_location import SourceSite, site_of
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Object
 
@@ -32,7 +32,7 @@ _TELLING = 4
     repair="drops the label, annotation or key",
     about=("Scenario", "Fault"),
 )
-def hints(case: Case | FaultCase) -> Iterator[Problem]:
+def hints(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A fault writes what no symptom needs."""
     told: set[tuple[object, ...]] = set()
     for stage, subject, found in _found(case):
@@ -47,10 +47,12 @@ def hints(case: Case | FaultCase) -> Iterator[Problem]:
             yield Problem(site.place, message, str(found.value)[:200], "nothing", position=site.position, edits=edits)
 
 
-def _found(case: Case | FaultCase) -> Iterator[tuple[Stage, str, Needless]]:
+def _found(case: LintContext | FaultCase) -> Iterator[tuple[Simulation, str, Needless]]:
     """Everything needless, with its stage and its object."""
     worlds = {
-        id(stage): World(stage.app, _untouched(case, stage), stage.after) for stage in case.stages if stage.breaks
+        id(stage): ObjectSurroundings(stage.app, _untouched(case, stage), stage.after)
+        for stage in case.stages
+        if stage.breaks
     }
     for one in case.written:
         if world := worlds.get(id(one.stage)):
@@ -62,7 +64,7 @@ def _found(case: Case | FaultCase) -> Iterator[tuple[Stage, str, Needless]]:
             yield from ((stage, subject, found) for subject, found in abroad(stage, world))
 
 
-def _judged_elsewhere(case: Case | FaultCase, found: Needless) -> bool:
+def _judged_elsewhere(case: LintContext | FaultCase, found: Needless) -> bool:
     """Whether another rule says so with better words: SK210 of telling names, SK212 of the file's own ones."""
     if not isinstance(case, FaultCase):
         return False
@@ -78,21 +80,21 @@ def _dropped(place: Place, found: Needless) -> tuple[Edit, ...]:
     return (Drop(place),) if field and field[0] in _DROPPABLE and place[-2:] == found.keys[-2:] else ()
 
 
-def _untouched(case: Case | FaultCase, stage: Stage) -> tuple[Object, ...]:
+def _untouched(case: LintContext | FaultCase, stage: Simulation) -> tuple[Object, ...]:
     """The app's objects before any fault."""
-    return (case.objects or ()) if isinstance(case, Case) else stage.before
+    return (case.objects or ()) if isinstance(case, LintContext) else stage.before
 
 
-def _created(one: Written) -> bool:
+def _created(one: WrittenObject) -> bool:
     """Whether a change of the stage makes the object; others are known only in part."""
     own = (one.object["kind"], one.object["metadata"]["name"])
     bodies = [c.create or c.apply or c.chaos for c in one.stage.changes]
     return one.was is None and any((b["kind"], b["metadata"]["name"]) == own for b in bodies if b)
 
 
-def _from_parameter(case: Case | FaultCase, stage: Stage, found: Needless) -> Site | None:
+def _from_parameter(case: LintContext | FaultCase, stage: Simulation, found: Needless) -> SourceSite | None:
     """The parameters of a fault, where the text of one is part of what it writes."""
     if isinstance(case, FaultCase):
         return None
     texts = ((place, text) for place, text in case.positions.texts.items() if place[: len(stage.place)] == stage.place)
-    return next((Site(p, t) for p, t in texts if len(t) >= _TELLING and t in f"{found.keys} {found.value}"), None)
+    return next((SourceSite(p, t) for p, t in texts if len(t) >= _TELLING and t in f"{found.keys} {found.value}"), None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from scenario_kit.lint.catalog_context import AppCase
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.simulation import containers, leaves
-from scenario_kit.lint.source_location import Found, Judged, Spot, fresh
+from scenario_kit.lint.source_location import Judged, LocatedSpot, Spot, fresh
 from scenario_kit.load.edit import Edit, Put
 from scenario_kit.model import Object
 
@@ -74,7 +74,7 @@ def floating(case: Judged) -> Iterator[Problem]:
         )
 
 
-def _problem(case: Judged, found: Found, message: str, observed: str, expected: str) -> Problem:
+def _problem(case: Judged, found: LocatedSpot, message: str, observed: str, expected: str) -> Problem:
     image, (place, text, position) = str(found.spot.value), found.site
     pinned = sorted({known for known in _known(case) if _repository(known) == _repository(image)})
     edits: tuple[Edit, ...] = (Put(place, pinned[0]),) if len(pinned) == 1 and text == image and not position else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.affected_objects import components, one_thing, touches
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place, same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.wrong_namespace import meant
@@ -23,7 +23,7 @@ from scenario_kit.render.config_consumers import readers
     fix="drop the alias; aliases are other names of the same cause",
     repair="drops the alias",
 )
-def joined(case: Case) -> Iterator[Problem]:
+def joined(case: LintContext) -> Iterator[Problem]:
     """An alias of a cause names another cause, a victim, or something healthy."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, cause in enumerate(causes):
@@ -44,13 +44,13 @@ def joined(case: Case) -> Iterator[Problem]:
             yield Problem(label, message, cause.entity, "one label for each cause", "drop it", edits=(Drop(label),))
 
 
-def _masked(case: Case, fault: str, entity: str) -> str:
+def _masked(case: LintContext, fault: str, entity: str) -> str:
     """The distractor that changes the object that is labelled; empty where there is none."""
     others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
     return next((n for n in others if entity and any(same(entity, e) for e in case.entities(n, "Cause"))), "")
 
 
-def _nameless(case: Case, fault: str) -> int:
+def _nameless(case: LintContext, fault: str) -> int:
     """How many labels of a fault may have no entity: as many as it has causes whose names are drawn at injection."""
     rendered = case.faults.get(fault)
     return sum(e.generated for e in rendered.causes) if rendered else 0
@@ -60,7 +60,7 @@ def _alike(one: str, other: str) -> bool:
     return same(one, other) if one and other else one == other
 
 
-def _elsewhere(case: Case, own: int, alias: str) -> str:
+def _elsewhere(case: LintContext, own: int, alias: str) -> str:
     """What else the alias names, where that is another cause: labelled, or changed by another fault."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, other in enumerate(causes):
@@ -72,7 +72,7 @@ def _elsewhere(case: Case, own: int, alias: str) -> str:
     return ""
 
 
-def _suffers(case: Case, fault: str, alias: str) -> str:
+def _suffers(case: LintContext, fault: str, alias: str) -> str:
     if any(same(alias, cause) for cause in case.entities(fault, "Cause")):
         return ""
     spec = case.scenario.spec
@@ -85,7 +85,7 @@ def _suffers(case: Case, fault: str, alias: str) -> str:
     return ""
 
 
-def _beside(case: Case, own: int, alias: str) -> str:
+def _beside(case: LintContext, own: int, alias: str) -> str:
     """What else an alias names that is neither a cause of its fault nor the same thing as one; empty where it is."""
     cause = case.scenario.spec.ground_truth.root_causes[own]
     fault = case.faults.get(cause.fault)
@@ -110,7 +110,7 @@ def _beside(case: Case, own: int, alias: str) -> str:
     return f"'{alias}' is healthy: what is broken is {named}, and neither of them is the other or owns it"
 
 
-def _users(case: Case, ref: Reference) -> list[str]:
+def _users(case: LintContext, ref: Reference) -> list[str]:
     """Workloads that have an object to themselves or share it: they read it, run under it, or are scaled by it."""
     assert case.app is not None
     objects = case.objects or ()

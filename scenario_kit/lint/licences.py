@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.lint.admission_findings import needed, needed_by_use
 from scenario_kit.lint.capabilities import needs_of_object
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.privileges import outside
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Put
@@ -64,7 +64,7 @@ def _several(fault_type: FaultType, faults: Iterable[Fault]) -> bool:
 
 
 @also("SK225", "Scenario")
-def unneeded_by_use(case: Case) -> Iterator[Problem]:
+def unneeded_by_use(case: LintContext) -> Iterator[Problem]:
     """A declaration allows what no change needs."""
     truth = case.scenario.spec.ground_truth
     labelled = [use for use in case.scenario.spec.faults if use.role in LABELLED]
@@ -79,7 +79,7 @@ def unneeded_by_use(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "faults", i, "type"), message, "Cluster", "Namespace", fix)
 
 
-def _reaches_too_far(case: Case, index: int, use: FaultUse) -> bool:
+def _reaches_too_far(case: LintContext, index: int, use: FaultUse) -> bool:
     """Whether a fault type that lies beside the scenario is of the whole cluster without a need, as it is used here."""
     rendered = case.faults.get(use.name)
     if rendered is None or rendered.scope != CLUSTER or not case.brings(use.type):

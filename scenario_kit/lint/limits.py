@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Put
@@ -28,7 +28,7 @@ _FIELDS: Final = ("withinSeconds", "afterSeconds")
     repair=f"writes {CAP}",
     about=("Scenario", "Fault"),
 )
-def too_long(case: Case | FaultCase) -> Iterator[Problem]:
+def too_long(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A deadline, a delay or the reach of a query is above the cap."""
     for place, raw in case.positions.raw.items():
         if place[-1:] and place[-1] in _FIELDS and raw.isdigit() and int(raw) > CAP:
@@ -44,8 +44,8 @@ def too_long(case: Case | FaultCase) -> Iterator[Problem]:
             yield Problem(place, message, expr[:120], f"at most {POINTS}", fix)
 
 
-def _queries(case: Case | FaultCase) -> Iterator[tuple[Place, str]]:
-    if isinstance(case, Case):
+def _queries(case: LintContext | FaultCase) -> Iterator[tuple[Place, str]]:
+    if isinstance(case, LintContext):
         yield from ((p, text) for p, text in case.positions.texts.items() if p[-2:] == ("query", "expr"))
         return
     for rendering in case.renderings:

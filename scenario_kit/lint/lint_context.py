@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.place import Place, reference_of
-from scenario_kit.lint.simulation import Stage, Written, staged, written
+from scenario_kit.lint.simulation import Simulation, WrittenObject, staged, written
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.scenario import FaultUse
 from scenario_kit.render.app import CLUSTER_KINDS
 
 if TYPE_CHECKING:
-    from scenario_kit.lint.similarity_index import Entry, Shelf
+    from scenario_kit.lint.similarity_index import IndexEntry, Shelf
 
 #: A node of the propagation that stands for the object of a fault whose name is generated.
 FAULT_NODE = "Fault"
 
 
-class Procedure(NamedTuple):
+class PlacedProcedure(NamedTuple):
     """A list of changes of the file, and where it stands."""
 
     kind: str
@@ -34,7 +34,7 @@ class Procedure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class LintContext:
     """A scenario file under judgement. What is None or missing could not be found; some rule says so."""
 
     path: Path
@@ -54,7 +54,7 @@ class Case:
     merged: bool = False
     #: What it is compared with, once all files have been read.
     shelf: Shelf | None = None
-    entry: Entry | None = None
+    entry: IndexEntry | None = None
     kind: ClassVar = "Scenario"
 
     @cached_property
@@ -110,18 +110,18 @@ class Case:
         rendered = self.faults.get(fault)
         return bool(rendered) and any(e.generated for e in rendered.causes) if rendered else False
 
-    def procedures(self) -> Iterator[Procedure]:
+    def procedures(self) -> Iterator[PlacedProcedure]:
         """Solutions and decoys of the file."""
         spec = self.scenario.spec
         for i, solution in enumerate(spec.solutions):
-            yield Procedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
+            yield PlacedProcedure("solution", solution.name, ("spec", "solutions", i), solution.changes)
         for i, decoy in enumerate(spec.decoys):
-            yield Procedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
+            yield PlacedProcedure("decoy", decoy.name, ("spec", "decoys", i), decoy.changes)
 
     @cached_property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[Simulation, ...]:
         """What the faults do, one after the other, and then each solution and decoy of the file."""
-        found: list[Stage] = []
+        found: list[Simulation] = []
         if self.app is None or self.objects is None:
             return ()
         broken = self.objects
@@ -136,6 +136,6 @@ class Case:
         return tuple(found)
 
     @cached_property
-    def written(self) -> tuple[Written, ...]:
+    def written(self) -> tuple[WrittenObject, ...]:
         """Every object that a stage creates or changes."""
         return tuple(one for stage in self.stages for one in written(stage))

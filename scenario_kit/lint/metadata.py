@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scenario_kit.lint import name_fixes
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import RULES, Problem, rule
 from scenario_kit.lint.suppression import LONGEST, SUPPRESSIBLE, dropped, latest, today
 from scenario_kit.load import did_you_mean
@@ -30,7 +30,7 @@ _PLACEHOLDERS = re.compile(
     fix=f"use one of {', '.join(LICENCES)}",
     repair="writes the intended licence, where only one is close",
 )
-def licence(case: Case) -> Iterator[Problem]:
+def licence(case: LintContext) -> Iterator[Problem]:
     """The licence is missing or unknown."""
     named = case.scenario.spec.license
     if named and named not in LICENCES:
@@ -48,7 +48,7 @@ def licence(case: Case) -> Iterator[Problem]:
     good="description: A rolled-back release left the Service with the port of the new one.",
     fix="write the text",
 )
-def placeholders(case: Case) -> Iterator[Problem]:
+def placeholders(case: LintContext) -> Iterator[Problem]:
     """Placeholder text."""
     for place, text in case.positions.texts.items():
         if _PLACEHOLDERS.search(text) and place[-1] in ("title", "description", "brief", "because", "reason", "name"):
@@ -67,7 +67,7 @@ def placeholders(case: Case) -> Iterator[Problem]:
     good="authors: [{name: Ada, github: ada}]",
     fix="add spec.authors",
 )
-def owner(case: Case) -> Iterator[Problem]:
+def owner(case: LintContext) -> Iterator[Problem]:
     """The scenario has no author."""
     if case.merged and not case.scenario.spec.authors:
         yield Problem(("spec",), "the scenario has no authors")
@@ -84,7 +84,7 @@ def owner(case: Case) -> Iterator[Problem]:
     fix="write `domain: sre`",
     repair="writes `domain: sre`",
 )
-def domain(case: Case) -> Iterator[Problem]:
+def domain(case: LintContext) -> Iterator[Problem]:
     """The domain has no checks yet."""
     if case.scenario.spec.domain != "sre":
         message, edits = f"domain '{case.scenario.spec.domain}' is not supported yet", (Put(("spec", "domain"), "sre"),)
@@ -98,7 +98,7 @@ def domain(case: Case) -> Iterator[Problem]:
     good="brief: Customers report that product pages have been failing for a few minutes.",
     fix="add spec.brief: what users or alerts report",
 )
-def no_brief(case: Case) -> Iterator[Problem]:
+def no_brief(case: LintContext) -> Iterator[Problem]:
     """A merged scenario lacks its brief."""
     if case.merged and not case.scenario.spec.brief.strip():
         yield Problem(("spec",), "the scenario has no brief")
@@ -112,7 +112,7 @@ def no_brief(case: Case) -> Iterator[Problem]:
     fix="drop `suspend`; who only wants to store a scenario sets it where it is applied",
     repair="drops it",
 )
-def suspended(case: Case) -> Iterator[Problem]:
+def suspended(case: LintContext) -> Iterator[Problem]:
     """A merged scenario is suspended."""
     place = ("spec", "suspend")
     if case.merged and case.scenario.spec.suspend:
@@ -128,7 +128,7 @@ def suspended(case: Case) -> Iterator[Problem]:
     repair="drops it",
     severity=Severity.WARNING,
 )
-def suppressions(case: Case) -> Iterator[Problem]:
+def suppressions(case: LintContext) -> Iterator[Problem]:
     """A suppression that silences nothing."""
     month = today().strftime("%Y-%m")
     for i, entry in enumerate(case.scenario.spec.suppress):
@@ -148,7 +148,7 @@ def suppressions(case: Case) -> Iterator[Problem]:
     fix="drop it and correct what the finding is about; `scenario-kit explain CODE` says what may be suppressed",
     repair="drops it",
 )
-def insuppressible(case: Case) -> Iterator[Problem]:
+def insuppressible(case: LintContext) -> Iterator[Problem]:
     """A suppression of a finding that no scenario may silence."""
     for i, entry in enumerate(case.scenario.spec.suppress):
         if entry.code in RULES and entry.code not in SUPPRESSIBLE:
@@ -164,7 +164,7 @@ def insuppressible(case: Case) -> Iterator[Problem]:
     good="suppress: [{code: SK432, reason: the node has one pod and no user, until: 2027-02}]",
     fix=f"say why, and until when: at most {LONGEST.days} days ahead",
 )
-def unbounded(case: Case) -> Iterator[Problem]:
+def unbounded(case: LintContext) -> Iterator[Problem]:
     """A suppression has no reason, or no near end."""
     last = latest(today())
     for i, entry in enumerate(case.scenario.spec.suppress):

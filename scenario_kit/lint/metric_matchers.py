@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.name_fixes import referred
 from scenario_kit.lint.place import Place, reference_of
 from scenario_kit.lint.promql import Matcher, alternatives, matchers
@@ -58,7 +58,7 @@ class Named(NamedTuple):
     repair="writes an expression for that object alone",
     severity=Severity.WARNING,
 )
-def wide(case: Case) -> Iterator[Problem]:
+def wide(case: LintContext) -> Iterator[Problem]:
     """A filter also matches other objects."""
     known = None
     for place, text in _of_checks(case):
@@ -83,7 +83,7 @@ def wide_of_type(case: FaultCase) -> Iterator[Problem]:
     fix="name objects of the app; `scenario-kit render PATH` lists them",
     repair="writes the intended name, where only one is close",
 )
-def narrow(case: Case) -> Iterator[Problem]:
+def narrow(case: LintContext) -> Iterator[Problem]:
     """A check looks at an object that does not exist."""
     if case.objects is None or case.app is None:
         return
@@ -118,12 +118,12 @@ def unreadable_of_type(case: FaultCase) -> Iterator[Problem]:
     yield from _once(problem for place, text in _patterns(case) for problem in unmatched(place, text))
 
 
-def _of_checks(case: Case) -> Iterator[tuple[Place, str]]:
+def _of_checks(case: LintContext) -> Iterator[tuple[Place, str]]:
     """Place and value of every text in a check of the file."""
     return ((place, text) for place, text in case.positions.texts.items() if "checks" in place or "check" in place)
 
 
-def _absent(case: Case, place: Place, text: str) -> Iterator[Problem]:
+def _absent(case: LintContext, place: Place, text: str) -> Iterator[Problem]:
     try:
         ref = Reference.parse(text)
     except ValueError:

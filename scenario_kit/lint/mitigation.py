@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.lint.catalog_context import FaultCase
 from scenario_kit.lint.field_diff import elsewhere
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.load.edit import Drop, Edit, Put
@@ -24,7 +24,7 @@ from scenario_kit.model.scenario import LABELLED
     repair="writes the changes of the fault's own solution, where it has one",
     severity=Severity.WARNING,
 )
-def undoing(case: Case) -> Iterator[Problem]:
+def undoing(case: LintContext) -> Iterator[Problem]:
     """A solution merely undoes the injection."""
     if case.app is None or case.objects is None:
         return
@@ -104,7 +104,7 @@ def undeclared(case: FaultCase) -> Iterator[Problem]:
 
 
 @also("SK414", "Scenario")
-def contradicted(case: Case) -> Iterator[Problem]:
+def contradicted(case: LintContext) -> Iterator[Problem]:
     """Mitigation is not declared, or contradicts the solutions."""
     roles = {use.name: use.role for use in case.scenario.spec.faults}
     yield from _unprovable(case)
@@ -121,7 +121,7 @@ def contradicted(case: Case) -> Iterator[Problem]:
             yield Problem(("spec", "solutions", i, "fixes", j), message, name, "a fault with a mitigation", fix)
 
 
-def _unprovable(case: Case) -> Iterator[Problem]:
+def _unprovable(case: LintContext) -> Iterator[Problem]:
     """Causes that no trial repairs alone: the whole fault is taken back instead, and it changes more, or names none."""
     if case.scenario.spec.ground_truth.outcome != "Incident":
         return
@@ -148,7 +148,7 @@ def _unprovable(case: Case) -> Iterator[Problem]:
                 yield Problem(place, message, expected="`fix` of the cause", fix=fix)
 
 
-def _unshown(case: Case) -> Iterator[Problem]:
+def _unshown(case: LintContext) -> Iterator[Problem]:
     """What a fault type says of its end, and no solution shows: that restarts end it, or that nobody can."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.model import Severity
 from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
@@ -22,7 +22,7 @@ _NAMED = 3
     good="parameters: {name: CART_ADDR, value: 'cart:1'}   # the twin dials what it says",
     fix="run it where the capability exists (docs/capabilities.md), or change what the lab reads",
 )
-def unshown(case: Case) -> Iterator[Problem]:
+def unshown(case: LintContext) -> Iterator[Problem]:
     """The environment lacks a capability that a fault or the app needs."""
     if case.app is None or case.objects is None:
         return

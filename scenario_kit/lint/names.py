@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from scenario_kit.lint.catalog_context import SCENARIO, USE, FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.needless.surroundings import words
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.simulation import containers, leaves, mappings
@@ -45,7 +45,7 @@ _PREFIX: Final = {
     severity=Severity.WARNING,
     about=("Scenario", "Fault"),
 )
-def telling(case: Case | FaultCase) -> Iterator[Problem]:
+def telling(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A name that a fault creates, or a value that it sets, gives the answer away."""
     known: set[str] | None = None
     for found in fresh(case, _named if isinstance(case, FaultCase) else _texts):
@@ -95,9 +95,9 @@ def _labelled(obj: Object, keys: tuple[str, ...]) -> Iterator[Spot]:
             yield Spot((*keys, "metadata", kind, name), value, f"one of the {kind}")
 
 
-def _words_of(case: Case | FaultCase) -> set[str]:
+def _words_of(case: LintContext | FaultCase) -> set[str]:
     """Words that the app uses itself: its own names tell nothing about a fault."""
-    objects = case.objects or () if isinstance(case, Case) else [o for r in case.renderings for o in r.objects]
+    objects = case.objects or () if isinstance(case, LintContext) else [o for r in case.renderings for o in r.objects]
     return {word for obj in objects for spot in _named(obj) for word in words(str(spot.value))}
 
 
@@ -120,9 +120,9 @@ def _neutral(case: FaultCase, name: str, prefix: str) -> tuple[Edit, ...]:
     repair="drops the namespace of a scenario",
     about=("Scenario", "Fault"),
 )
-def answers(case: Case | FaultCase) -> Iterator[Problem]:
+def answers(case: LintContext | FaultCase) -> Iterator[Problem]:
     """The answer is written where a solver can read it."""
-    if isinstance(case, Case):
+    if isinstance(case, LintContext):
         place = ("metadata", "namespace")
         namespace = case.positions.texts.get(place, "")
         if namespace and namespace in (case.app.namespace if case.app else "", "default"):

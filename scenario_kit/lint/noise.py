@@ -7,7 +7,7 @@ from typing import Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.affected_objects import components
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import App, Change, Fault, Reference
@@ -27,7 +27,7 @@ _ALL_PODS: Final = ("ResourceQuota", "LimitRange", "MutatingWebhookConfiguration
     good="noise: [{name: more, scale: {target: Deployment/ad, forSeconds: 240}, everySeconds: 600}]",
     fix="choose another target, or another interval or duration",
 )
-def playable(case: Case) -> Iterator[Problem]:
+def playable(case: LintContext) -> Iterator[Problem]:
     """Background noise that cannot be carried out."""
     if case.app is None or case.objects is None:
         return
@@ -55,7 +55,7 @@ def playable(case: Case) -> Iterator[Problem]:
             lasting.setdefault(what, noise.name)
 
 
-def _unfit(case: Case, app: App, noise: Noise) -> str:
+def _unfit(case: LintContext, app: App, noise: Noise) -> str:
     roles = {c.role for c in app.components if noise.target and same(c.workload, noise.target)}
     if noise.restart is not None and "Load" in roles:
         return "restarts what makes the load: that is a hole in the traffic, and no background"
@@ -76,7 +76,7 @@ def _unfit(case: Case, app: App, noise: Noise) -> str:
     good="noise: [{name: ads, restart: {target: Deployment/ad}, everySeconds: 600}]",
     fix="aim the noise at another component",
 )
-def apart(case: Case) -> Iterator[Problem]:
+def apart(case: LintContext) -> Iterator[Problem]:
     """Background noise touches what the fault breaks."""
     if case.app is None:
         return

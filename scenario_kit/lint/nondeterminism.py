@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.simulation import containers, mappings
 from scenario_kit.lint.source_location import Spot, fresh
@@ -36,7 +36,7 @@ _DRAWN: Final = frozenset({"one", "fixed", "fixed-percent", "random-max-percent"
     repair="makes an experiment hit all pods instead of one of them",
     about=("Scenario", "Fault"),
 )
-def dice(case: Case | FaultCase) -> Iterator[Problem]:
+def dice(case: LintContext | FaultCase) -> Iterator[Problem]:
     """Chance without a seed."""
     for found in fresh(case, _thrown):
         one = found.spot.value == "one" and found.site.text == "one" and found.spot.keys == ("spec", "mode")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.model.chaos import GROUP, ONE_SHOT, SCHEDULE
@@ -36,7 +36,7 @@ def claimed(case: FaultCase) -> Iterator[Problem]:
 
 
 @also("SK435", "Scenario")
-def claimed_in_scenario(case: Case) -> Iterator[Problem]:
+def claimed_in_scenario(case: LintContext) -> Iterator[Problem]:
     """A fault does not end in the way that its persistence says."""
     for i, use in enumerate(case.scenario.spec.faults):
         fault = case.faults.get(use.name)

@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.lint.affected_objects import components
 from scenario_kit.lint.generated_names import outdated
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.name_fixes import referred
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
@@ -27,7 +27,7 @@ from scenario_kit.render.namespaces import as_written
     good="parameters: {targetPort: 9999}",
     fix="choose parameters that differ from what the app already has",
 )
-def no_effect(case: Case) -> Iterator[Problem]:
+def no_effect(case: LintContext) -> Iterator[Problem]:
     """The fault changes nothing."""
     for place, error in case.unbroken:
         if isinstance(error, NoChange):
@@ -45,7 +45,7 @@ def no_effect(case: Case) -> Iterator[Problem]:
     fix="name an object that `scenario-kit render PATH` lists, and paths that exist in it",
     repair="writes the intended target, where only one of its kind is close, or the name that the fault has drawn",
 )
-def impossible(case: Case) -> Iterator[Problem]:
+def impossible(case: LintContext) -> Iterator[Problem]:
     """A change cannot be made."""
     for place, error in case.unbroken:
         if not isinstance(error, NoChange):
@@ -63,7 +63,7 @@ def impossible(case: Case) -> Iterator[Problem]:
                 yield Problem(place, message, change.target, own, f"write `{own}`", edits=(Put(place, own),))
 
 
-def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
+def _retargeted(case: LintContext, place: Place) -> tuple[Edit, ...]:
     """For a change of a solution or decoy whose target does not exist."""
     change = _change(case, place)
     if not change.target or case.exists(change.target):
@@ -71,7 +71,7 @@ def _retargeted(case: Case, place: Place) -> tuple[Edit, ...]:
     return referred((*place, change.operation, "target"), change.target, case.names())
 
 
-def _change(case: Case, place: Place) -> Change:
+def _change(case: LintContext, place: Place) -> Change:
     return next(p.changes[int(place[-1])] for p in case.procedures() if p.place == place[:-2])
 
 
@@ -83,7 +83,7 @@ def _change(case: Case, place: Place) -> Change:
     fix="drop the change, or change what the fault changed",
     repair="writes the name that the fault has drawn in this file, where it is another",
 )
-def idle(case: Case) -> Iterator[Problem]:
+def idle(case: LintContext) -> Iterator[Problem]:
     """A change of a solution or decoy changes nothing."""
     for place, error in case.unrepaired:
         if isinstance(error, NoChange):
@@ -98,7 +98,7 @@ def idle(case: Case) -> Iterator[Problem]:
     good="solutions: [{name: fix-it, changes: [{patch: {…}}]}]",
     fix="write the changes that carry it out",
 )
-def prose(case: Case) -> Iterator[Problem]:
+def prose(case: LintContext) -> Iterator[Problem]:
     """A solution or decoy has no changes."""
     for procedure in case.procedures():
         if not procedure.changes:
@@ -112,7 +112,7 @@ def prose(case: Case) -> Iterator[Problem]:
     good="solutions whose `fixes` name every fault of role Cause or Sustaining",
     fix="add a solution, or name the fault in the `fixes` of one",
 )
-def uncovered(case: Case) -> Iterator[Problem]:
+def uncovered(case: LintContext) -> Iterator[Problem]:
     """No solution covers a cause."""
     spec = case.scenario.spec
     fixed = {name for solution in spec.solutions for name in solution.fixes}
@@ -146,7 +146,7 @@ def _own(fault: Fault) -> str:
     fix="add what somebody would try first, for example restarting a victim",
     severity=Severity.WARNING,
 )
-def no_decoy(case: Case) -> Iterator[Problem]:
+def no_decoy(case: LintContext) -> Iterator[Problem]:
     """The scenario has no decoy, or none that touches what the incident is about."""
     spec = case.scenario.spec
     if spec.ground_truth.outcome != "Incident" or not spec.faults:
@@ -162,7 +162,7 @@ def no_decoy(case: Case) -> Iterator[Problem]:
         yield Problem(("spec", "decoys"), message, observed, f"a change of {' or '.join(sorted(about))}", fix)
 
 
-def _concerned(case: Case) -> set[str]:
+def _concerned(case: LintContext) -> set[str]:
     """The components of what is touched, alerts, or passes trouble on; none where the faults reach everything."""
     spec, app = case.scenario.spec, case.app
     if app is None or len(case.faults) < len(spec.faults) or any(f.scope == "Cluster" for f in case.faults.values()):
@@ -173,7 +173,7 @@ def _concerned(case: Case) -> set[str]:
     return {name for text in texts for name in components(app, text)}
 
 
-def _beside(change: Change, case: Case, about: set[str]) -> bool:
+def _beside(change: Change, case: LintContext, about: set[str]) -> bool:
     """Whether a change only notes something down, or is about a component that has nothing to do with it all."""
     if any(change in decoy.changes for fault in case.faults.values() for decoy in fault.decoys):
         return False  # who knows the fault says that people try this
@@ -192,7 +192,7 @@ def _beside(change: Change, case: Case, about: set[str]) -> bool:
     fix="drop it, or list it as a solution",
     repair="drops the decoy, where there is another",
 )
-def true_decoy(case: Case) -> Iterator[Problem]:
+def true_decoy(case: LintContext) -> Iterator[Problem]:
     """A decoy does what a solution does, or all of it and more."""
     decoys = case.scenario.spec.decoys
     for i, decoy in enumerate(decoys):
@@ -205,7 +205,7 @@ def true_decoy(case: Case) -> Iterator[Problem]:
                 break
 
 
-def _solutions(case: Case) -> Iterator[tuple[Solution, bool]]:
+def _solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
     """Those of the file, or else those that come with the faults; and whether one alone ends the incident."""
     spec = case.scenario.spec
     labelled = {use.name for use in spec.faults if use.role in LABELLED}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.catalog_context import FaultCase, PackCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers
 from scenario_kit.lint.rule import Problem, also, rule
@@ -36,7 +36,7 @@ def globs(case: PackCase) -> Iterator[Problem]:
 
 
 @also("SK309", "Scenario")
-def globs_of_checks(case: Case) -> Iterator[Problem]:
+def globs_of_checks(case: LintContext) -> Iterator[Problem]:
     """A PromQL matcher is written as if it were a glob."""
     for place, text in case.positions.texts.items():
         if place[-1] == "expr" and "query" in place:

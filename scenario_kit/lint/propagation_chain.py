@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.alerts import possible_entities
-from scenario_kit.lint.lint_context import FAULT_NODE, Case
+from scenario_kit.lint.lint_context import FAULT_NODE, LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference
@@ -20,7 +20,7 @@ _PLACE: Place = ("spec", "groundTruth", "propagation")
     good="an edge for every step from the cause to each alerting object",
     fix="add the missing edge, or reverse the wrong one",
 )
-def connected(case: Case) -> Iterator[Problem]:
+def connected(case: LintContext) -> Iterator[Problem]:
     """The propagation does not lead from the root causes to the alerts."""
     truth = case.scenario.spec.ground_truth
     edges = [(_node(case, edge.from_), _node(case, edge.to)) for edge in truth.propagation]
@@ -63,7 +63,7 @@ def connected(case: Case) -> Iterator[Problem]:
     yield from _loose_ends(case, edges, reached)
 
 
-def _node(case: Case, text: str) -> Reference:
+def _node(case: LintContext, text: str) -> Reference:
     """A node; the object of a fault with a known name is the same node as ``Fault/<name>``."""
     ref = Reference.parse(text)
     bare = ref.groupless
@@ -75,7 +75,7 @@ def _node(case: Case, text: str) -> Reference:
     return bare
 
 
-def _roots(case: Case) -> set[Reference]:
+def _roots(case: LintContext) -> set[Reference]:
     """The real causes: a wrong label is another rule's business, and should not make the whole chain wrong."""
     causes = case.scenario.spec.ground_truth.root_causes
     known = {c.fault for c in causes if c.fault in case.faults or not c.entity}
@@ -97,7 +97,9 @@ def _cycles(edges: list[tuple[Reference, Reference]], roots: set[Reference]) -> 
             yield Problem((*_PLACE, i), message, fix="drop this edge, or another one of the cycle")
 
 
-def _loose_ends(case: Case, edges: list[tuple[Reference, Reference]], reached: set[Reference]) -> Iterator[Problem]:
+def _loose_ends(
+    case: LintContext, edges: list[tuple[Reference, Reference]], reached: set[Reference]
+) -> Iterator[Problem]:
     """A chain that ends at an object on which no alert is expected."""
     alerts = [alert for alert in case.scenario.spec.expect.alerts if alert.alert_class != "MustNotFire"]
     if not alerts:
@@ -110,7 +112,7 @@ def _loose_ends(case: Case, edges: list[tuple[Reference, Reference]], reached: s
             yield Problem((*_PLACE, i, "to"), message, fix="lead it on to an alerting object, or drop the edge")
 
 
-def _anywhere(case: Case) -> set[Reference]:
+def _anywhere(case: LintContext) -> set[Reference]:
     """Objects that the alerts can be about of which the file does not say where they show."""
     rules = (case.alerts or {}).get
     named = [rules(a.name) for a in case.scenario.spec.expect.alerts if not a.on and a.alert_class != "MustNotFire"]

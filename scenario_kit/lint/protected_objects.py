@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.admission_findings import needed, problems
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.source_location import Judged
 from scenario_kit.load.edit import Drop
@@ -52,7 +52,7 @@ def kinds(case: Judged) -> Iterator[Problem]:
     fix="change an object in a namespace of the app",
     about=("Scenario", "Fault"),
 )
-def outside(case: Case | FaultCase) -> Iterator[Problem]:
+def outside(case: LintContext | FaultCase) -> Iterator[Problem]:
     """A change writes an object of somebody else."""
     yield from problems(case, "SK236")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.promql import matchers, walk
 from scenario_kit.lint.rule import Problem, rule
@@ -21,7 +21,7 @@ _PATTERNS: Final = ("matches", "pattern", "messageMatches")
     good="matches: '.*failed'",
     fix="correct the expression (regular expressions have the syntax of RE2, as PromQL's)",
 )
-def patterns(case: Case) -> Iterator[Problem]:
+def patterns(case: LintContext) -> Iterator[Problem]:
     """A regular expression or a query cannot be read."""
     for place, text in case.positions.texts.items():
         if place[-2:] == ("query", "expr"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.changes import reach
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.lint.source_location import site_of
@@ -24,7 +24,7 @@ from scenario_kit.render.objects import spelled
     fix=reach.FIX,
     about=("Scenario", "Fault"),
 )
-def outside(case: Case | FaultCase) -> Iterator[Problem]:
+def outside(case: LintContext | FaultCase) -> Iterator[Problem]:
     """Chaos reaches beyond the app."""
     seen: set[tuple[Place, str]] = set()
     for problem in _found(case):
@@ -33,7 +33,7 @@ def outside(case: Case | FaultCase) -> Iterator[Problem]:
             yield problem
 
 
-def _found(case: Case | FaultCase) -> Iterator[Problem]:
+def _found(case: LintContext | FaultCase) -> Iterator[Problem]:
     for one in case.written:
         if not is_chaos(one.object):
             continue
@@ -54,8 +54,8 @@ def _found(case: Case | FaultCase) -> Iterator[Problem]:
                 yield Problem(stage.place, message, "a patch of `spec`", "another object in its place")
 
 
-def _requires(case: Case | FaultCase) -> Iterator[str]:
-    faults = case.faults.values() if isinstance(case, Case) else (case.fault,)
+def _requires(case: LintContext | FaultCase) -> Iterator[str]:
+    faults = case.faults.values() if isinstance(case, LintContext) else (case.fault,)
     return (need for fault in faults for need in fault.requires)
 
 

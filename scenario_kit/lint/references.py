@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.name_fixes import named, referred
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
@@ -26,7 +26,7 @@ from scenario_kit.model import Reference
     fix="choose one that `scenario-kit catalog apps` lists",
     repair="writes the intended name, where only one is close",
 )
-def app(case: Case) -> Iterator[Problem]:
+def app(case: LintContext) -> Iterator[Problem]:
     """Unknown app, version, load profile or alert pack."""
     choice, catalog = case.scenario.spec.app, case.catalog
     if choice.name not in catalog.apps():
@@ -87,7 +87,7 @@ def _version(place: Place, wrong: str, versions: Iterable[str]) -> tuple[Edit, .
     fix="choose one that `scenario-kit catalog faults` lists, or define it in `faults/` beside the scenario",
     repair="writes the intended name, where only one is close",
 )
-def fault_type(case: Case) -> Iterator[Problem]:
+def fault_type(case: LintContext) -> Iterator[Problem]:
     """Unknown fault type, or two of one name."""
     folder = case.path.parent / "faults"
     own = [path.parent.name for path in folder.glob("*/fault.yaml")]
@@ -116,7 +116,7 @@ def fault_type(case: Case) -> Iterator[Problem]:
     fix="use the parameters that `scenario-kit catalog faults show NAME` lists",
     repair="writes the parameter's name or value, where only one can be intended",
 )
-def parameters(case: Case) -> Iterator[Problem]:
+def parameters(case: LintContext) -> Iterator[Problem]:
     """A parameter or option does not fit its schema."""
     for i, use in enumerate(case.scenario.spec.faults):
         if use.type in case.types:
@@ -130,7 +130,7 @@ def parameters(case: Case) -> Iterator[Problem]:
 
 
 def _misfits(
-    case: Case, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
+    case: LintContext, values: dict[str, object], schema: dict[str, object], place: Place, owner: str
 ) -> Iterator[Problem]:
     if not values and not schema.get("required"):
         return
@@ -155,7 +155,7 @@ def _misfits(
     fix="name an object that `scenario-kit render PATH` lists",
     repair=("writes the intended object, where only one of that kind is close, or one of another kind has that name"),
 )
-def target(case: Case) -> Iterator[Problem]:
+def target(case: LintContext) -> Iterator[Problem]:
     """The target is not an object of the app, or is of a kind that the fault does not break."""
     for i, use in enumerate(case.scenario.spec.faults):
         place, ref = ("spec", "faults", i, "target"), Reference.parse(use.target)
@@ -183,7 +183,7 @@ def target(case: Case) -> Iterator[Problem]:
     good="target: Service/cart",
     fix="write the value itself",
 )
-def templates(case: Case) -> Iterator[Problem]:
+def templates(case: LintContext) -> Iterator[Problem]:
     """A template where none is allowed, or one that cannot be rendered."""
     for place, finding in case.unrendered:
         astray = meant(case, case.scenario.spec.faults[int(place[2])].target)  # SK110
@@ -201,7 +201,7 @@ def templates(case: Case) -> Iterator[Problem]:
     good="parameters: {container: cart}",
     fix="use a name that the target has; `scenario-kit render PATH` shows it",
 )
-def parts(case: Case) -> Iterator[Problem]:
+def parts(case: LintContext) -> Iterator[Problem]:
     """A container, port, variable or component does not exist."""
     for place, finding in case.unrendered:
         if finding.code == "SK120":
@@ -229,7 +229,7 @@ def parts(case: Case) -> Iterator[Problem]:
     good="a network-delay with visibility: Hidden",
     fix="write `visibility: Visible`, or choose another fault",
 )
-def hidden(case: Case) -> Iterator[Problem]:
+def hidden(case: LintContext) -> Iterator[Problem]:
     """A fault is declared hidden, but cannot be."""
     for place, finding in case.unrendered:
         if finding.code == "SK135":
@@ -245,7 +245,7 @@ def hidden(case: Case) -> Iterator[Problem]:
     fix="use the name of one of `spec.faults`",
     repair="writes the intended name, where only one is close, or there is only one fault",
 )
-def fault_names(case: Case) -> Iterator[Problem]:
+def fault_names(case: LintContext) -> Iterator[Problem]:
     """A reference names a fault that the scenario does not have."""
     known = [use.name for use in case.scenario.spec.faults]
     for place, name in _named_faults(case):
@@ -255,7 +255,7 @@ def fault_names(case: Case) -> Iterator[Problem]:
             yield Problem(place, message, name, fix=fix, edits=edits)
 
 
-def _named_faults(case: Case) -> Iterator[tuple[Place, str]]:
+def _named_faults(case: LintContext) -> Iterator[tuple[Place, str]]:
     spec = case.scenario.spec
     for i, use in enumerate(spec.faults):
         if use.start.after_fault is not None:
@@ -281,7 +281,7 @@ def _named_faults(case: Case) -> Iterator[tuple[Place, str]]:
     good="a starts at once, b after a",
     fix="let one of them start on its own",
 )
-def start_order(case: Case) -> Iterator[Problem]:
+def start_order(case: LintContext) -> Iterator[Problem]:
     """Faults wait for each other."""
     after = {use.name: use.start.after_fault for use in case.scenario.spec.faults}
     for i, use in enumerate(case.scenario.spec.faults):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scenario_kit.judge.collateral_changes import Write, altered, selected
 from scenario_kit.lint.catalog_context import FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import Problem, also, rule
 from scenario_kit.lint.simulation import staged
 from scenario_kit.model import App, Change, Entity, Fault, Object
@@ -25,7 +25,7 @@ _TOLD = 3
     good="changes: [{patch: {target: Service/cart, …}}]   # only what the fault changed",
     fix="leave that change out; an operator puts back what is broken, and may work around it where the incident is",
 )
-def collateral(case: Case) -> Iterator[Problem]:
+def collateral(case: LintContext) -> Iterator[Problem]:
     """A solution changes what no fault touched."""
     spec = case.scenario.spec
     if case.app is None or case.objects is None:
@@ -101,7 +101,7 @@ def unrepaired(case: FaultCase) -> Iterator[Problem]:
 
 
 @also("SK428", "Scenario")
-def unrepaired_in_scenario(case: Case) -> Iterator[Problem]:
+def unrepaired_in_scenario(case: LintContext) -> Iterator[Problem]:
     """The fix of a cause leaves in place what the fault changed there."""
     if case.app is None or case.objects is None:
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from scenario_kit.admission import NODE, Bounds, Breach, bounds_of, breaches
+from scenario_kit.admission import NODE, AdmissionBounds, Breach, bounds_of, breaches
 from scenario_kit.admission.bounds import declared
 from scenario_kit.admission.judgement import aim_of, judge_change, made
 from scenario_kit.errors import AuthoringError
@@ -21,7 +21,7 @@ from scenario_kit.render.simulate import NoChange
 from scenario_kit.schema.writable import CLUSTER
 
 
-class _Part(NamedTuple):
+class _RunbookPart(NamedTuple):
     """Changes of a runbook: whose they are, what may be declared for them, and the objects that they may meet."""
 
     name: str
@@ -82,32 +82,32 @@ def _of_parts(runbook: Runbook) -> Iterator[Refused]:
             yield part.name, subject, breach
 
 
-def _parts(runbook: Runbook) -> Iterator[_Part]:
+def _parts(runbook: Runbook) -> Iterator[_RunbookPart]:
     broken = runbook.objects
     for fault in runbook.faults:
         allowed = declared([fault])
-        yield _Part(f"fault '{fault.name}'", fault.changes, allowed, (broken, runbook.objects))
+        yield _RunbookPart(f"fault '{fault.name}'", fault.changes, allowed, (broken, runbook.objects))
         broken = staged((), runbook.app, broken, fault.changes, namespace=runbook.namespace).after
     for fault in runbook.faults:
         alone = staged((), runbook.app, runbook.objects, fault.changes, namespace=runbook.namespace).after
         bases = (broken, alone, runbook.objects)
         name, allowed = f"fault '{fault.name}'", declared([fault])
-        yield _Part(f"{name}, undo", fault.undo, allowed, bases)
+        yield _RunbookPart(f"{name}, undo", fault.undo, allowed, bases)
         for entity in fault.entities:
-            yield _Part(f"{name}, fix", entity.fix, allowed, bases)
+            yield _RunbookPart(f"{name}, fix", entity.fix, allowed, bases)
         procedures: tuple[Solution | Decoy, ...] = (*fault.solutions, *fault.decoys)
         for each in procedures:
-            yield _Part(f"{name}, {each.name}", each.changes, allowed, bases)
+            yield _RunbookPart(f"{name}, {each.name}", each.changes, allowed, bases)
     every = declared(runbook.faults)
     for procedure in runbook.procedures:
         name = f"{procedure.use.lower()} '{procedure.name}'"
-        yield _Part(name, procedure.solution.changes, every, (broken, runbook.objects))
+        yield _RunbookPart(name, procedure.solution.changes, every, (broken, runbook.objects))
     for source in runbook.noise:
         for change in source.changes:
-            yield _Part(f"noise '{source.name}'", (change,), frozenset(), (broken, runbook.objects))
+            yield _RunbookPart(f"noise '{source.name}'", (change,), frozenset(), (broken, runbook.objects))
 
 
-def _made(part: _Part, runbook: Runbook, bounds: Bounds) -> Iterator[tuple[str, Breach]]:
+def _made(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
     """What the changes make of objects; one that applies to none of them is judged by what it says itself."""
     base = next((b for b in part.bases if _applies(part.changes, b, runbook)), part.bases[-1])
     stage = staged((), runbook.app, base, part.changes, namespace=runbook.namespace)
@@ -130,7 +130,7 @@ def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Ru
     return True
 
 
-def _alone(change: Change, bounds: Bounds) -> Iterator[tuple[str, Breach]]:
+def _alone(change: Change, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:
     bodies = [*made([change]), *elsewhere(change, ())]
     for body in bodies:
         for breach in breaches(body, None, bounds):

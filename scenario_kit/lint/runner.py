@@ -13,11 +13,11 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.comparison import COMPARING, rendered_entry
 from scenario_kit.lint.discovery import AnyCase, opened
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.rule import RULES, Problem, Rule
-from scenario_kit.lint.similarity_index import Entry, Shelf
+from scenario_kit.lint.similarity_index import IndexEntry, Shelf
 from scenario_kit.lint.suppression import in_force, noted, stale, today
-from scenario_kit.load import Mistake, Mistaken
+from scenario_kit.load import LocatedFinding, Mistaken
 from scenario_kit.model import Finding, Severity
 
 _ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -26,9 +26,9 @@ _ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 class Judged(NamedTuple):
     """A file after the rules that need no other: what they found, and what is left to compare of a scenario."""
 
-    found: tuple[Mistake, ...]
-    case: Case | None = None
-    entry: Entry | None = None
+    found: tuple[LocatedFinding, ...]
+    case: LintContext | None = None
+    entry: IndexEntry | None = None
 
 
 def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
@@ -42,9 +42,9 @@ def judged(path: Path, text: str | None, catalog: Catalog) -> Judged:
     except Mistaken as error:
         return Judged(tuple(mistake._replace(finding=_complete(mistake.finding)) for mistake in error.mistakes))
     except AuthoringError as error:
-        return Judged(tuple(Mistake(_complete(finding)) for finding in error.findings))
+        return Judged(tuple(LocatedFinding(_complete(finding)) for finding in error.findings))
     found = tuple(_applied(case, [code for code in RULES if code not in COMPARING]))
-    if not isinstance(case, Case):
+    if not isinstance(case, LintContext):
         return Judged(found)
     # A thousand rendered apps would fill the memory while they wait to be compared.
     light = replace(case, objects=None, alerts=None, types={}, faults={}, unrendered=(), unbroken=(), unrepaired=())
@@ -57,7 +57,7 @@ def judge(case: AnyCase) -> list[Finding]:
     return [mistake.finding for mistake in _ranked(case, found)]
 
 
-def settled(file: Judged, shelf: Shelf | None) -> list[Mistake]:
+def settled(file: Judged, shelf: Shelf | None) -> list[LocatedFinding]:
     """The file's findings, worst first; those that it suppresses are notes."""
     if file.case is None:
         return sorted(file.found, key=_rank)
@@ -68,14 +68,14 @@ def settled(file: Judged, shelf: Shelf | None) -> list[Mistake]:
     return _ranked(case, found)
 
 
-def _ranked(case: AnyCase, found: Iterable[Mistake]) -> list[Mistake]:
+def _ranked(case: AnyCase, found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
     """The findings worst first, each that the case suppresses as a note."""
-    silenced = in_force(case.scenario.spec.suppress, today()) if isinstance(case, Case) else {}
+    silenced = in_force(case.scenario.spec.suppress, today()) if isinstance(case, LintContext) else {}
     shown = (noted(m, silenced[m.finding.code]) if m.finding.code in silenced else m for m in found)
     return sorted(shown, key=_rank)
 
 
-def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[Mistake]:
+def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[LocatedFinding]:
     for code in sorted(codes):
         entry = RULES[code]
         if check := entry.checks.get(case.kind):
@@ -83,7 +83,7 @@ def _applied(case: AnyCase, codes: Iterable[str]) -> Iterator[Mistake]:
                 yield _mistake(case, entry, problem)
 
 
-def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> Mistake:
+def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> LocatedFinding:
     finding = Finding(
         code=entry.code,
         severity=problem.severity or entry.severity,
@@ -94,7 +94,7 @@ def _mistake(case: AnyCase, entry: Rule, problem: Problem) -> Mistake:
         why=entry.why,
         fix=problem.fix or entry.fix,
     )
-    return Mistake(finding, problem.edits)
+    return LocatedFinding(finding, problem.edits)
 
 
 def _complete(finding: Finding) -> Finding:
@@ -102,7 +102,7 @@ def _complete(finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, why=finding.why or entry.why, fix=finding.fix or entry.fix)
 
 
-def _rank(mistake: Mistake) -> tuple[int, int, int, str]:
+def _rank(mistake: LocatedFinding) -> tuple[int, int, int, str]:
     finding, position = mistake.finding, mistake.finding.position
     place = (position.line, position.column) if position else (0, 0)
     return (_ORDER.index(finding.severity), *place, finding.code)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from scenario_kit.lint.affected_objects import touches
 from scenario_kit.lint.field_diff import written
-from scenario_kit.lint.lint_context import FAULT_NODE, Case
+from scenario_kit.lint.lint_context import FAULT_NODE, LintContext
 from scenario_kit.lint.messaging import delivers, joined, route
 from scenario_kit.lint.place import same
 from scenario_kit.lint.rule import Problem, rule
@@ -30,7 +30,7 @@ _SILENCE = re.compile(r"(==\s*0|<=?\s*[0-9.]+)\s*$")
     fix="let each edge follow a call of the app; `scenario-kit catalog apps show NAME` lists them",
     severity=Severity.WARNING,
 )
-def calls(case: Case) -> Iterator[Problem]:
+def calls(case: LintContext) -> Iterator[Problem]:
     """An edge of the propagation follows no call of the app."""
     app = case.app
     if app is None or not app.calls:
@@ -61,7 +61,7 @@ def calls(case: Case) -> Iterator[Problem]:
         yield Problem(place, message, f"{source.name} → {end.name}", "a call of the app", fix)
 
 
-def _unwritten(case: Case, app: App) -> Iterator[Problem]:
+def _unwritten(case: LintContext, app: App) -> Iterator[Problem]:
     """Steps into an object of the app that is as it was, since no fault writes it: it passes nothing on."""
     objects = case.objects
     if objects is None:
@@ -78,7 +78,7 @@ def _unwritten(case: Case, app: App) -> Iterator[Problem]:
             )
 
 
-def _from_cause(case: Case, app: App, number: int, end: Component) -> Iterator[Problem]:
+def _from_cause(case: LintContext, app: App, number: int, end: Component) -> Iterator[Problem]:
     """A first step to somebody who neither is touched by the fault nor asks whom it touches.
 
     Nothing is said of faults that reach every workload, and of those that touch what many read or run under.
@@ -128,7 +128,9 @@ def _calls(app: App, caller: str, callee: str) -> bool:
     return any((c.caller, c.callee) == (caller, callee) for c in app.calls)
 
 
-def _follows_traffic(case: Case, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()) -> bool:
+def _follows_traffic(
+    case: LintContext, caller: Component, callee: Component, seen: frozenset[str] = frozenset[str]()
+) -> bool:
     """Whether trouble may travel with the requests: as data, as a flood from the load, or as silence.
 
     Silence may pass somebody who shows none himself, on to whom he asks less. ``seen`` were looked at on the way here.
@@ -147,13 +149,13 @@ def _follows_traffic(case: Case, caller: Component, callee: Component, seen: fro
     return any(_starves(case, case.app, queue) for queue in further if callee.name in case.app.producers(queue.name))
 
 
-def _starves(case: Case, app: App, queue: Component) -> bool:
+def _starves(case: LintContext, app: App, queue: Component) -> bool:
     """Whether the propagation leads on from a queue to a consumer of it that falls silent."""
     consumers = [c for c in _after(case, app, queue) if c.name in app.consumers(queue.name)]
     return any(_silent(case, c) for c in consumers)
 
 
-def _silent(case: Case, component: Component) -> bool:
+def _silent(case: LintContext, component: Component) -> bool:
     """Whether an alert is expected that says that nothing comes from the component."""
     for alert in case.scenario.spec.expect.alerts:
         defined = (case.alerts or {}).get(alert.name)
@@ -164,14 +166,14 @@ def _silent(case: Case, component: Component) -> bool:
     return False
 
 
-def _after(case: Case, app: App, component: Component) -> Sequence[Component]:
+def _after(case: LintContext, app: App, component: Component) -> Sequence[Component]:
     """The components that the propagation leads to from this one."""
     here = Reference.parse(component.workload)
     edges = [e for e in case.scenario.spec.ground_truth.propagation if Reference.parse(e.from_) == here]
     return [c for edge in edges if (c := _component(app, edge.to)) is not None]
 
 
-def _flooded(case: Case) -> bool:
+def _flooded(case: LintContext) -> bool:
     """Whether a cause is the load generator."""
     app = case.app
     causes = [e for use in case.scenario.spec.faults for e in (use.target, *case.entities(use.name, "Cause"))]

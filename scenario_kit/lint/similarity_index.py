@@ -42,7 +42,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _AMOUNT: Final = re.compile(r"[-+]?\d+(\.\d+)?\s?[A-Za-z%]{0,3}")
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A scenario as it is compared; ``words`` counts its features.
 
     ``place`` is its path within its catalogue: with the name it makes it the same scenario in every checkout.
@@ -73,17 +73,17 @@ class Entry(NamedTuple):
 class Shelf:
     """Entries to compare with."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        found: dict[str, Entry] = {}
+    def __init__(self, entries: Iterable[IndexEntry]) -> None:
+        found: dict[str, IndexEntry] = {}
         for entry in entries:
             found.setdefault(entry.path, entry)
         self.entries = tuple(found.values())
 
-    def copies(self, entry: Entry) -> list[Entry]:
+    def copies(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that break the same in the same way."""
         return [other for other in self._prints.get(entry.fingerprint, ()) if _differ(entry, other)]
 
-    def near(self, entry: Entry) -> list[tuple[float, Entry]]:
+    def near(self, entry: IndexEntry) -> list[tuple[float, IndexEntry]]:
         """Others that are almost the same, nearest first, each with the cosine."""
         index = self._places.get(entry.path)
         if index is not None and self.entries[index] == entry and len(self.entries) > _FEW:
@@ -99,7 +99,7 @@ class Shelf:
             ((c, other) for c, other in near if _differ(entry, other)), key=lambda pair: (-pair[0], pair[1].name)
         )
 
-    def candidates(self, entry: Entry) -> list[Entry]:
+    def candidates(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that may do the same by fault types of other names: one of the two brings its own."""
         app, targets = _about(entry)
         mine = targets | set(entry.writes)
@@ -110,25 +110,25 @@ class Shelf:
                 found.append(other)
         return found
 
-    def settings(self, entry: Entry) -> list[Entry]:
+    def settings(self, entry: IndexEntry) -> list[IndexEntry]:
         """Others that promise the same in the same surroundings, by faults at one of the same objects."""
         mine = _about(entry)[1] | set(entry.writes)
         return [o for o in self._settings.get(entry.setting, ()) if _differ(entry, o) and mine & _about(o)[1]]
 
     @cached_property
-    def _settings(self) -> dict[str, list[Entry]]:
+    def _settings(self) -> dict[str, list[IndexEntry]]:
         return _by(self.entries, lambda entry: entry.setting)
 
     @cached_property
-    def _own(self) -> list[Entry]:
+    def _own(self) -> list[IndexEntry]:
         return [entry for entry in self.entries if entry.own]
 
     @cached_property
-    def _shapes(self) -> dict[str, list[Entry]]:
+    def _shapes(self) -> dict[str, list[IndexEntry]]:
         return _by(self.entries, lambda entry: entry.shape)
 
     @cached_property
-    def _cores(self) -> dict[str, list[Entry]]:
+    def _cores(self) -> dict[str, list[IndexEntry]]:
         return _by(self.entries, lambda entry: entry.core)
 
     @cached_property
@@ -136,8 +136,8 @@ class Shelf:
         return {entry.path: i for i, entry in enumerate(self.entries)}
 
     @cached_property
-    def _prints(self) -> dict[str, list[Entry]]:
-        prints: dict[str, list[Entry]] = {}
+    def _prints(self) -> dict[str, list[IndexEntry]]:
+        prints: dict[str, list[IndexEntry]] = {}
         for entry in self.entries:
             prints.setdefault(entry.fingerprint, []).append(entry)
         return prints
@@ -188,24 +188,24 @@ class Shelf:
         return found
 
 
-def shelf_of(catalog: Catalog, more: Sequence[Entry] = ()) -> Shelf:
+def shelf_of(catalog: Catalog, more: Sequence[IndexEntry] = ()) -> Shelf:
     """The catalogue's scenarios and these; of the same name, these stand for the catalogue's."""
     names = {entry.name for entry in more}
     return Shelf((*more, *(entry for entry in _catalogued(catalog) if entry.name not in names)))
 
 
-def _catalogued(catalog: Catalog) -> list[Entry]:
+def _catalogued(catalog: Catalog) -> list[IndexEntry]:
     files = catalog.scenarios()
     shown = [str(path.resolve()) for path in files]
     own = [fault for path in files for fault in path.parent.glob("faults/*/fault.yaml")]
     found = kept("shelf-8", [*files, *own], shown, lambda: [[*e] for e in _read(files, catalog)])
     return [
-        Entry(name, path, done, words, place, tuple(breaks), shape, core, own, setting=rest[-2])
+        IndexEntry(name, path, done, words, place, tuple(breaks), shape, core, own, setting=rest[-2])
         for name, path, done, words, place, breaks, shape, core, own, *rest in found
     ]
 
 
-def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
+def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[IndexEntry]:
     for path in files:
         try:
             yield entry_of(path, load_scenario(path).scenario, catalog)
@@ -213,7 +213,7 @@ def _read(files: Iterable[Path], catalog: Catalog) -> Iterator[Entry]:
             continue  # what is wrong with it is told where it is judged
 
 
-def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
+def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> IndexEntry:
     """A scenario as it is compared."""
     real, own = path.resolve(), _brings_types(scenario, path)
     scenario = as_it_does(scenario, path, catalog)
@@ -223,10 +223,10 @@ def entry_of(path: Path, scenario: Scenario, catalog: Catalog) -> Entry:
     done = _done(scenario, catalog)
     shape = _sum(numberless(done)) if breaks else ""
     core, setting = _core(scenario, catalog), _setting(scenario, done) if breaks else ""
-    return Entry(scenario.name, str(real), _sum(done), words, place, breaks, shape, core, own, setting=setting)
+    return IndexEntry(scenario.name, str(real), _sum(done), words, place, breaks, shape, core, own, setting=setting)
 
 
-def with_effects(entry: Entry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> Entry:
+def with_effects(entry: IndexEntry, scenario: Scenario, catalog: Catalog, done: Sequence[list[Any]]) -> IndexEntry:
     """The entry, which now also says what its rendered faults write; ``done`` is that, fault by fault."""
     if not done:
         return entry
@@ -277,14 +277,14 @@ def _core(scenario: Scenario, catalog: Catalog) -> str:
     return _sum([scenario.spec.app.name, sorted(faults)]) if faults else ""
 
 
-def _about(entry: Entry) -> tuple[str, set[str]]:
+def _about(entry: IndexEntry) -> tuple[str, set[str]]:
     """The app of an entry with faults, and the names of their targets."""
     apps = {text.split(" ")[0] for text in entry.breaks}
     return "".join(apps), {text.rpartition("/")[2] for text in entry.breaks}
 
 
-def _by(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
+def _by(entries: Iterable[IndexEntry], key: Callable[[IndexEntry], str]) -> dict[str, list[IndexEntry]]:
+    found: dict[str, list[IndexEntry]] = {}
     for entry in entries:
         if key(entry):
             found.setdefault(key(entry), []).append(entry)
@@ -383,13 +383,13 @@ def _given(fault_type: str, catalog: Catalog) -> Iterator[str]:
         yield from _words(text)
 
 
-def _alike(one: Entry, other: Entry) -> bool:
+def _alike(one: IndexEntry, other: IndexEntry) -> bool:
     """Whether half of what either of them breaks is broken in the same way by both."""
     both, any_ = set(one.breaks) & set(other.breaks), set(one.breaks) | set(other.breaks)
     return 2 * len(both) >= len(any_)
 
 
-def _differ(one: Entry, other: Entry) -> bool:
+def _differ(one: IndexEntry, other: IndexEntry) -> bool:
     return one.path != other.path and (one.name != other.name or one.place != other.place)
 
 

@@ -14,7 +14,7 @@ from scenario_kit.render import after
 Keys = tuple[str | int, ...]
 
 
-class Stage(NamedTuple):
+class Simulation(NamedTuple):
     """Objects before and after some changes; ``place`` is where the changes stand in the file."""
 
     place: Place
@@ -26,10 +26,10 @@ class Stage(NamedTuple):
     breaks: bool = True
 
 
-class Written(NamedTuple):
+class WrittenObject(NamedTuple):
     """An object that a stage creates or changes, and how it was before."""
 
-    stage: Stage
+    stage: Simulation
     object: Object
     was: Object | None
 
@@ -42,7 +42,7 @@ def staged(
     *,
     breaks: bool = True,
     namespace: str = "",
-) -> Stage:
+) -> Simulation:
     """The stage that these changes make; one that cannot be made is left out, another rule speaks of it.
 
     ``namespace`` is the real one of the app, where that is not the conventional one.
@@ -54,7 +54,7 @@ def staged(
         except AuthoringError:
             continue
         objects = (*objects, *elsewhere(change, objects))
-    return Stage(place, app, before, objects, tuple(changes), breaks)
+    return Simulation(place, app, before, objects, tuple(changes), breaks)
 
 
 def elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
@@ -70,14 +70,14 @@ def elsewhere(change: Change, objects: tuple[Object, ...]) -> Iterator[Object]:
     yield {**told, "apiVersion": "v1", "kind": ref.kind, "metadata": metadata}
 
 
-def written(stage: Stage) -> Iterator[Written]:
+def written(stage: Simulation) -> Iterator[WrittenObject]:
     """Every object that the stage creates or changes."""
     kept = {id(obj) for obj in stage.before}
     known = {_name(obj): obj for obj in stage.before}
     for obj in stage.after:
         was = known.get(_name(obj))
         if id(obj) not in kept and obj != was:
-            yield Written(stage, obj, was)
+            yield WrittenObject(stage, obj, was)
 
 
 def _name(obj: Object) -> tuple[str, str, str]:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scenario_kit.lint.catalog_context import AppCase, FaultCase
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
-from scenario_kit.lint.simulation import Keys, Stage, Written
+from scenario_kit.lint.simulation import Keys, Simulation, WrittenObject
 from scenario_kit.model import Object, Position
 from scenario_kit.render.objects import spelled
 
-Judged = Case | FaultCase | AppCase
+Judged = LintContext | FaultCase | AppCase
 
 
 class Spot(NamedTuple):
@@ -29,7 +29,7 @@ class Spot(NamedTuple):
     note: str = ""
 
 
-class Site(NamedTuple):
+class SourceSite(NamedTuple):
     """Where a spot comes from. ``text`` is what stands there; ``position`` is set where it is another file."""
 
     place: Place
@@ -37,12 +37,12 @@ class Site(NamedTuple):
     position: Position | None = None
 
 
-class Found(NamedTuple):
+class LocatedSpot(NamedTuple):
     """A spot of a written object, and its site."""
 
-    written: Written
+    written: WrittenObject
     spot: Spot
-    site: Site
+    site: SourceSite
 
     @property
     def subject(self) -> str:
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 Finder = Callable[[Object], Iterable[Spot]]
 
 
-def fresh(case: Judged, finder: Finder) -> Iterator[Found]:
+def fresh(case: Judged, finder: Finder) -> Iterator[LocatedSpot]:
     """The spots that the file brings about, each once: what an object had before its change counts for nothing."""
     told: set[tuple[object, ...]] = set()
     for one in case.written:
@@ -67,23 +67,23 @@ def fresh(case: Judged, finder: Finder) -> Iterator[Found]:
             key = (site, _bare(spot.keys), str(spot.value)) if site else None
             if site and key and key not in told:
                 told.add(key)
-                yield Found(one, spot, site)
+                yield LocatedSpot(one, spot, site)
 
 
-def site_of(case: Judged, stage: Stage, keys: Keys, value: Any) -> Site | None:
+def site_of(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
     """Where it comes from; None where only the catalogue's part of a scenario is to blame."""
     if isinstance(case, AppCase):
         return _in_templates(case, stage, keys, value)
     known: dict[Place, str] = {**case.positions.raw, **case.positions.texts}
-    if isinstance(case, Case) and stage.place[:2] == ("spec", "faults"):
-        return next((Site(p, t) for p, t in known.items() if _below(p, stage.place) and t == str(value)), None)
+    if isinstance(case, LintContext) and stage.place[:2] == ("spec", "faults"):
+        return next((SourceSite(p, t) for p, t in known.items() if _below(p, stage.place) and t == str(value)), None)
     best, most = stage.place, (0, False)
     for place, text in known.items():
         if _below(place, stage.place):
             score = _agreeing(place, keys, text), text == str(value)
             if score > most:
                 best, most = place, score
-    return Site(best, known.get(best, ""))
+    return SourceSite(best, known.get(best, ""))
 
 
 def _agreeing(place: Place, keys: Keys, text: str) -> int:
@@ -102,7 +102,7 @@ def _below(place: Place, root: Place) -> bool:
     return place[: len(root)] == root
 
 
-def _in_templates(case: AppCase, stage: Stage, keys: Keys, value: Any) -> Site:
+def _in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
     """The template that holds the value, or else the field's name; the version's own files first."""
     own = [path for path in case.templates if stage.app.version in path.parts]
     rest = [path for path in case.templates if not any(number in path.parts for number in case.document["versions"])]
@@ -110,8 +110,8 @@ def _in_templates(case: AppCase, stage: Stage, keys: Keys, value: Any) -> Site:
     for word in (str(value) if isinstance(value, str) and len(value) > 2 else "", *names[:1]):
         for path in (*own, *rest):
             if word and (at := case.templates[path].find(word)) >= 0:
-                return Site(("name",), "", _position(path, case.templates[path], at))
-    return Site(("name",))
+                return SourceSite(("name",), "", _position(path, case.templates[path], at))
+    return SourceSite(("name",))
 
 
 def _position(path: Path, text: str, at: int) -> Position:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenario_kit.lint.affected_objects import touches
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Drop
 from scenario_kit.model import Reference
 from scenario_kit.model.reference import groupless
-from scenario_kit.model.scenario import Edge
+from scenario_kit.model.scenario import PropagationEdge
 from scenario_kit.render.app import CLUSTER_KINDS
 
 _PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
@@ -32,7 +32,7 @@ _SHARED: Final = 2
     good="{from: Deployment/cart, to: Deployment/checkout}",
     fix="lead the edge along calls, or let a fault change that object",
 )
-def untied(case: Case) -> Iterator[Problem]:
+def untied(case: LintContext) -> Iterator[Problem]:
     """The propagation passes through an object of the cluster that no fault touches."""
     objects, app = case.objects, case.app
     if objects is None or app is None or len(case.faults) < len(case.scenario.spec.faults):
@@ -56,7 +56,7 @@ def untied(case: Case) -> Iterator[Problem]:
     fix="drop the edge",
     repair="drops the second one",
 )
-def repeated(case: Case) -> Iterator[Problem]:
+def repeated(case: LintContext) -> Iterator[Problem]:
     """An edge of the propagation is written twice, or leads to where it begins."""
     seen: set[tuple[str, str]] = set()
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
@@ -80,7 +80,7 @@ def repeated(case: Case) -> Iterator[Problem]:
     good="{from: Service/cart, to: Deployment/checkout, because: every order reads the cart first}",
     fix="write in `because` what the one does to the other",
 )
-def unexplained(case: Case) -> Iterator[Problem]:
+def unexplained(case: LintContext) -> Iterator[Problem]:
     """The reason of an edge says nothing, or is the same everywhere."""
     edges = case.scenario.spec.ground_truth.propagation
     told: dict[str, list[int]] = defaultdict(list)
@@ -102,7 +102,7 @@ def unexplained(case: Case) -> Iterator[Problem]:
             yield Problem(place, message, edges[numbers[1]].because, "a reason of its own for each step")
 
 
-def _names_only(edge: Edge) -> bool:
+def _names_only(edge: PropagationEdge) -> bool:
     """Whether a reason has no word but the names of its two ends."""
     ends = set(_WORD.findall(f"{edge.from_} {edge.to}".casefold()))
     return set(_WORD.findall(edge.because.casefold())) <= ends | {"to", "from", "and"}

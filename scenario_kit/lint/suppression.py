@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.edit import Drop, Edit
 from scenario_kit.model import Severity
 from scenario_kit.model.scenario import Suppression
@@ -51,14 +51,14 @@ def in_force(entries: Iterable[Suppression], day: date) -> dict[str, Suppression
     }
 
 
-def noted(mistake: Mistake, entry: Suppression) -> Mistake:
+def noted(mistake: LocatedFinding, entry: Suppression) -> LocatedFinding:
     """The note that stands in the place of a finding that is suppressed; nothing corrects it."""
     finding = mistake.finding
     message = f"suppressed until {entry.until} ({entry.reason.strip()}): {finding.message}"
-    return Mistake(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
+    return LocatedFinding(msgspec.structs.replace(finding, severity=Severity.NOTE, message=message))
 
 
-def stale(case: Case, found: set[str]) -> Iterator[Problem]:
+def stale(case: LintContext, found: set[str]) -> Iterator[Problem]:
     """SK606 too: suppressions in force of codes that were looked for and not found."""
     entries = case.scenario.spec.suppress
     known = in_force(entries, today())
@@ -69,7 +69,7 @@ def stale(case: Case, found: set[str]) -> Iterator[Problem]:
             yield Problem((*place, "code"), message, entry.code, "no suppression", "drop it", edits=edits)
 
 
-def dropped(case: Case, number: int) -> tuple[Edit, ...]:
+def dropped(case: LintContext, number: int) -> tuple[Edit, ...]:
     """The edit that takes out one suppression, and the list with the last one."""
     place: Place = ("spec", "suppress", number)
     return (Drop(place if len(case.scenario.spec.suppress) > 1 else place[:-1]),)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.simulation import mappings, part
 from scenario_kit.model import Change, Reference
 
 _LISTS = ("containers", "initContainers")
 
 
-def strangers(case: Case, change: Change, *, breaks: bool = False) -> Iterator[tuple[str, list[str]]]:
+def strangers(case: LintContext, change: Change, *, breaks: bool = False) -> Iterator[tuple[str, list[str]]]:
     """Each container that a strategic patch would add to a workload, with those that there are.
 
     What a fault took away, or put there, is no stranger to a repair. A fault (``breaks``) may add a container on

@@ -31,7 +31,7 @@ _COMPONENT: Final = "service_name"
 _NAMES: Final = frozenset(LABELS)
 
 
-class _Said(NamedTuple):
+class _SeriesProblem(NamedTuple):
     """What is wrong: the word that should be another one, and those that it can be."""
 
     message: str
@@ -77,7 +77,7 @@ def _respell(expr: str, word: str, meant: str) -> str:
     return re.sub(rf"(?<![\w:]){re.escape(word)}(?![\w:])", meant, expr)
 
 
-def _suggest(said: _Said) -> str:
+def _suggest(said: _SeriesProblem) -> str:
     if said.known is not _NAMES or suggest(said.word, _NAMES):
         return did_you_mean(said.word, said.known)
     return "docs/series.md lists the series of a lab; where only a real cluster has it, no trial in a lab can show it"
@@ -106,7 +106,7 @@ def _list_components(catalog: Catalog) -> frozenset[str]:
     return frozenset(found)
 
 
-def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_Said]:
+def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
     for node in walk(tree):
         if type(node).__name__ == "VectorSelector":
             yield from _examine_selector(node, recorded, components)
@@ -114,12 +114,12 @@ def _examine(tree: Any, recorded: set[str], components: frozenset[str]) -> Itera
             yield from _examine_grouping(node, recorded)
 
 
-def _examine_selector(node: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_Said]:
+def _examine_selector(node: Any, recorded: set[str], components: frozenset[str]) -> Iterator[_SeriesProblem]:
     name = _read_name(node)
     if not name or name in recorded:
         return
     if name not in LABELS:
-        yield _Said(f"a series that nothing exports: {name}", name, name, _NAMES)
+        yield _SeriesProblem(f"a series that nothing exports: {name}", name, name, _NAMES)
         return
     values = {**VALUES.get(name, {}), **({_COMPONENT: components} if components else {})}
     for matcher in node.matchers.matchers:
@@ -129,13 +129,13 @@ def _examine_selector(node: Any, recorded: set[str], components: frozenset[str])
         if label not in LABELS[name]:
             if not _matches(matcher, ""):
                 message = f"a label that {name} does not have: {label}"
-                yield _Said(message, f'{label}="{wanted}"', label, LABELS[name])
+                yield _SeriesProblem(message, f'{label}="{wanted}"', label, LABELS[name])
         elif label in values and not any(_matches(matcher, value) for value in values[label]):
             message = f'a value that {label} of {name} never has: "{wanted}"'
-            yield _Said(message, f'{label}="{wanted}"', wanted, values[label])
+            yield _SeriesProblem(message, f'{label}="{wanted}"', wanted, values[label])
 
 
-def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_Said]:
+def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_SeriesProblem]:
     """Yield labels by which it is grouped and that no series inside has: all of them land in one group."""
     modifier = node.modifier
     inner = list(walk(node.expr))
@@ -150,7 +150,7 @@ def _examine_grouping(node: Any, recorded: set[str]) -> Iterator[_Said]:
     for label in modifier.labels:
         if label not in known:
             message = f"groups of a label that {' and '.join(dict.fromkeys(names))} has not: {label}"
-            yield _Said(message, label, label, known)
+            yield _SeriesProblem(message, label, label, known)
 
 
 def _read_name(node: Any) -> str:

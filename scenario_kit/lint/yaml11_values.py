@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.load.edit import Edit, Put, Rename
@@ -20,7 +20,7 @@ from scenario_kit.schema import authoring
     fix="put text in quotes, and write numbers without leading zeros, underscores and letters",
     repair="puts text in quotes",
 )
-def read_otherwise(case: Case) -> Iterator[Problem]:
+def read_otherwise(case: LintContext) -> Iterator[Problem]:
     """A value that kubectl reads as another one."""
     positions, schema = case.positions, authoring("Scenario")
     for place, there in positions.elsewhere.items():

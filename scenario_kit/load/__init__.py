@@ -15,12 +15,12 @@ from scenario_kit.load.edit import Put
 from scenario_kit.load.folders import below
 from scenario_kit.load.schemas import schema_findings
 from scenario_kit.load.suggest import COLLECTIONS, did_you_mean, nearby, suggest
-from scenario_kit.load.validation import Mistake, mistakes
+from scenario_kit.load.validation import LocatedFinding, mistakes
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
 from scenario_kit.schema import authoring, source
 
 __all__ = [
-    "COLLECTIONS", "Loaded", "LoadedFault", "Mistake", "Mistaken", "Position", "Positions", "app_in",
+    "COLLECTIONS", "Loaded", "LoadedFault", "LocatedFinding", "Mistaken", "Position", "Positions", "app_in",
     "did_you_mean", "fault_in", "load_app", "load_fault", "load_pack", "load_scenario", "nearby", "pack_in",
     "read_plan", "read_scenario", "scenario_files", "scenario_from_object", "schema_of", "suggest",
 ]  # fmt: skip
@@ -33,7 +33,7 @@ _SCENARIO: Final = "scenario.yaml"
 class Mistaken(AuthoringError):
     """A file that does not have the shape of what it should hold; ``mistakes`` also tell how to correct them."""
 
-    def __init__(self, message: str, mistakes: Sequence[Mistake]) -> None:
+    def __init__(self, message: str, mistakes: Sequence[LocatedFinding]) -> None:
         super().__init__(message, [mistake.finding for mistake in mistakes])
         self.mistakes = tuple(mistakes)
 
@@ -135,7 +135,7 @@ def fault_in(document: Document) -> LoadedFault:
     """The fault in a document; raises as ``load_fault``, but for the file."""
     data = _checked("Fault", document)
     schema = data.get("parameters", {})
-    _raise(document, [Mistake(f) for f in schema_findings(schema, document.positions, ("parameters",))])
+    _raise(document, [LocatedFinding(f) for f in schema_findings(schema, document.positions, ("parameters",))])
     return LoadedFault(FaultType.from_json(data), document.positions)
 
 
@@ -154,10 +154,10 @@ def app_in(document: Document) -> Object:
     """The app in a document, checked; raises as ``load_app``, but for the file."""
     data = _checked("App", document)
     places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
-    broken: list[Mistake] = []
+    broken: list[LocatedFinding] = []
     for place in places:
         schema = _part(data, place)
-        broken += [Mistake(finding) for finding in schema_findings(schema, document.positions, place)]
+        broken += [LocatedFinding(finding) for finding in schema_findings(schema, document.positions, place)]
         broken += _needs(schema, document.positions, place)
     _raise(document, broken)
     return data
@@ -174,7 +174,7 @@ def pack_in(document: Document) -> Object:
     if "tests" in data and "groups" not in data:
         told = "the file holds tests of rules, and no rules"
         fix = f"put it in tests/<pack>.yaml, not in {Path(document.positions.path).name}"
-        _raise(document, [Mistake(_error("SK104", told, document.positions.key("tests"), fix))])
+        _raise(document, [LocatedFinding(_error("SK104", told, document.positions.key("tests"), fix))])
     wrapped = "kind" in data
     return _checked("PrometheusRule" if wrapped else "Pack", document)
 
@@ -196,7 +196,7 @@ def _is_a(kind: str, document: Document) -> None:
     if isinstance(data, dict) and "kind" in data and data["kind"] != kind:
         message = f"the file holds a '{data['kind']}', not a '{kind}'"
         told = _error("SK104", message, document.positions.value("kind"), f"write `kind: {kind}`")
-        _raise(document, [Mistake(told, (Put(("kind",), kind),))])
+        _raise(document, [LocatedFinding(told, (Put(("kind",), kind),))])
 
 
 def _checked(kind: str, document: Document) -> Object:
@@ -212,7 +212,7 @@ def _part(data: Object, place: Path_) -> Any:
     return part
 
 
-def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]:
+def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedFinding]:
     """Values of ``x-requires`` that are no lists of capabilities."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for name, part in properties.items() if isinstance(properties, dict) else ():
@@ -221,15 +221,15 @@ def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[Mistake]
         if not all(isinstance(group, list) and all(isinstance(need, str) for need in group) for group in groups):
             at = positions.value(*place, "properties", name, "x-requires")
             message = f"`x-requires` of option '{name}' does not say capabilities by value"
-            yield Mistake(_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
+            yield LocatedFinding(_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
 
 
 def _error(code: str, message: str, at: Position, fix: str) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, message=message, position=at, fix=fix)
 
 
-def _raise(document: Document, found: Sequence[Mistake]) -> None:
-    all_ = [*(Mistake(finding) for finding in document.findings), *found]
+def _raise(document: Document, found: Sequence[LocatedFinding]) -> None:
+    all_ = [*(LocatedFinding(finding) for finding in document.findings), *found]
     if all_:
         count = "1 mistake" if len(all_) == 1 else f"{len(all_)} mistakes"
         raise Mistaken(f"{document.positions.path}: {count}", all_)

@@ -19,7 +19,7 @@ import yaml
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.modeline import Modeline, modeline
-from scenario_kit.load.nodes import UNDECIDED, Bounds, Composer, Unbounded, undecided
+from scenario_kit.load.nodes import UNDECIDED, Composer, TextLimits, Unbounded, undecided
 from scenario_kit.load.syntax_errors import Trouble, cause
 from scenario_kit.load.yaml11 import elsewhere
 from scenario_kit.model import Finding, Position, Severity
@@ -29,7 +29,7 @@ Path_ = tuple[str | int, ...]
 
 MAX_BYTES = 256 * 1024
 #: What a file may hold once its aliases are followed.
-BOUNDS = Bounds(depth=40, values=50_000, characters=1_000_000)
+BOUNDS = TextLimits(depth=40, values=50_000, characters=1_000_000)
 #: Mistakes of YAML that are told of one file.
 MOST_FINDINGS = 100
 
@@ -178,7 +178,7 @@ def parse(text: str, path: str) -> Document:
         _refuse(path, (0, 0), "the file holds no document", "write one, or remove the file")
     if second is not None:
         _refuse(path, _at(second.start_mark), "the file holds more than one document", "one file per object")
-    reader = _Reader(path)
+    reader = _NodeReader(path)
     data = reader.convert(first, ())
     reader.positions.modeline = modeline(text)
     return Document(data, reader.positions, tuple(reader.findings))
@@ -198,7 +198,7 @@ def _refuse_character(path: str, text: str, character: str) -> NoReturn:
     _refuse(path, where, f"the file is not YAML: character U+{ord(character):04X} is not allowed", "remove it")
 
 
-class _Reader:
+class _NodeReader:
     """Turns nodes into values."""
 
     def __init__(self, path: str) -> None:

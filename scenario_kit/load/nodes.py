@@ -18,7 +18,7 @@ _TAG: Final = "tag:yaml.org,2002:"
 UNDECIDED: Final = "?"
 
 
-class Bounds(NamedTuple):
+class TextLimits(NamedTuple):
     """What one text may hold, its aliases followed: levels, values, and characters in all its scalars together."""
 
     depth: int
@@ -72,7 +72,7 @@ class Composer:
         tag: the tag of a scalar that names none, from its text and whether it is plain.
     """
 
-    def __init__(self, loader: Any, bounds: Bounds, tag: Callable[[str, bool], str]) -> None:
+    def __init__(self, loader: Any, bounds: TextLimits, tag: Callable[[str, bool], str]) -> None:
         self._loader, self._bounds, self._tag = loader, bounds, tag
         self._values = self._characters = 0
         self._anchors: dict[str, _Extent | None] = {}
@@ -178,7 +178,7 @@ def undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - what scalars mea
 class BoundedLoader(_SAFE):  # type: ignore[misc]
     """PyYAML's safe loader within ``bounds``. Merge keys are refused: few short ones merge into many fields."""
 
-    bounds = Bounds(depth=60, values=200_000, characters=4_000_000)
+    bounds = TextLimits(depth=60, values=200_000, characters=4_000_000)
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)

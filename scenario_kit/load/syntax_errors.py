@@ -17,7 +17,7 @@ class Trouble(NamedTuple):
     since: Mark | None = None
 
 
-class Cause(NamedTuple):
+class SyntaxCause(NamedTuple):
     """Where the mistake is, what it is, and how to correct it."""
 
     at: Mark
@@ -33,7 +33,7 @@ _UNSPACED: Final = re.compile(r"\s*(?:- +)*(?P<key>[A-Za-z][\w.-]*):(?P<value>[^
 _GENERIC: Final = "correct the YAML at this place"
 
 
-def cause(text: str, trouble: Trouble) -> Cause:
+def cause(text: str, trouble: Trouble) -> SyntaxCause:
     """The cause of a trouble, as far as the text around it shows it; else what libyaml says, with its place."""
     lines = text.split("\n")
     for look in (
@@ -53,7 +53,7 @@ def cause(text: str, trouble: Trouble) -> Cause:
         found = look(lines, trouble)
         if found is not None:
             return found
-    return _indentation(lines, trouble) or Cause(trouble.at, _plainly(trouble), _GENERIC)
+    return _indentation(lines, trouble) or SyntaxCause(trouble.at, _plainly(trouble), _GENERIC)
 
 
 def _plainly(trouble: Trouble) -> str:
@@ -72,16 +72,16 @@ def _place(at: Mark) -> str:
     return f"line {at[0] + 1}, column {at[1] + 1}"
 
 
-def _tab(lines: list[str], trouble: Trouble) -> Cause | None:
+def _tab(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _line(lines, trouble.at[0])
     before = line[: len(line) - len(line.lstrip())]
     if "\t" not in before and _char(lines, trouble.at) != "\t":
         return None
     column = before.index("\t") if "\t" in before else trouble.at[1]
-    return Cause((trouble.at[0], column), "a tab stands where YAML allows only spaces", "indent with spaces")
+    return SyntaxCause((trouble.at[0], column), "a tab stands where YAML allows only spaces", "indent with spaces")
 
 
-def _template(lines: list[str], trouble: Trouble) -> Cause | None:
+def _template(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _line(lines, trouble.at[0])
     column = line.find("{{", max(0, trouble.at[1] - 2))
     if column < 0 and line[: trouble.at[1]].rstrip().endswith("}}"):  # text goes on behind it
@@ -90,20 +90,20 @@ def _template(lines: list[str], trouble: Trouble) -> Cause | None:
     if column < 0 or column > trouble.at[1] + 1 or _inside_quotes(line[:column]):
         return None
     written = line[column : ends + 2] if ends > 0 else "{{ … }}"
-    return Cause(
+    return SyntaxCause(
         (trouble.at[0], column), "`{{` opens two mappings, and is no text", f'put the text in quotes: "{written}"'
     )
 
 
-def _quote(lines: list[str], trouble: Trouble) -> Cause | None:
+def _quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "quoted scalar" not in trouble.context or "end of stream" not in trouble.problem or trouble.since is None:
         return None
     sign = _char(lines, trouble.since)
     message = f"the quote {sign} that opens in {_place(trouble.since)} is never closed"
-    return Cause(trouble.since, message, f"close it with {sign} where the text ends")
+    return SyntaxCause(trouble.since, message, f"close it with {sign} where the text ends")
 
 
-def _bracket(lines: list[str], trouble: Trouble) -> Cause | None:
+def _bracket(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "flow" not in trouble.context or trouble.since is None:
         return None
     opened = _char(lines, trouble.since)
@@ -112,23 +112,25 @@ def _bracket(lines: list[str], trouble: Trouble) -> Cause | None:
     closing, there = _CLOSING[opened], _char(lines, trouble.at)
     if there in (*_CLOSING.values(),) and there != closing:
         message = f"`{there}` closes no `{opened}`, which opens in {_place(trouble.since)}"
-        return Cause(trouble.at, message, f"write `{closing}` there, or close what is open in between")
+        return SyntaxCause(trouble.at, message, f"write `{closing}` there, or close what is open in between")
     if trouble.at[0] == trouble.since[0] and trouble.at[1] < len(_line(lines, trouble.at[0]).rstrip()):
         message = f"a `,` or `{closing}` is missing here: `{opened}` opens in {_place(trouble.since)}"
         fix = "put a comma between the entries, or the text in quotes if it holds `: `, `,`, a bracket or a quote"
-        return Cause(trouble.at, message, fix)
+        return SyntaxCause(trouble.at, message, fix)
     message = f"the bracket `{opened}` that opens in {_place(trouble.since)} is not closed"
-    return Cause(trouble.at, message, f"close it with `{closing}` before the next field")
+    return SyntaxCause(trouble.at, message, f"close it with `{closing}` before the next field")
 
 
-def _sign(lines: list[str], trouble: Trouble) -> Cause | None:
+def _sign(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "cannot start any token" not in trouble.problem:
         return None
     sign, rest = _char(lines, trouble.at), _line(lines, trouble.at[0])[trouble.at[1] :].rstrip()
-    return Cause(trouble.at, f"a text cannot begin with `{sign}` unless it is in quotes", f"write {_quoted(rest)}")
+    return SyntaxCause(
+        trouble.at, f"a text cannot begin with `{sign}` unless it is in quotes", f"write {_quoted(rest)}"
+    )
 
 
-def _alias(lines: list[str], trouble: Trouble) -> Cause | None:
+def _alias(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _line(lines, trouble.at[0])
     if "undefined alias" not in trouble.problem and "alias" not in trouble.context and "anchor" not in trouble.context:
         return None
@@ -137,20 +139,20 @@ def _alias(lines: list[str], trouble: Trouble) -> Cause | None:
     if "undefined alias" not in trouble.problem:
         told = "a text cannot begin with `*` or `&` unless it is in quotes"
         start = trouble.since or trouble.at
-        return Cause(start, told, f"write {_quoted(_line(lines, start[0])[start[1] :].rstrip())}")
-    return Cause(trouble.at, told, f"write {_quoted(rest)} if it is a text; else name the anchor")
+        return SyntaxCause(start, told, f"write {_quoted(_line(lines, start[0])[start[1] :].rstrip())}")
+    return SyntaxCause(trouble.at, told, f"write {_quoted(rest)} if it is a text; else name the anchor")
 
 
-def _escape(lines: list[str], trouble: Trouble) -> Cause | None:
+def _escape(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "escape" not in trouble.problem:
         return None
     line, at = _line(lines, trouble.at[0]), trouble.at
     written = line[at[1] : at[1] + 2] if _char(lines, at) == "\\" else "\\" + _char(lines, at)
     fix = "use single quotes, in which a backslash is a backslash, or write it twice"
-    return Cause(at, f"`{written}` means nothing in double quotes", fix)
+    return SyntaxCause(at, f"`{written}` means nothing in double quotes", fix)
 
 
-def _colon(lines: list[str], trouble: Trouble) -> Cause | None:
+def _colon(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     """A colon in a text; a field that is indented below a value; a colon without a space above."""
     if "mapping values are not allowed" not in trouble.problem:
         return None
@@ -160,7 +162,7 @@ def _colon(lines: list[str], trouble: Trouble) -> Cause | None:
     if found and found["value"] and found.end("key") < column:
         key, value = found["key"], found["value"].rstrip()
         told = f"the text of `{key}` holds a colon and a space, which begin another field"
-        return Cause(trouble.at, told, f"put it in quotes: {key}: {_quoted(value)}")
+        return SyntaxCause(trouble.at, told, f"put it in quotes: {key}: {_quoted(value)}")
     above = next(
         (i for i in range(number - 1, -1, -1) if lines[i].strip() and not lines[i].lstrip().startswith("#")), -1
     )
@@ -170,15 +172,15 @@ def _colon(lines: list[str], trouble: Trouble) -> Cause | None:
     if unspaced:
         at = (above, unspaced.end("key"))
         told = f"`{unspaced['key']}:` is no field without a space behind its colon"
-        return Cause(at, told, f"write `{unspaced['key']}: {unspaced['value'].rstrip()}`")
+        return SyntaxCause(at, told, f"write `{unspaced['key']}: {unspaced['value'].rstrip()}`")
     start = len(line) - len(line.lstrip())
     key = line.strip().split(":")[0]
     field = _FIELD.match(lines[above])
     whose = f"`{field['key']}` in line {above + 1}, which has a value already" if field else f"line {above + 1}"
-    return Cause((number, start), f"`{key}` is indented deeper than {whose}", f"indent `{key}` like its siblings")
+    return SyntaxCause((number, start), f"`{key}` is indented deeper than {whose}", f"indent `{key}` like its siblings")
 
 
-def _after_quote(lines: list[str], trouble: Trouble) -> Cause | None:
+def _after_quote(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     before = _line(lines, trouble.at[0])[: trouble.at[1]].rstrip()
     if "did not find expected" not in trouble.problem or before[-1:] not in ("'", '"'):
         return None
@@ -188,12 +190,12 @@ def _after_quote(lines: list[str], trouble: Trouble) -> Cause | None:
         if opened is None:
             return None
         told = f"the quote {sign} that opens in {_place(opened)} is closed only in line {trouble.at[0] + 1}"
-        return Cause(trouble.at, told, f"close it with {sign} where the text ends")
+        return SyntaxCause(trouble.at, told, f"close it with {sign} where the text ends")
     rest = _line(lines, trouble.at[0])[start:].rstrip()
     meant = rest[1:-1] if sign == "'" and rest.endswith(sign) else rest
     other = '"' if sign == "'" else "'"
     fix = f"write {other}{meant}{other}" if other not in meant else f"quote the whole text, its own {sign} doubled"
-    return Cause(trouble.at, f"text goes on behind the closing quote {sign}", fix)
+    return SyntaxCause(trouble.at, f"text goes on behind the closing quote {sign}", fix)
 
 
 def _odd(lines: list[str], below: int, sign: str) -> Mark | None:
@@ -201,37 +203,39 @@ def _odd(lines: list[str], below: int, sign: str) -> Mark | None:
     return next(((i, lines[i].rindex(sign)) for i in range(below - 1, -1, -1) if lines[i].count(sign) % 2), None)
 
 
-def _closing(lines: list[str], trouble: Trouble) -> Cause | None:
+def _closing(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     sign = _char(lines, trouble.at)
     if "did not find expected" not in trouble.problem or sign not in _CLOSING.values():
         return None
-    return Cause(trouble.at, f"`{sign}` closes nothing: no bracket is open here", "remove it, or open it, too")
+    return SyntaxCause(trouble.at, f"`{sign}` closes nothing: no bracket is open here", "remove it, or open it, too")
 
 
-def _entry(lines: list[str], trouble: Trouble) -> Cause | None:
+def _entry(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _line(lines, trouble.at[0])
     listed = re.match(r"\s*- ", line + " ") is not None
     if trouble.problem.endswith("expected key") and listed and "block mapping" in trouble.context:
-        return Cause(
+        return SyntaxCause(
             trouble.at,
             "a list entry stands where a field is expected",
             "indent it below the field whose list it belongs to",
         )
     if trouble.problem.endswith("'-' indicator") and not listed and trouble.since is not None:
         told = f"a field stands where an entry of the list that begins in line {trouble.since[0] + 1} is expected"
-        return Cause(trouble.at, told, "begin it with `- `, or indent it like what is around the list")
+        return SyntaxCause(trouble.at, told, "begin it with `- `, or indent it like what is around the list")
     return None
 
 
-def _word(lines: list[str], trouble: Trouble) -> Cause | None:
+def _word(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     if "expected ':'" not in trouble.problem or trouble.since is None:
         return None
     written = _line(lines, trouble.since[0])[trouble.since[1] :].rstrip()
     told = f"`{written[:40]}` is neither a field nor part of the text above: it has no `: `"
-    return Cause(trouble.since, told, "write `name: value`, or put a text of several lines in quotes or below `|`")
+    return SyntaxCause(
+        trouble.since, told, "write `name: value`, or put a text of several lines in quotes or below `|`"
+    )
 
 
-def _indentation(lines: list[str], trouble: Trouble) -> Cause | None:
+def _indentation(lines: list[str], trouble: Trouble) -> SyntaxCause | None:
     line = _line(lines, trouble.at[0])
     own = len(line) - len(line.lstrip())
     if "did not find expected" not in trouble.problem or trouble.at[1] != own:
@@ -241,7 +245,7 @@ def _indentation(lines: list[str], trouble: Trouble) -> Cause | None:
         return None
     told = f"this line is indented by {own}, and no line above it is ({', '.join(map(str, levels))})"
     near = min(levels, key=lambda level: abs(level - own)) if levels else 0
-    return Cause(trouble.at, told, f"indent it by {near}, or by more than what it belongs to")
+    return SyntaxCause(trouble.at, told, f"indent it by {near}, or by more than what it belongs to")
 
 
 def _inside_quotes(before: str) -> bool:

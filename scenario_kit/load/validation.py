@@ -39,7 +39,7 @@ _PATTERNS = {
 }
 
 
-class Mistake(NamedTuple):
+class LocatedFinding(NamedTuple):
     """What is wrong, and the edits that correct it; none where there is more than one way.
 
     ``follows`` says that another mistake of the same object has it as its effect.
@@ -50,17 +50,17 @@ class Mistake(NamedTuple):
     follows: bool = False
 
 
-def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[Mistake]:
+def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
     """All mistakes of ``data``, in the order of the file; of more than ``MOST`` some, and a last one that says so.
 
     ``within`` is where in the document the data stands.
     """
-    found: Iterator[Mistake] = iter(())
+    found: Iterator[LocatedFinding] = iter(())
     if not fits(data, schema):
         errors = _leaves(validator()(schema).iter_errors(data))
         found = (m for error in errors for m in _told(error, positions, within))
-    found = chain(found, (Mistake(f) for f in _duplicates(data, schema, within, positions)))
-    unique: dict[tuple[str, str, str], Mistake] = {}
+    found = chain(found, (LocatedFinding(f) for f in _duplicates(data, schema, within, positions)))
+    unique: dict[tuple[str, str, str], LocatedFinding] = {}
     for mistake in islice(found, MOST):  # what an alias repeats stands at one place, and is told once
         finding = mistake.finding
         unique.setdefault((finding.code, _PLACE.sub("", finding.message), str(finding.position)), mistake)
@@ -68,13 +68,13 @@ def mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Pa
     return told if next(found, None) is None else [*told, _more(told[-1].finding.position)]
 
 
-def _more(position: Position | None) -> Mistake:
+def _more(position: Position | None) -> LocatedFinding:
     message = f"there are more than these {MOST} mistakes; the others are told when some of these are gone"
     at = position or Position(path="")
-    return Mistake(_finding("SK104", message, at, fix="correct these first"))
+    return LocatedFinding(_finding("SK104", message, at, fix="correct these first"))
 
 
-def _rank(mistake: Mistake) -> tuple[int, int]:
+def _rank(mistake: LocatedFinding) -> tuple[int, int]:
     at = mistake.finding.position
     return (at.line, at.column) if at else (0, 0)
 
@@ -88,7 +88,7 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
             yield error
 
 
-def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[Mistake]:
+def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
     place: Path_ = (*within, *error.absolute_path)
     rule, wanted, got = str(error.validator), error.validator_value, error.instance
     here = spelled(place)
@@ -103,24 +103,24 @@ def _told(error: ValidationError, positions: Positions, within: Path_) -> Iterat
                 elif got[name] is None and " " in str(name):
                     fix = "put the text in front of it in quotes: in braces, a comma ends a text without them"
                 told = _finding("SK102", f"`{shown(name)}` is not a field of {here}", key, fix=fix)
-                yield Mistake(told, renamed(place, name, known, got))
+                yield LocatedFinding(told, renamed(place, name, known, got))
     elif rule == "required":
         unknown = [key for key in got if key not in error.schema.get("properties", {})]
         for name in wanted:
             if name not in got:
                 fix = f"add `{name}`: {_described(error.schema, name)}"
                 told = _finding("SK103", f"{here} lacks the required field `{name}`", at, fix=fix)
-                yield Mistake(told, missing(place, name, error.schema), _meant(name, unknown, error.schema))
+                yield LocatedFinding(told, missing(place, name, error.schema), _meant(name, unknown, error.schema))
     elif rule == "oneOf":
         known = error.schema.get("properties", {})
         misspelled = isinstance(got, dict) and any(key not in known and suggest(key, known) for key in got)
-        yield Mistake(_alternatives(error, here, at), follows=bool(known) and misspelled)
+        yield LocatedFinding(_alternatives(error, here, at), follows=bool(known) and misspelled)
     else:
         code, expected, fix = _wanted(error, place)
         must = f"must {expected}" if rule not in ("type", "enum", "pattern") else f"must be {expected}"
         observed = _shown(got)
         told = _finding(code, f"{here} {must}, but is {observed}", at, observed, expected, fix)
-        yield Mistake(told, corrected(place, rule, wanted, got, positions.raw.get(place)))
+        yield LocatedFinding(told, corrected(place, rule, wanted, got, positions.raw.get(place)))
 
 
 def _meant(name: str, unknown: Iterable[str], schema: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from scenario_kit.model.finding import Finding, Position, Severity
 from scenario_kit.model.observation import AlertHistory, AlertTimeline, Answer, CheckResult, Interval
 from scenario_kit.model.reference import APP_NAMESPACE, Reference
 from scenario_kit.model.scenario import AlertExpectation, Decoy, Scenario, ScenarioSpec, Solution
-from scenario_kit.model.trial import Procedure, Runbook, Step, StepStatus, TrialOutcome, TrialSpec
+from scenario_kit.model.trial import Procedure, Runbook, StepStatus, TrialOutcome, TrialSpec, TrialStep
 from scenario_kit.model.verdict import Verdict
 
 __all__ = [
@@ -20,6 +20,6 @@ __all__ = [
     "Change", "Check", "CheckResult", "Client", "ClientCommand", "Component", "ContainerEffect", "Decoy", "Entity",
     "EntityLabel", "Fault", "FaultType", "Finding", "FlagStore", "Interval", "Ledger", "LoadProfile", "NetworkEffect",
     "Object", "PolicyException", "Position", "Procedure", "Reference", "Runbook", "Scenario", "ScenarioSpec",
-    "Severity", "Solution", "Step", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict",
+    "Severity", "Solution", "TrialStep", "StepStatus", "StoreEffect", "TrialOutcome", "TrialSpec", "Value", "Verdict",
     "Windows",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Literal
 from scenario_kit.model.base import Value
 
 
-class Condition(Value, frozen=True, kw_only=True):
+class FieldCondition(Value, frozen=True, kw_only=True):
     """What a field of an object must be like. Exactly one comparison is set; ``matches`` is a regular expression."""
 
     path: str
@@ -25,11 +25,11 @@ class Find(Value, frozen=True, kw_only=True):
     group: str = ""
     namespace: str = ""
     names: tuple[str, ...] = ()
-    where: tuple[Condition, ...] = ()
+    where: tuple[FieldCondition, ...] = ()
     at_least: str = "1"
 
 
-class Served(Value, frozen=True, kw_only=True):
+class ServedKinds(Value, frozen=True, kw_only=True):
     """Kinds that the API server must serve, all of them."""
 
     group: str
@@ -44,7 +44,7 @@ class Canary(Value, frozen=True, kw_only=True):
     """
 
     find: Find | None = None
-    served: Served | None = None
+    served: ServedKinds | None = None
     clock: Literal["Wall"] | None = None
     app: str | None = None
     declared: bool | None = None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from scenario_kit.model.base import Object, Value
 from scenario_kit.model.change import Change
 from scenario_kit.model.check import Check
-from scenario_kit.model.scenario import Decoy, Rollout, Solution, Start
+from scenario_kit.model.scenario import Decoy, FaultStart, Rollout, Solution
 
 Persistence = Literal["Object", "Workload", "Pod", "OneShot", "Expires", "SelfHeals"]
 EntityRole = Literal["Cause", "Artefact", "Victim"]
@@ -87,7 +87,7 @@ class Fault(Value, frozen=True, kw_only=True):
     scope: str = "Namespace"
     rollout: Rollout = Rollout()
     callers: tuple[str, ...] = ()
-    start: Start = Start()
+    start: FaultStart = FaultStart()
     solutions: tuple[Solution, ...] = ()
     decoys: tuple[Decoy, ...] = ()
     requires: tuple[str, ...] = ()

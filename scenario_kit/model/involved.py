@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from scenario_kit.model.fault import Fault
 from scenario_kit.model.reference import bare
-from scenario_kit.model.scenario import Edge, Expect
+from scenario_kit.model.scenario import Expect, PropagationEdge
 
 
-def involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[Edge]) -> set[str]:
+def involved(faults: Iterable[Fault], expect: Expect, edges: Iterable[PropagationEdge]) -> set[str]:
     """What faults name and write, what must alert, and what the propagation leads through, as ``Kind/name``."""
     named = {text for f in faults for text in (f.target, *f.callers, *(e.ref for e in f.entities))}
     named |= {c.target for f in faults for c in f.changes if c.target}

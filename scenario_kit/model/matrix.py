@@ -22,7 +22,7 @@ class Fired(Value, frozen=True, kw_only=True):
         return f"{self.name} on {self.on}" if self.on else self.name
 
 
-class Row(Value, frozen=True, kw_only=True, omit_defaults=True):
+class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One fault type with its default parameters on one target. Times are in seconds of the trial's own clock.
 
     ``change`` is the version of the fault type, ``date`` the day on which it was tried. ``alerts`` are those of the

@@ -43,7 +43,7 @@ class Noise(Value, frozen=True, kw_only=True):
         return lasting.for_seconds if lasting else 0
 
 
-class Source(Value, frozen=True, kw_only=True):
+class NoiseSource(Value, frozen=True, kw_only=True):
     """Noise, rendered for an app; each time one of ``changes`` is drawn. ``users``: how many come with each (load)."""
 
     name: str

@@ -30,7 +30,7 @@ _FIELDS: Final[Mapping[str, Callable[[Object], str]]] = {
 LIVE: Final = frozenset({"metadata.name", "spec.nodeName", "status.podIP", "status.nominatedNodeName"})
 
 
-class Query(NamedTuple):
+class PodQuery(NamedTuple):
     """A selector, read: ``names`` are pods by namespace where they are listed, else every condition counts.
 
     ``namespaces`` are where it looks. ``nodes`` and ``node_labels`` are None and empty where any node will do.
@@ -69,7 +69,7 @@ class Query(NamedTuple):
         return labelled | set(self.nodes)
 
 
-def read(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> Query:
+def read(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -> PodQuery:
     """A selector as the manager reads it; ``home`` is the namespace of its object, where it looks unless told.
 
     Fields of pods that are ``unknown`` are taken to be what the selector asks for.
@@ -80,14 +80,14 @@ def read(selector: Mapping[str, Any], home: str, unknown: Container[str] = ()) -
     names = {ns: tuple(listed or ()) for ns, listed in (selector.get("pods") or {}).items()}
     namespaces = tuple(selector.get("namespaces") or (home,))
     if names:
-        return Query(tuple(names), names)
+        return PodQuery(tuple(names), names)
     conditions: list[Callable[[Object], bool]] = [
         _labelled(selector),
         _annotated(selector),
         _phased(selector),
         *_compared(selector, unknown),
     ]
-    return Query(
+    return PodQuery(
         namespaces,
         {},
         tuple(conditions),

@@ -22,7 +22,7 @@ class Exit(NamedTuple):
     text: str = ""
 
 
-class Start(NamedTuple):
+class ProcessStart(NamedTuple):
     """How a process comes up: it listens after that many seconds, or, with ``exit``, ends after them.
 
     It then prints ``lines``; what whoever simulates it logs by itself is not among them.

@@ -60,7 +60,7 @@ class OnAlert(Value, frozen=True, kw_only=True):
     within_seconds: int | None = None
 
 
-class Start(Value, frozen=True, kw_only=True):
+class FaultStart(Value, frozen=True, kw_only=True):
     """When a fault begins: one of a delay, another fault's state, or an alert. Nothing set means at once."""
 
     after_seconds: int | None = None
@@ -84,7 +84,7 @@ class FaultUse(Value, frozen=True, kw_only=True):
     target: str
     parameters: dict[str, Any] = {}
     rollout: Rollout | None = None
-    start: Start = Start()
+    start: FaultStart = FaultStart()
     recurrence: Recurrence | None = None
     role: Role = "Cause"
     visibility: Literal["Visible", "Hidden"] = "Visible"
@@ -124,7 +124,7 @@ class RootCause(Value, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
 
 
-class Edge(Value, frozen=True, kw_only=True):
+class PropagationEdge(Value, frozen=True, kw_only=True):
     """A causal edge. ``Fault/<name>`` stands for the entity of a fault whose name is generated."""
 
     from_: str = msgspec.field(name="from")
@@ -141,7 +141,7 @@ class GroundTruth(Value, frozen=True, kw_only=True):
     outcome: Outcome = "Incident"
     causes_join: Literal["Independent", "Conjunctive"] = "Independent"
     root_causes: tuple[RootCause, ...] = ()
-    propagation: tuple[Edge, ...] = ()
+    propagation: tuple[PropagationEdge, ...] = ()
 
 
 class Solution(Value, frozen=True, kw_only=True):

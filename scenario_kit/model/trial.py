@@ -16,7 +16,7 @@ from scenario_kit.model.base import Object, Value
 from scenario_kit.model.chaos_reach import declared
 from scenario_kit.model.fault import Fault
 from scenario_kit.model.finding import Finding
-from scenario_kit.model.noise import Source
+from scenario_kit.model.noise import NoiseSource
 from scenario_kit.model.observation import CheckResult
 from scenario_kit.model.reference import GROUP, MANAGEMENT_NAMESPACE, Reference
 from scenario_kit.model.scenario import Expect, GroundTruth, Outcome, Solution
@@ -46,7 +46,7 @@ StepKind = Literal[
 TrialOutcome = Literal["Held", "Broken", "Infra"]
 
 
-class Step(Value, frozen=True, kw_only=True):
+class TrialStep(Value, frozen=True, kw_only=True):
     """One step. ``use`` and ``name`` say what a change step executes; of ``Undo``, ``name`` is the object that
     is put back to what it was before the fault in ``faults``.
 
@@ -96,7 +96,7 @@ class Runbook(Value, frozen=True, kw_only=True):
     expect: Expect
     ground_truth: GroundTruth
     procedures: tuple[Procedure, ...] = ()
-    noise: tuple[Source, ...] = ()
+    noise: tuple[NoiseSource, ...] = ()
     usual: dict[str, str] = {}
 
     def packed(self) -> str:
@@ -145,7 +145,7 @@ class TrialSpec(Value, frozen=True, kw_only=True):
     clock: Literal["Wall", "Virtual"] = "Virtual"
     seed: int = 0
     namespace: str
-    steps: tuple[Step, ...]
+    steps: tuple[TrialStep, ...]
     resolved: str
 
     def runbook(self) -> Runbook:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from scenario_kit.model import AlertHistory, AlertRule, AlertTimeline, App, Interval, Reference
-from scenario_kit.observe.alert_state import Alert, LabelSet, Tick, fire
+from scenario_kit.observe.alert_state import Alert, LabelSet, RuleEvaluation, fire
 from scenario_kit.observe.entities import entity_of
 from scenario_kit.observe.range_query import ticks_of
 from scenario_kit.observe.rules import scope
@@ -101,11 +101,11 @@ class AlertEvaluator:
         end = max(self._start, self._next - STEP)
         return AlertHistory(start=self._start, end=end, timelines=tuple(timelines), gaps=self._gaps)
 
-    def _evaluate(self, grid: Sequence[float]) -> list[list[Tick]]:
+    def _evaluate(self, grid: Sequence[float]) -> list[list[RuleEvaluation]]:
         """The ticks of the presence query, then those of each rule."""
         presence = AlertRule(name="", expr=PRESENCE, for_seconds=0, range_seconds=0)
 
-        def ticks(rule: AlertRule, expr: str) -> list[Tick]:
+        def ticks(rule: AlertRule, expr: str) -> list[RuleEvaluation]:
             own = [at for at in grid if at % rule.interval_seconds == 0]
             return list(ticks_of(self._metrics, rule, expr, own, rule.interval_seconds))
 

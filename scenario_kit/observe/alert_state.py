@@ -17,7 +17,7 @@ from scenario_kit.model import Interval
 LabelSet = tuple[tuple[str, str], ...]
 
 
-class Tick(NamedTuple):
+class RuleEvaluation(NamedTuple):
     """One evaluation: the label sets in the result, or None where it failed."""
 
     at: float
@@ -71,7 +71,7 @@ State = Mapping[LabelSet, Alert]
 
 
 def fire(
-    state: State, ticks: Iterable[Tick], for_seconds: float, keep_firing_seconds: float = 0
+    state: State, ticks: Iterable[RuleEvaluation], for_seconds: float, keep_firing_seconds: float = 0
 ) -> dict[LabelSet, Alert]:
     """The state after some more ticks of one rule, in order."""
     alerts = dict(state)

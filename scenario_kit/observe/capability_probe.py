@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object
-from scenario_kit.model.capability import Canary, Condition, Find
+from scenario_kit.model.capability import Canary, FieldCondition, Find
 from scenario_kit.model.re2 import pattern
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.ports import Cluster
@@ -41,7 +41,7 @@ def _found(wanted: Find, argument: str, cluster: Cluster) -> bool:
     return len(there) >= int(wanted.at_least.replace(_ARGUMENT, argument))
 
 
-def _holds(condition: Condition, obj: Object) -> bool:
+def _holds(condition: FieldCondition, obj: Object) -> bool:
     values = find(obj, condition.path)
     if condition.absent:
         return not any(values)

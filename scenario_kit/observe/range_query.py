@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scenario_kit.errors import MetricsError
 from scenario_kit.model import AlertRule
-from scenario_kit.observe.alert_state import LabelSet, Tick
+from scenario_kit.observe.alert_state import LabelSet, RuleEvaluation
 from scenario_kit.ports import Metrics, Series
 
 #: Ticks per query: long enough that a query's fixed cost does not matter, short enough that one failing tick is cheap.
@@ -19,7 +19,9 @@ def label_set(rule: AlertRule, series: Mapping[str, str]) -> LabelSet:
     return tuple(sorted({**labels, **rule.labels}.items()))
 
 
-def ticks_of(metrics: Metrics, rule: AlertRule, expr: str, grid: Sequence[float], step: float) -> Iterator[Tick]:
+def ticks_of(
+    metrics: Metrics, rule: AlertRule, expr: str, grid: Sequence[float], step: float
+) -> Iterator[RuleEvaluation]:
     """One tick per instant of ``grid``, which is ascending with distance ``step``.
 
     A chunk whose query fails is evaluated tick by tick, and what fails then is a failed tick, as for Prometheus itself.
@@ -39,22 +41,22 @@ def ticks_of(metrics: Metrics, rule: AlertRule, expr: str, grid: Sequence[float]
             yield from _split(rule, result, chunk, step)
 
 
-def _instant(metrics: Metrics, rule: AlertRule, expr: str, at: float) -> Tick:
+def _instant(metrics: Metrics, rule: AlertRule, expr: str, at: float) -> RuleEvaluation:
     try:
-        return Tick(at, _distinct([label_set(rule, s.labels) for s in metrics.instant(expr, at)]))
+        return RuleEvaluation(at, _distinct([label_set(rule, s.labels) for s in metrics.instant(expr, at)]))
     except MetricsError as error:
         if not error.evaluation:
             raise
-        return Tick(at, None)
+        return RuleEvaluation(at, None)
 
 
-def _split(rule: AlertRule, result: Sequence[Series], chunk: Sequence[float], step: float) -> Iterator[Tick]:
+def _split(rule: AlertRule, result: Sequence[Series], chunk: Sequence[float], step: float) -> Iterator[RuleEvaluation]:
     active: list[list[LabelSet]] = [[] for _ in chunk]
     for series in result:
         labels = label_set(rule, series.labels)
         for at, _ in series.points:
             active[round((at - chunk[0]) / step)].append(labels)
-    return (Tick(at, _distinct(labels)) for at, labels in zip(chunk, active, strict=True))
+    return (RuleEvaluation(at, _distinct(labels)) for at, labels in zip(chunk, active, strict=True))
 
 
 def _distinct(labels: Sequence[LabelSet]) -> frozenset[LabelSet] | None:

@@ -2,7 +2,7 @@
 
 from scenario_kit.render.app import app_objects, asked_options, options_of
 from scenario_kit.render.fault import fault
-from scenario_kit.render.preview import Preview, Stage, preview
+from scenario_kit.render.preview import Preview, PreviewStage, preview
 from scenario_kit.render.runbook import entity_by_fault, resolve
 from scenario_kit.render.simulate import NoChange, after
 from scenario_kit.render.time_windows import windows
@@ -10,7 +10,7 @@ from scenario_kit.render.time_windows import windows
 __all__ = [
     "NoChange",
     "Preview",
-    "Stage",
+    "PreviewStage",
     "after",
     "app_objects",
     "asked_options",

@@ -19,7 +19,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.render.authoring_error import mistake
 from scenario_kit.render.render_budget import MAX_OUTPUT, metered, room
 from scenario_kit.render.sandbox import FAILURES, MAX_RANGE, Sandbox, sandbox
-from scenario_kit.render.target import Target
+from scenario_kit.render.target import FaultTarget
 
 __all__ = ["MAX_OUTPUT", "MAX_RANGE", "MAX_SOURCE", "Sandbox", "Variables", "plain", "render", "sandbox"]
 
@@ -168,6 +168,6 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
         return [plain(v) for v in value]  # what filters like `map` and `select` answer
-    if isinstance(value, Target):
+    if isinstance(value, FaultTarget):
         return str(value)
     raise mistake("SK123", f"an expression results in a {type(value).__name__}, which is not a value of YAML")

@@ -24,7 +24,7 @@ from scenario_kit.render.modelled import REAL_DATA_PLANE, unmodelled
 from scenario_kit.render.namespaces import placed, used
 from scenario_kit.render.objects import found
 from scenario_kit.render.observability import unseen
-from scenario_kit.render.target import Target, target_of
+from scenario_kit.render.target import FaultTarget, target_of
 from scenario_kit.render.template_context import Scope
 
 #: Characters of a value that are shown where it does not fit.
@@ -172,7 +172,7 @@ def _violations(fault_type: FaultType, use: FaultUse, parameters: dict[str, Any]
     return found_
 
 
-def _target(fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str) -> Target:
+def _target(fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str) -> FaultTarget:
     try:
         target = target_of(use.target, namespace, app.namespaces)
     except ValueError as error:
@@ -191,7 +191,7 @@ def _target(fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Ob
     return target
 
 
-def _instead(fault_type: FaultType, target: Target, objects: Sequence[Object]) -> str:
+def _instead(fault_type: FaultType, target: FaultTarget, objects: Sequence[Object]) -> str:
     names = {(o["kind"], o["metadata"]["name"]) for o in objects}
     same = [f"{kind}/{target.name}" for kind in fault_type.targets if (kind, target.name) in names]
     return f"target: {same[0]}" if same else ""
@@ -210,7 +210,7 @@ def _untold(app: App, names: Sequence[str]) -> str:
     return f"; if {', '.join(silent)} do report such requests, the app's twin.yaml has to say so (`telemetry`, `blind`)"
 
 
-def _callers(scope: Scope, target: Target) -> tuple[str, ...]:
+def _callers(scope: Scope, target: FaultTarget) -> tuple[str, ...]:
     """Workloads of the components that hold connections to the target's; none where it belongs to no component."""
     component = next(
         (

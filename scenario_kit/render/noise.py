@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Change, Object, Reference
-from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, Source
+from scenario_kit.model.noise import Noise, NoiseLoad, NoiseScale, NoiseSource
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.authoring_error import mistake
 from scenario_kit.render.objects import found
@@ -36,7 +36,7 @@ class Event(NamedTuple):
 
 def sources(
     noise: Iterable[Noise], app: App, objects: Sequence[Object], namespace: str, users: int
-) -> tuple[Source, ...]:
+) -> tuple[NoiseSource, ...]:
     """The noise of a scenario as changes of this app.
 
     Raises:
@@ -45,9 +45,9 @@ def sources(
     return tuple(_source(each, app, objects, namespace, users) for each in noise)
 
 
-def _source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> Source:
+def _source(noise: Noise, app: App, objects: Sequence[Object], namespace: str, users: int) -> NoiseSource:
     counts = _counts(noise.load, users) if noise.load is not None else ()
-    return Source(
+    return NoiseSource(
         name=noise.name,
         changes=tuple(_with_users(noise, app, objects, namespace, n) for n in counts)
         or _elsewhere(noise, objects, namespace),
@@ -105,7 +105,7 @@ def _refusal(noise: Noise, because: str) -> AuthoringError:
     return mistake("SK136", f"noise '{noise.name}' cannot be played: {because}", fix="aim it at something else")
 
 
-def occurrence(source: Source, seed: int, start: float, number: int) -> Event:
+def occurrence(source: NoiseSource, seed: int, start: float, number: int) -> Event:
     """The ``number``-th occurrence, counted from 0; the first comes about half a period after ``start``."""
     middle = source.every_seconds * (number + 0.5)
     shift = (2 * _drawn(seed, source.name, number, "when") - 1) * source.every_seconds * source.jitter_percent / 100
@@ -116,7 +116,7 @@ def occurrence(source: Source, seed: int, start: float, number: int) -> Event:
     return Event(source.name, number, at, until, source.changes[index], users)
 
 
-def latest(source: Source, seed: int, start: float, now: float) -> Event | None:
+def latest(source: NoiseSource, seed: int, start: float, now: float) -> Event | None:
     """The last occurrence that has begun by ``now``; None before the first."""
     number = max(int((now - start) // source.every_seconds) + 1, 0)
     while number >= 0:
@@ -127,12 +127,12 @@ def latest(source: Source, seed: int, start: float, now: float) -> Event | None:
     return None
 
 
-def events(noise: Iterable[Source], seed: int, start: float, end: float) -> list[Event]:
+def events(noise: Iterable[NoiseSource], seed: int, start: float, end: float) -> list[Event]:
     """Everything that begins from ``start`` up to ``end``, in order of time."""
     return sorted((e for source in noise for e in _of(source, seed, start, end)), key=lambda e: (e.at, e.source))
 
 
-def _of(source: Source, seed: int, start: float, end: float) -> Iterator[Event]:
+def _of(source: NoiseSource, seed: int, start: float, end: float) -> Iterator[Event]:
     number = 0
     while (event := occurrence(source, seed, start, number)).at <= end:
         yield event

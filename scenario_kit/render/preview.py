@@ -8,7 +8,7 @@ from scenario_kit.model.scenario import AlertExpectation
 from scenario_kit.render.noise import Event, events
 
 
-class Stage(Value, frozen=True, kw_only=True):
+class PreviewStage(Value, frozen=True, kw_only=True):
     """A stretch of a paired repeat. ``starts_at`` counts from the end of the deployment, both in seconds."""
 
     name: str
@@ -25,8 +25,8 @@ class Preview(Value, frozen=True, kw_only=True):
     objects: tuple[Object, ...]
     rules: tuple[str, ...]
     changes: dict[str, tuple[Change, ...]]
-    timeline: tuple[Stage, ...]
-    noise: tuple[Stage, ...] = ()
+    timeline: tuple[PreviewStage, ...]
+    noise: tuple[PreviewStage, ...] = ()
 
 
 def preview(runbook: Runbook, seed: int = 1) -> Preview:
@@ -50,17 +50,17 @@ def preview(runbook: Runbook, seed: int = 1) -> Preview:
     )
 
 
-def _stage(event: Event) -> Stage:
+def _stage(event: Event) -> PreviewStage:
     seconds = 0 if event.until is None else int(event.until - event.at)
     change = event.change
     if change.scale is not None:
         what = f"{change.scale.target} has {change.scale.replicas} replicas"
     else:
         what = f"{event.users} users" if event.users else f"{change.target} restarts"
-    return Stage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)
+    return PreviewStage(name=f"noise {event.source}", starts_at=int(event.at), seconds=seconds, what=what)
 
 
-def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
+def _timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
     windows = runbook.windows
     planned: list[tuple[str, int, str]] = [("quiet", windows.quiet, "nothing fires")]
     for fault in runbook.faults:
@@ -82,7 +82,7 @@ def _timeline(runbook: Runbook) -> tuple[Stage, ...]:
         planned.append((f"solution {solution.name}", windows.resolve, "resolved, and clear for the clear window"))
     stages, now = [], 0
     for name, seconds, what in planned:
-        stages.append(Stage(name=name, starts_at=now, seconds=seconds, what=what))
+        stages.append(PreviewStage(name=name, starts_at=now, seconds=seconds, what=what))
         now += seconds
     return tuple(stages)
 

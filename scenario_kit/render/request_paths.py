@@ -11,7 +11,7 @@ from scenario_kit.model.twin.operation import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class RequestPaths:
     """``parts`` are components that work for users, ``calls`` are caller and callee of what they ask for meanwhile.
 
     What a program asks for only when it starts, when a cache is cold or when browsers come is not among them.
@@ -23,7 +23,7 @@ class Traffic:
     starts: set[tuple[str, str]] = field(default_factory=set)
 
 
-def traffic(app: App) -> Traffic | None:
+def traffic(app: App) -> RequestPaths | None:
     """The traffic of ordinary users; None for an app without a twin, of which nobody knows."""
     return None if app.twin is None else _Walk(app.twin).whole()
 
@@ -32,9 +32,9 @@ class _Walk:
     def __init__(self, twin: TwinDefinition) -> None:
         self._load, self._components = twin.load, twin.components
         self._seen: set[tuple[str, str, str]] = set()
-        self._found = Traffic()
+        self._found = RequestPaths()
 
-    def whole(self) -> Traffic:
+    def whole(self) -> RequestPaths:
         source = self._load.component
         self._found.parts.add(source)
         for route in self._load.routes:

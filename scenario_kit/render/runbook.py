@@ -12,7 +12,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import AlertRule, App, Change, Fault, Object, Procedure, Runbook, Scenario, Solution
 from scenario_kit.model.alert_rule import EVALUATION
-from scenario_kit.model.scenario import LABELLED, Decoy, Edge, FaultUse, GroundTruth, ScenarioSpec
+from scenario_kit.model.scenario import LABELLED, Decoy, FaultUse, GroundTruth, PropagationEdge, ScenarioSpec
 from scenario_kit.render.app import app_objects, needs_of, options_of
 from scenario_kit.render.authoring_error import did_you_mean, joined, mistake
 from scenario_kit.render.fault import digest_of, fault
@@ -183,7 +183,7 @@ def _ground_truth(truth: GroundTruth, faults: Sequence[Fault]) -> GroundTruth:
             for c in truth.root_causes
         ),
         propagation=tuple(
-            Edge(from_=entity_by_fault(e.from_, faults), to=entity_by_fault(e.to, faults), because=e.because)
+            PropagationEdge(from_=entity_by_fault(e.from_, faults), to=entity_by_fault(e.to, faults), because=e.because)
             for e in truth.propagation
         ),
     )

@@ -10,7 +10,7 @@ from scenario_kit.model.reference import real_name
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class FaultTarget:
     """What a fault is aimed at. As text it is the reference; ``namespace`` is the real one."""
 
     ref: Reference
@@ -35,11 +35,11 @@ class Target:
         return str(self.ref)
 
 
-def target_of(text: str, namespace: str, others: Collection[str] = ()) -> Target:
+def target_of(text: str, namespace: str, others: Collection[str] = ()) -> FaultTarget:
     """The target that a scenario names; ``others`` are the symbolic names of further namespaces of the app.
 
     Raises:
         ValueError: it is not a reference.
     """
     ref = Reference.parse(text)
-    return Target(ref, ref.within(namespace, {s: real_name(namespace, s) for s in others}).namespace)
+    return FaultTarget(ref, ref.within(namespace, {s: real_name(namespace, s) for s in others}).namespace)

@@ -19,7 +19,7 @@ from scenario_kit.render.namespaces import finder
 from scenario_kit.render.objects import found, pod_labels, position, spelled, workload_behind
 from scenario_kit.render.observability import blind, mute
 from scenario_kit.render.service_ports import called_port
-from scenario_kit.render.target import Target
+from scenario_kit.render.target import FaultTarget
 
 #: Letters and digits that spell no words.
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -50,7 +50,7 @@ class Scope:
     namespace: str
     scenario: str
     fault: str
-    target: Target
+    target: FaultTarget
     load: Mapping[str, Any]
 
     def variables(self, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class Scope:
     def _reference(self, ref: object) -> Reference:
         if isinstance(ref, Mapping):
             return Reference.parse(spelled(dict(ref), self.namespace))
-        if isinstance(ref, Target):
+        if isinstance(ref, FaultTarget):
             return ref.ref
         try:
             return Reference.parse(finder(self.objects, self.namespace)(str(ref)))

@@ -23,7 +23,7 @@ class Box(NamedTuple):
     told: str
 
 
-class Arrow(NamedTuple):
+class EdgeArrow(NamedTuple):
     """An edge as an SVG path, and its reason."""
 
     path: str
@@ -37,7 +37,7 @@ class Graph(NamedTuple):
     width: float
     height: float
     boxes: tuple[Box, ...]
-    arrows: tuple[Arrow, ...]
+    arrows: tuple[EdgeArrow, ...]
 
 
 def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
@@ -54,7 +54,7 @@ def graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
     place = _places(names, columns)
     boxes = tuple(Box(*place[n], n, _short(n), n in causes, onsets.get(n, "")) for n in names)
     arrows = tuple(
-        Arrow(_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
+        EdgeArrow(_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
     )
     return Graph(
         width=max(x for x, _ in place.values()) + BOX_WIDTH + 4,

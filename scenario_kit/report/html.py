@@ -13,7 +13,7 @@ from scenario_kit.campaign.result import Statistics
 from scenario_kit.campaign.summary import first_onset
 from scenario_kit.catalog import data_root
 from scenario_kit.model import Finding, Severity, Verdict
-from scenario_kit.model.scenario import Edge, Expect, GroundTruth
+from scenario_kit.model.scenario import Expect, GroundTruth, PropagationEdge
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import timeline
 from scenario_kit.report.difficulty import told
@@ -119,5 +119,5 @@ def _passages(statistics: Statistics | None) -> dict[str, str]:
     return {p.entity: p.traces[0] if p.traces else "as before" for p in statistics.passages} if statistics else {}
 
 
-def _ends(edge: Edge) -> tuple[str, str]:
+def _ends(edge: PropagationEdge) -> tuple[str, str]:
     return edge.from_, edge.to

@@ -32,7 +32,7 @@ class Bar(NamedTuple):
     told: str
 
 
-class Row(NamedTuple):
+class TimelineRow(NamedTuple):
     """One alert: its name, what it is about, how it was declared, and its lanes."""
 
     name: str
@@ -53,7 +53,7 @@ class Band(NamedTuple):
     short: str
 
 
-class Tick(NamedTuple):
+class AxisTick(NamedTuple):
     """A mark of the time axis."""
 
     x: float
@@ -65,9 +65,9 @@ class Chart(NamedTuple):
 
     width: float
     height: float
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     bands: tuple[Band, ...]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[AxisTick, ...]
     injected: float
     removed: float
     lanes: tuple[str, ...]
@@ -93,7 +93,7 @@ def chart(trials: Sequence[TrialResult], expect: Expect) -> Chart | None:
         height=bottom + 30,
         rows=rows,
         bands=bands,
-        ticks=tuple(Tick(x(at), _minutes(at)) for at in _marks(start, end)),
+        ticks=tuple(AxisTick(x(at), _minutes(at)) for at in _marks(start, end)),
         injected=x(0.0) if seen[0].injected_at is not None else NAMES,
         removed=_removed(seen[0], x, end),
         lanes=tuple(t.purpose for t in seen),
@@ -109,7 +109,7 @@ def _zeroed(trial: TrialResult, at: float) -> float:
     return at - _zero(trial)
 
 
-def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[Row]:
+def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float) -> Iterable[TimelineRow]:
     order = {"MustFire": 0, "MustNotFire": 1, "background": 2, "MayFire": 3, "undeclared": 4}
     shown = {
         (timeline.name, timeline.entity): declared_as(expect, timeline)
@@ -136,7 +136,7 @@ def _rows(trials: Sequence[TrialResult], expect: Expect, x: _Across, end: float)
             for lane, trial in enumerate(trials)
             if _demands_alerts(trial)
         ]
-        yield Row(name, entity, declared, y, height, tuple(bars))
+        yield TimelineRow(name, entity, declared, y, height, tuple(bars))
         y += height + GAP
 
 

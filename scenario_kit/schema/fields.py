@@ -22,7 +22,7 @@ _LIMITS: Final = (
 )  # fmt: skip
 
 
-class Field(NamedTuple):
+class SchemaField(NamedTuple):
     """A field: which format it is of, its path, its schema, and whether it must be there."""
 
     format: str
@@ -45,14 +45,16 @@ def parts_of(path: str) -> list[str]:
     return [part for part in _INDEX.sub("", path).strip(".").split(".") if part and not part.isdecimal()]
 
 
-def find_field(path: str) -> Field | NoField:
+def find_field(path: str) -> SchemaField | NoField:
     """The field at a path: of the format that it begins with (``Scenario.spec``), else of the first that has it."""
     parts = parts_of(path)
     named = next((name for name in FORMATS if parts and parts[0] == name), None)
     if named is not None:
         return _walk(named, parts[1:])
     found = [_walk(name, parts) for name in FORMATS]
-    return next((f for f in found if isinstance(f, Field)), max(found, key=lambda f: f.path.count(".") + bool(f.path)))
+    return next(
+        (f for f in found if isinstance(f, SchemaField)), max(found, key=lambda f: f.path.count(".") + bool(f.path))
+    )
 
 
 def fields_called(name: str) -> list[str]:
@@ -61,7 +63,7 @@ def fields_called(name: str) -> list[str]:
     return sorted(found, key=lambda path: (path.count("."), path))
 
 
-def field_page(field: Field) -> str:
+def field_page(field: SchemaField) -> str:
     """What a field means, and the fields below it, as text."""
     schema, below = field.schema, _below(field.schema)
     entry = schema.get("items", {})
@@ -82,7 +84,7 @@ def field_page(field: Field) -> str:
     return "\n".join(lines) + ("\n" if below else "")
 
 
-def rows_below(field: Field) -> list[tuple[str, str, str]]:
+def rows_below(field: SchemaField) -> list[tuple[str, str, str]]:
     """Name, type and meaning of each field below one."""
     required = {*field.schema.get("required", ()), *field.schema.get("items", {}).get("required", ())}
     return [
@@ -100,7 +102,7 @@ def _values(schema: Schema) -> str:
     return f"One of: {', '.join(values)}." if values else ""
 
 
-def _walk(format: str, parts: list[str]) -> Field | NoField:
+def _walk(format: str, parts: list[str]) -> SchemaField | NoField:
     schema, required = authoring(format), True
     for i, part in enumerate(parts):
         below = _below(schema)
@@ -108,7 +110,7 @@ def _walk(format: str, parts: list[str]) -> Field | NoField:
             return NoField(format, ".".join(parts[:i]), part, tuple(below))
         names = (*schema.get("required", ()), *schema.get("items", {}).get("required", ()))
         schema, required = below[part], part in names
-    return Field(format, ".".join(parts), schema, required)
+    return SchemaField(format, ".".join(parts), schema, required)
 
 
 def _below(schema: Schema) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A trial: its program, its pure planner, its steps, and its status (design §5)."""
 
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import TICK, Context, Stopped
-from scenario_kit.trial.plan import Finish, Run, Skip, plan
+from scenario_kit.trial.context import TICK, Stopped, TrialContext
+from scenario_kit.trial.plan import Finish, RunStep, Skip, plan
 from scenario_kit.trial.run import alerts_now, lose, refuse, run
 from scenario_kit.trial.status import CONDITIONS, AlertNow, Condition, ConditionRow, TrialStatus, with_conditions
 
@@ -13,9 +13,9 @@ __all__ = [
     "Baseline",
     "Condition",
     "ConditionRow",
-    "Context",
+    "TrialContext",
     "Finish",
-    "Run",
+    "RunStep",
     "Skip",
     "Stopped",
     "TrialStatus",

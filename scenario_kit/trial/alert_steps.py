@@ -11,8 +11,8 @@ from scenario_kit.errors import InfrastructureError, ScenarioKitError
 from scenario_kit.judge import alerts, control_runs, missing_alerts
 from scenario_kit.judge.expectations import of_distractors, of_faults
 from scenario_kit.judge.propagation_coverage import explained, unexplained
-from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, Step
+from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.model import AlertExpectation, CheckResult, Finding, Severity, TrialStep
 from scenario_kit.model.alert_rule import DEADLINE_SLACK, alert_deadline, slowest
 from scenario_kit.model.scenario import Expect
 from scenario_kit.observe import traffic
@@ -20,14 +20,14 @@ from scenario_kit.observe.placement import placement
 from scenario_kit.trial import extended_wait, noise, symptoms
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.checks import await_checks, proven_gone
-from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, Context
+from scenario_kit.trial.context import TICK, TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.silent_hops import passages
 
 #: How far time moves between two looks while waiting for alerts, in seconds.
 _LOOK: Final = 60
 
 
-def stretch(context: Context, start: float, seconds: float) -> float:
+def stretch(context: TrialContext, start: float, seconds: float) -> float:
     """Let time pass to ``start + seconds``; a wall clock is looked at on the way, a virtual one is not."""
     end = start + seconds
     while (now := context.clock.now()) < end:
@@ -37,7 +37,7 @@ def stretch(context: Context, start: float, seconds: float) -> float:
     return end
 
 
-def expect_quiet(context: Context, step: Step, index: int, start: float) -> list[Finding]:
+def expect_quiet(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
     """Nothing fires while nothing is broken; the traffic of the last minutes becomes the baseline.
 
     It counts from when that has faded which the start of the app set off. What has not faded after the time that its
@@ -72,7 +72,7 @@ def expect_quiet(context: Context, step: Step, index: int, start: float) -> list
     return [*control_runs.control(history, expect, start, end), *control_runs.never_on(history, expect, start, end)]
 
 
-def _up(context: Context, start: float) -> float:
+def _up(context: TrialContext, start: float) -> float:
     """When the app is up and the alerts of its start are over; ``start`` where they do not end in time."""
     limit = start + slowest(context.runbook.rules) + DEADLINE_SLACK
     while (calm := control_runs.faded(context.history(), context.runbook.expect, start)) is None:
@@ -82,14 +82,14 @@ def _up(context: Context, start: float) -> float:
     return calm
 
 
-def served_between(context: Context, start: float, end: float) -> Served:
+def served_between(context: TrialContext, start: float, end: float) -> EntryTraffic:
     """Requests and errors at the entry, None where Prometheus has no series; seconds are those of the usual load."""
     measured = traffic(context.metrics, context.namespace, context.runbook.app, start, end)
     seconds = (end - start) * noise.offered(context, start, end)
-    return Served(seconds=seconds, requests=measured.requests, errors=measured.errors)
+    return EntryTraffic(seconds=seconds, requests=measured.requests, errors=measured.errors)
 
 
-def deadlines(context: Context) -> dict[AlertExpectation, float]:
+def deadlines(context: TrialContext) -> dict[AlertExpectation, float]:
     """Seconds after injection by which each must-fire alert is due; the rule decides where the author does not."""
     rules = context.runbook.rules
     return {
@@ -99,7 +99,7 @@ def deadlines(context: Context) -> dict[AlertExpectation, float]:
     }
 
 
-def expect_alerts(context: Context, start: float) -> list[Finding]:
+def expect_alerts(context: TrialContext, start: float) -> list[Finding]:
     """Each must-fire alert comes before its deadline. Looks are spaced, so a virtual hour costs few queries."""
     expect = context.runbook.expect
     first = context.injected_at() or start
@@ -136,7 +136,7 @@ def expect_alerts(context: Context, start: float) -> list[Finding]:
     return findings + alerts.forbidden(history, expect, first, history.end, closed=closed)
 
 
-def _beside(context: Context) -> Mapping[str, missing_alerts.Beside]:
+def _beside(context: TrialContext) -> Mapping[str, missing_alerts.UnusedRules]:
     """What the rules of other packs say. They help whoever corrects a promise, and have no part in the verdict."""
     try:
         return context.beside()
@@ -144,7 +144,7 @@ def _beside(context: Context) -> Mapping[str, missing_alerts.Beside]:
         return {}
 
 
-def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:
+def _look_on(context: TrialContext, since: Mapping[AlertExpectation, float]) -> None:
     """Where a promised alert did not come, see what comes instead, or how late: until every rule has had its time.
 
     That changes no verdict, but whoever has to correct the promise learns what is true. A virtual clock only: on a real
@@ -155,7 +155,7 @@ def _look_on(context: Context, since: Mapping[AlertExpectation, float]) -> None:
         stretch(context, max(since.values()), slowest(context.runbook.rules) + DEADLINE_SLACK)
 
 
-def _counted_from(context: Context, expectation: AlertExpectation, start: float) -> float | None:
+def _counted_from(context: TrialContext, expectation: AlertExpectation, start: float) -> float | None:
     """The injection from which a deadline counts: that of its fault, else the latest one.
 
     None where the program does not inject that fault: then nothing is demanded of its alert.
@@ -165,7 +165,7 @@ def _counted_from(context: Context, expectation: AlertExpectation, start: float)
     return context.last_injected_at() or start
 
 
-def next_look(context: Context, start: float) -> float:
+def next_look(context: TrialContext, start: float) -> float:
     """When to look again: on a grid from the start of the step, so that an interrupted step looks at the same times."""
     spacing = _LOOK if context.virtual else TICK
     return start + (int(context.clock.now() - start) // spacing + 1) * spacing
@@ -175,7 +175,7 @@ def _only(expect: Expect, expectation: AlertExpectation) -> Expect:
     return msgspec.structs.replace(expect, alerts=(expectation,))
 
 
-def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], list[CheckResult]]:
+def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Finding], list[CheckResult]]:
     """Nobody acts: what fires keeps firing, and what must not fire does not; the scenario's own checks hold.
 
     What is benign may pass meanwhile, but shows nothing that was not declared; where there is no incident, nothing
@@ -205,7 +205,7 @@ def hold(context: Context, step: Step, start: float) -> tuple[list[Finding], lis
     return findings + alerts.forbidden(history, expect, injected, end, closed=outcome == "Benign"), results
 
 
-def pass_time(context: Context, start: float) -> None:
+def pass_time(context: TrialContext, start: float) -> None:
     """A live scenario in virtual time stands still until somebody advances its world: the solver sets the pace."""
     if not context.virtual:
         context.wait(next_look(context, start))
@@ -232,7 +232,7 @@ def _unexpected(result: CheckResult) -> Finding:
 _STILL: Final = {"Decoy": "SK431", "Fix": "SK402", "Undo": "SK402"}
 
 
-def expect_still_firing(context: Context, step: Step, start: float) -> list[Finding]:
+def expect_still_firing(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
     """After a decoy the symptoms are back, or never went, once every window that could show it has passed.
 
     A restart sets back what has to build up (a leak, a full pool, a latency that few requests meet): where they are not
@@ -270,7 +270,7 @@ def expect_still_firing(context: Context, step: Step, start: float) -> list[Find
     return cleared(last)
 
 
-def _unlabelled(context: Context, step: Step, finding: Finding) -> Finding:
+def _unlabelled(context: TrialContext, step: TrialStep, finding: Finding) -> Finding:
     """What is told where undoing one object that no label names clears the alerts."""
     before = next(s for s in reversed(context.spec.steps) if s.kind == "change" and s.name == step.name)
     return msgspec.structs.replace(

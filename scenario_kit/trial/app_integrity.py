@@ -7,10 +7,10 @@ from scenario_kit.judge.collateral_changes import Write, altered
 from scenario_kit.judge.resolved import Resolution
 from scenario_kit.model.involved import involved
 from scenario_kit.trial import noise
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 
-def intact(context: Context) -> Resolution:
+def intact(context: TrialContext) -> Resolution:
     """Nothing of the app differs from how it was deployed that no fault changed."""
     runbook = context.runbook
     kinds = {(r.kind, r.group, r.namespace) for o in runbook.objects if (r := object_reference(o, context.namespace))}

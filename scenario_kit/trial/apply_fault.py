@@ -9,7 +9,7 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import CapabilityMissing, InfrastructureError, Rejected
 from scenario_kit.model import Change, Fault, Reference
 from scenario_kit.trial.checks import await_until
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 
 #: Changes of one step get ordinals from step × STEP; those of one fault of it from × FAULT, its restarts from HELP on.
 STEP: Final = 10_000
@@ -19,7 +19,7 @@ _HELP: Final = 100
 _CHAOS_DEADLINE: Final = 120
 
 
-def break_(context: Context, fault: Fault, index: int) -> None:
+def break_(context: TrialContext, fault: Fault, index: int) -> None:
     """Make every change of a fault, as part of the step of that index; changes that were made already stay.
 
     Raises:
@@ -59,7 +59,7 @@ def _reach(fault: Fault) -> list[Change]:
     return changes
 
 
-def _await_injector(context: Context, fault: Fault, change: Change) -> None:
+def _await_injector(context: TrialContext, fault: Fault, change: Change) -> None:
     """Wait until Chaos Mesh claims success: necessary, never sufficient (the effect checks decide).
 
     Whoever finds the request itself at fault, manager or daemon, says the same however often it is asked.

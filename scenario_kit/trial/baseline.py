@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.judge.invariants import Guarded
-from scenario_kit.judge.resolved import Served
+from scenario_kit.judge.resolved import EntryTraffic
 from scenario_kit.model import Finding, Value
 from scenario_kit.model.observation import Passage
 
@@ -21,7 +21,7 @@ class Baseline(Value, frozen=True, kw_only=True):
     namespace_uid: str = ""
     snapshot: dict[str, str] = {}
     guards: tuple[Guarded, ...] = ()
-    served: Served | None = None
+    served: EntryTraffic | None = None
     undone: tuple[Finding, ...] | None = None
     ready_at: float | None = None
     signs: tuple[str, ...] = ()

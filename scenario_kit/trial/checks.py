@@ -10,20 +10,20 @@ import msgspec
 from scenario_kit.model import Check, CheckResult, Finding, Severity
 from scenario_kit.model.change import Until
 from scenario_kit.observe import evaluate_check
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 
 #: What is changed by these faults stays changed until somebody takes it back.
 _LASTING: Final = ("Object", "Workload", "Pod")
 
 
-def answer(context: Context, check: Check, now: float) -> CheckResult:
+def answer(context: TrialContext, check: Check, now: float) -> CheckResult:
     """The answer to a check on the app of this trial."""
     return evaluate_check(
         check, context.cluster, context.metrics, context.namespace, now, others=context.runbook.namespaces
     )
 
 
-def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]:
+def await_checks(context: TrialContext, checks: Sequence[Check]) -> list[CheckResult]:
     """Let time pass until every check was true once, or its deadline is over; the last answer of each."""
     checks = context.engine.placed(checks)
     start = context.clock.now()
@@ -40,7 +40,7 @@ def await_checks(context: Context, checks: Sequence[Check]) -> list[CheckResult]
         context.wait(now + TICK)
 
 
-def await_until(context: Context, until: Until) -> CheckResult:
+def await_until(context: TrialContext, until: Until) -> CheckResult:
     """Let time pass until the check after a change is true, or the deadline of the change is over.
 
     It is a pause, not a proof: whether the change did what it was made for is asked elsewhere.
@@ -48,7 +48,7 @@ def await_until(context: Context, until: Until) -> CheckResult:
     return await_checks(context, [msgspec.structs.replace(until.check, within_seconds=until.within_seconds)])[0]
 
 
-def proven_gone(context: Context) -> list[Finding]:
+def proven_gone(context: TrialContext) -> list[Finding]:
     """A finding for each fault that is in force although everything that is to prove it gone is true."""
     now, injected = context.clock.now(), {r.group for r in context.engine.done("Fault/")}
     findings = []

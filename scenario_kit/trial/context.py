@@ -9,14 +9,14 @@ from typing import Final
 
 from scenario_kit.changes import TRIAL_LABEL, Engine
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.missing_alerts import Beside
-from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, Step, TrialSpec
+from scenario_kit.judge.missing_alerts import UnusedRules
+from scenario_kit.model import AlertHistory, Fault, Object, Reference, Runbook, TrialSpec, TrialStep
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
 from scenario_kit.trial import noise
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.progress import Progress
+from scenario_kit.trial.progress import InjectionProgress
 
 #: Scrape and evaluation interval of every alert rule, in seconds.
 TICK: Final = 15
@@ -29,7 +29,7 @@ class Stopped(Exception):
 
 
 @dataclass(slots=True)
-class Context:
+class TrialContext:
     """One trial in execution. ``stopping`` ends the run early, ``idle`` lets wall seconds pass.
 
     ``health`` names infrastructure that is not well; ``diagnose`` does, too, takes its time, and also finds what hangs.
@@ -56,7 +56,7 @@ class Context:
     tell: Callable[[float, AlertHistory], None]
     said: set[str] = field(default_factory=set)
     diagnose: Callable[[], Sequence[str]] = tuple
-    beside: Callable[[], Mapping[str, Beside]] = dict
+    beside: Callable[[], Mapping[str, UnusedRules]] = dict
 
     @property
     def namespace(self) -> str:
@@ -141,19 +141,19 @@ class Context:
         firsts = [at for f in self.runbook.faults if (at := self.injected_at(f.name)) is not None]
         return max(firsts, default=None)
 
-    def chosen_faults(self, step: Step) -> list[Fault]:
+    def chosen_faults(self, step: TrialStep) -> list[Fault]:
         """The faults that an inject step names, in the runbook's order; no names mean all but its exceptions."""
         named = [f for f in self.runbook.faults if not step.faults or f.name in step.faults]
         return [f for f in named if f.name not in step.except_]
 
-    def save_progress(self, progress: Progress) -> None:
+    def save_progress(self, progress: InjectionProgress) -> None:
         """Write down which faults were proven, beside the receipts."""
         self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
 
-    def progress(self) -> Progress:
+    def progress(self) -> InjectionProgress:
         """Which faults were injected and proven so far."""
         found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
-        return Progress.from_json(json.loads(found["data"]["document"])) if found else Progress()
+        return InjectionProgress.from_json(json.loads(found["data"]["document"])) if found else InjectionProgress()
 
     def save_baseline(self, baseline: Baseline) -> None:
         """Write the baseline beside the receipts."""

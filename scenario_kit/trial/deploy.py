@@ -22,7 +22,7 @@ from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.checks import await_checks
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 
 #: Seconds of trial time that an app may take to become ready, and a teardown to leave nothing.
 READY_DEADLINE: Final = 900
@@ -40,7 +40,7 @@ _NOT_STATE: Final = (
 _SOLVER_ROLE: Final = "oncall"
 
 
-def deploy(context: Context) -> list[Finding]:
+def deploy(context: TrialContext) -> list[Finding]:
     """Create the namespace and the app's objects, and wait until every workload is available.
 
     Nothing is created for a runbook with chaos that would leave the app.
@@ -65,7 +65,7 @@ def deploy(context: Context) -> list[Finding]:
     return []
 
 
-def _strays(context: Context) -> list[Finding]:
+def _strays(context: TrialContext) -> list[Finding]:
     """What any change of the runbook would reach outside of the app, whether or not this trial makes it."""
     runbook = context.runbook
     changes = [c for f in runbook.faults for c in (*f.changes, *f.undo)]
@@ -73,7 +73,7 @@ def _strays(context: Context) -> list[Finding]:
     return list(reach.findings(changes, runbook.reach, context.namespace))
 
 
-def _refuse_foreign(context: Context) -> None:
+def _refuse_foreign(context: TrialContext) -> None:
     """A namespace on its way out is waited for: its controller takes seconds, whatever the trial's clock says."""
     for _ in range(_GOING_SECONDS):
         there = {name: home for name, home in context.homes().items() if home is not None}
@@ -87,7 +87,7 @@ def _refuse_foreign(context: Context) -> None:
         )
 
 
-def _refuse_full(context: Context) -> None:
+def _refuse_full(context: TrialContext) -> None:
     """Nobody's scenario is wrong because others have taken the room."""
     pods, nodes = context.cluster.list("Pod"), context.cluster.list("Node")
     own = [p for p in pods if p["metadata"]["namespace"] in context.everywhere]
@@ -98,7 +98,7 @@ def _refuse_full(context: Context) -> None:
         )
 
 
-def _create(context: Context, objects: Iterable[Object]) -> None:
+def _create(context: TrialContext, objects: Iterable[Object]) -> None:
     """Create objects side by side; those that an interrupted attempt already created are left alone.
 
     Bindings come after the roles that they bind: without a right to bind all roles, the API server looks them up.
@@ -124,7 +124,7 @@ def _namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict([OWNED])}}
 
 
-def _await_secrets(context: Context) -> None:
+def _await_secrets(context: TrialContext) -> None:
     """Wait until the API server lets us at the app's Secrets: a new binding takes it a moment.
 
     Raises:
@@ -141,12 +141,12 @@ def _await_secrets(context: Context) -> None:
                 context.idle(0.2)
 
 
-def _access(context: Context) -> list[Object]:
+def _access(context: TrialContext) -> list[Object]:
     """What a solver may do in the app's namespaces; chaos objects only where the scenario shows them."""
     return [o for name in context.everywhere for o in _access_to(context, name)]
 
 
-def _access_to(context: Context, namespace: str) -> list[Object]:
+def _access_to(context: TrialContext, namespace: str) -> list[Object]:
     subject = {"kind": "User", "name": _SOLVER_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
     # We have no other right to the Secrets of the app.
     own = {"kind": "ServiceAccount", "name": OPERATOR, "namespace": MANAGEMENT_NAMESPACE}
@@ -167,7 +167,7 @@ def _access_to(context: Context, namespace: str) -> list[Object]:
     return objects
 
 
-def _readable_chaos(context: Context) -> list[str]:
+def _readable_chaos(context: TrialContext) -> list[str]:
     """Resources of Chaos Mesh for the solver. Beside a hidden fault only the kinds that are shown, without the objects
     that the manager keeps for each pod: those name every experiment that hits it."""
     faults = context.runbook.faults
@@ -177,11 +177,11 @@ def _readable_chaos(context: Context) -> list[str]:
     return sorted(k.plural for k in context.cluster.kinds() if k.group == CHAOS_GROUP and k.kind in shown)
 
 
-def _hides(context: Context) -> bool:
+def _hides(context: TrialContext) -> bool:
     return any(f.visibility == "Hidden" for f in context.runbook.faults)
 
 
-def _unready(context: Context) -> list[str]:
+def _unready(context: TrialContext) -> list[str]:
     return sorted(f"{o['kind']}/{o['metadata']['name']}" for o in context.contents(*WORKLOADS) if not settled(o))
 
 
@@ -196,7 +196,7 @@ def _not_ready(waiting: list[str]) -> Finding:
     )
 
 
-def _remember(context: Context) -> None:
+def _remember(context: TrialContext) -> None:
     baseline = context.baseline() or Baseline()
     guarded = invariants.baseline(context.guarded(), context.runbook.app, context.runbook.usual)
     ready = context.clock.now() if baseline.ready_at is None else baseline.ready_at
@@ -234,7 +234,7 @@ def _contents(cluster: Cluster, namespace: str) -> list[Object]:
         return [o for objects in pool.map(lambda k: _list(cluster, k, namespace), kinds) for o in objects]
 
 
-def teardown(context: Context) -> list[Finding]:
+def teardown(context: TrialContext) -> list[Finding]:
     """Undo every change, prove it, then remove the app and its namespace.
 
     Raises:
@@ -257,7 +257,7 @@ def teardown(context: Context) -> list[Finding]:
     return list(baseline.undone or ())
 
 
-def _undone(context: Context) -> list[Finding]:
+def _undone(context: TrialContext) -> list[Finding]:
     findings = []
     injected = {r.group for r in context.engine.recorded("Fault/")}
     for fault in context.runbook.faults:
@@ -279,7 +279,7 @@ def _undone(context: Context) -> list[Finding]:
     return findings
 
 
-def remove(context: Context, deadline: float) -> None:
+def remove(context: TrialContext, deadline: float) -> None:
     """Delete the contents first: an emptied namespace goes by itself, a full one waits for a back-off."""
     if not any(context.homes().values()):
         return
@@ -320,7 +320,7 @@ def _is_access(obj: Object) -> bool:
     return bool(obj["kind"] == "RoleBinding" and obj["metadata"]["name"] == _SOLVER_ROLE)
 
 
-def _rest(context: Context) -> list[Object]:
+def _rest(context: TrialContext) -> list[Object]:
     return [o for name in context.everywhere for o in _contents(context.cluster, name) if _ours(o)]
 
 
@@ -332,7 +332,7 @@ def _names(objects: list[Object]) -> str:
     return ", ".join(f"{o['kind']}/{o['metadata']['name']}" for o in objects[:5])
 
 
-def expect_clean(context: Context) -> list[Finding]:
+def expect_clean(context: TrialContext) -> list[Finding]:
     """The cluster equals the snapshot; only then are the receipts dropped."""
     baseline = context.baseline() or Baseline()
     contents = [o for name in context.everywhere for o in _contents(context.cluster, name)]

@@ -11,7 +11,7 @@ from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge import resolved
 from scenario_kit.judge.expectations import label, of_class, of_distractors
-from scenario_kit.model import Finding, Object, Severity, Step
+from scenario_kit.model import Finding, Object, Severity, TrialStep
 from scenario_kit.model.alert_rule import slowest
 from scenario_kit.model.reference import WORKLOADS, Reference, bare
 from scenario_kit.model.scenario import LABELLED
@@ -20,7 +20,7 @@ from scenario_kit.render.objects import spelled
 from scenario_kit.trial import extended_wait, rollouts
 from scenario_kit.trial.alert_steps import stretch
 from scenario_kit.trial.checks import answer
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 #: Seconds that an alert which nobody promised may take to end, beyond what its rule remembers.
 _LINGERING_SLACK: Final = 300
@@ -41,7 +41,7 @@ _GOVERNING: Final = frozenset({
 _TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
 
 
-def lasts(context: Context, step: Step, index: int, repaired: float) -> list[Finding]:
+def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -> list[Finding]:
     """Look on once a solution has resolved the incident; ``repaired`` is when it had been carried out."""
     injected = context.injected_at()
     if injected is None:
@@ -54,7 +54,7 @@ def lasts(context: Context, step: Step, index: int, repaired: float) -> list[Fin
     )
 
 
-def _returning(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+def _returning(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
     """What was only put off comes back in the time that it took to come."""
     expect, cleared = context.runbook.expect, context.clock.now()
     developed = resolved.developed(context.history(), expect, injected, repaired)
@@ -73,7 +73,7 @@ def _returning(context: Context, step: Step, injected: float, repaired: float) -
     ]
 
 
-def _biting(context: Context, step: Step) -> list[Finding]:
+def _biting(context: TrialContext, step: TrialStep) -> list[Finding]:
     """Faults of which everything that proved them is as true as before, although a repair of them is no workaround."""
     runbook, now = context.runbook, context.clock.now()
     if runbook.ground_truth.causes_join == "Conjunctive":  # one of several was to be repaired
@@ -99,7 +99,7 @@ def _biting(context: Context, step: Step) -> list[Finding]:
     return findings
 
 
-def _lingering(context: Context, step: Step, injected: float, repaired: float) -> list[Finding]:
+def _lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
     """Once the incident is over, everything that the fault raised ends, too, as soon as its rule has forgotten."""
     expect = context.runbook.expect
     own = of_distractors(expect, context.runbook.faults)
@@ -122,7 +122,7 @@ def _lingering(context: Context, step: Step, injected: float, repaired: float) -
     ]
 
 
-def _startable(context: Context, step: Step, index: int) -> list[Finding]:
+def _startable(context: TrialContext, step: TrialStep, index: int) -> list[Finding]:
     """The workloads that were hit or repaired are restarted, as the next release will do: damage may show only then.
 
     Triggers and distractors are taken back before, as far as they can be: what they do to a start is their matter.
@@ -154,7 +154,7 @@ def _startable(context: Context, step: Step, index: int) -> list[Finding]:
     return [_unstartable(step, f"{len(told)} of {len(restarted)} workloads", f"{some}; and so on: {names}", "do")]
 
 
-def _concerned(context: Context, index: int) -> set[tuple[str, str]]:
+def _concerned(context: TrialContext, index: int) -> set[tuple[str, str]]:
     """The app's workloads that alerted, that labelled faults or the solutions of this program touch, or that read it.
 
     All of them where it governs pods that do not name it. ``index`` is the step's: what was carried out before it is
@@ -186,7 +186,7 @@ def _why(workload: Object) -> str:
     return told[0] if told else f"its pods do not come up, or do not stay, within {_ROLLOUT} s"
 
 
-def _unstartable(step: Step, target: str, why: str, does: str = "does") -> Finding:
+def _unstartable(step: TrialStep, target: str, why: str, does: str = "does") -> Finding:
     return Finding(
         code="SK419",
         severity=Severity.ERROR,

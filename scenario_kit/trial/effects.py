@@ -11,7 +11,7 @@ from scenario_kit.model.check import ObjectCheck
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.entities import by_name
-from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
+from scenario_kit.trial.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.silent_hops import measure_work
 from scenario_kit.trial.symptoms import pods
 
@@ -21,7 +21,9 @@ _RECENT: Final = 120
 _MOST: Final = 4
 
 
-def find_effects(context: Context, fault: Fault, failed: Sequence[Check], since: float, *, beside: bool) -> list[str]:
+def find_effects(
+    context: TrialContext, fault: Fault, failed: Sequence[Check], since: float, *, beside: bool
+) -> list[str]:
     """Return what shows that a fault took effect although these checks failed; nothing where nothing shows it.
 
     A field of an object has no substitute: where what the fault writes is not there, nothing was injected.
@@ -43,7 +45,7 @@ def _asks_controller(check: ObjectCheck) -> bool:
     return check.path.startswith("status") and Reference.parse(check.ref).kind in (*WORKLOADS, "Pod")
 
 
-def _collect(context: Context, fault: Fault, since: float, *, beside: bool) -> list[str]:
+def _collect(context: TrialContext, fault: Fault, since: float, *, beside: bool) -> list[str]:
     app, now = context.runbook.app, context.clock.now()
     names = list_affected(app, _list_hit(context, fault) or [c.name for c in app.components])
     workloads = {groupless(c.workload) for c in app.components if c.name in names}
@@ -56,7 +58,7 @@ def _collect(context: Context, fault: Fault, since: float, *, beside: bool) -> l
     return [*crashed, *describe_losses(names, before, during), *waiting]
 
 
-def _list_hit(context: Context, fault: Fault) -> list[str]:
+def _list_hit(context: TrialContext, fault: Fault) -> list[str]:
     """Return the components that a fault touches, by its target, what it writes and what it calls a cause or victim."""
     refs = (fault.target, *(e.ref for e in fault.entities), *(c.target for c in fault.changes))
     touched = {bare(ref) for ref in refs if ref}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.model import Finding, Severity, Step
+from scenario_kit.model import Finding, Severity, TrialStep
 from scenario_kit.model.scenario import LABELLED
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 #: Steps that show nothing of what was tried where the fault was over anyway.
 _SHOWN: Final = ("expectCleared", "expectStillFiring", "expectUnresolved", "hold")
 
 
-def unless_over(context: Context, step: Step, findings: list[Finding]) -> list[Finding]:
+def unless_over(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
     """The findings of a step; that the incident ended by itself, where a labelled fault did meanwhile.
 
     What clears then was not repaired by anybody. To wait for that end, and what is benign, are another matter.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from scenario_kit.judge import resolved
 from scenario_kit.judge.capacity_relief import raised
 from scenario_kit.judge.collateral_changes import Write
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 #: Groups of receipts of what is tried against an incident.
 _TRIED = ("Solution/", "Fix/", "Decoy/")
 
 
-def again(context: Context, repaired: float) -> float:
+def again(context: TrialContext, repaired: float) -> float:
     """Seconds from the repair until whatever was only put off is back: it takes longer where there is more to fill."""
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.done(group) for e in r.entries]

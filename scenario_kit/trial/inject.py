@@ -13,14 +13,14 @@ import msgspec
 
 from scenario_kit.changes import NoEffect, settled
 from scenario_kit.errors import InfrastructureError, Rejected
-from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, Step
+from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, Severity, TrialStep
 from scenario_kit.model.alert_rule import alert_deadline
 from scenario_kit.model.reference import WORKLOADS, bare, groupless
 from scenario_kit.observe import symptoms
 from scenario_kit.trial import effects
 from scenario_kit.trial.apply_fault import STEP, break_
 from scenario_kit.trial.checks import answer
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 from scenario_kit.trial.progress import FaultProgress
 from scenario_kit.trial.resync import resync
 from scenario_kit.trial.staging import Situation, due, waits_for
@@ -32,7 +32,7 @@ __all__ = ["STEP", "inject"]
 _LOOK: Final = 60
 
 
-def inject(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
+def inject(context: TrialContext, step: TrialStep, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
     """Execute the faults' changes, each when it is due; a fault that has no effect ends the step.
 
     Several are under way at once: one waits for its time while another is being proven.
@@ -40,7 +40,7 @@ def inject(context: Context, step: Step, index: int, start: float) -> tuple[list
     broken = bool(context.chosen_faults(step))
     if broken:
         resync(context)
-    stage = _Stage(context, step, index, start)
+    stage = _InjectStep(context, step, index, start)
     while True:
         findings = stage.advance()
         if findings:
@@ -52,10 +52,10 @@ def inject(context: Context, step: Step, index: int, start: float) -> tuple[list
         context.wait(stage.next_look())
 
 
-class _Stage:
+class _InjectStep:
     """One inject step. What it knows is in the cluster; only the alert history of the instant is kept."""
 
-    def __init__(self, context: Context, step: Step, index: int, start: float) -> None:
+    def __init__(self, context: TrialContext, step: TrialStep, index: int, start: float) -> None:
         self._context = context
         self._index = index
         self._start = start
@@ -243,20 +243,20 @@ class _Stage:
         return self._history
 
 
-def _blame_injector(context: Context, fault: Fault) -> None:
+def _blame_injector(context: TrialContext, fault: Fault) -> None:
     """An absent effect is only the scenario's doing when what injects it is well."""
     if any(c.chaos for c in fault.changes) and (problems := context.health()):
         raise InfrastructureError("; ".join(problems))
 
 
-def _hindered(context: Context, fault: Fault) -> str:
+def _hindered(context: TrialContext, fault: Fault) -> str:
     """What keeps pods of the target from running: often it is that, and not the fault, which breaks something."""
     workload = groupless(fault.target)
     why = symptoms.hindered(pods(context), context.runbook.app, workload)
     return f"; pods of {workload} wait: {'; '.join(why)}" if why else ""
 
 
-def _outlived(context: Context, fault: Fault) -> str:
+def _outlived(context: TrialContext, fault: Fault) -> str:
     """What to do where old pods keep serving, as the rollout waits for new ones that never become ready."""
     written = {bare(c.target) for c in fault.changes if (c.patch or c.apply) and c.target}
     waiting = ((o["kind"], o["metadata"]["name"]) for o in context.contents(*WORKLOADS) if not settled(o))

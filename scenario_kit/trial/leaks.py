@@ -11,12 +11,12 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.changes.three_way_restore import wanted
 from scenario_kit.judge.leaks import Readable, leaks, reached, readable, shown, tokens, unneeded
 from scenario_kit.judge.order import singled_out
-from scenario_kit.lint.needless import World, needless
+from scenario_kit.lint.needless import ObjectSurroundings, needless
 from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 from scenario_kit.model.reference import GROUP
 from scenario_kit.ports import Kind
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.solver_view import lines, listed
 
 _PARALLEL: Final = 8
@@ -28,7 +28,7 @@ _OURS: Final = (
 _PLATFORM: Final = ("Namespace",)
 
 
-def expect_no_leaks(context: Context) -> list[Finding]:
+def expect_no_leaks(context: TrialContext) -> list[Finding]:
     """Nothing that the solver's role reaches gives the answer away.
 
     Neither objects, events, logs and metrics by what they say, nor the objects of the app by the order of their writes.
@@ -41,7 +41,7 @@ def expect_no_leaks(context: Context) -> list[Finding]:
     return [*found, *_needless(context, receipts, objects), *_singled_out(context, receipts, objects)]
 
 
-def _everything(context: Context, objects: Iterable[Object]) -> Iterator[Readable]:
+def _everything(context: TrialContext, objects: Iterable[Object]) -> Iterator[Readable]:
     for obj in objects:
         yield from readable(obj)
     with ThreadPoolExecutor(_PARALLEL) as pool:
@@ -51,12 +51,12 @@ def _everything(context: Context, objects: Iterable[Object]) -> Iterator[Readabl
     yield from _series(context)
 
 
-def _objects(context: Context) -> list[Object]:
+def _objects(context: TrialContext) -> list[Object]:
     with ThreadPoolExecutor(_PARALLEL) as pool:
         return [o for found in pool.map(lambda kind: _of_kind(context, kind), context.cluster.kinds()) for o in found]
 
 
-def _of_kind(context: Context, kind: Kind) -> Iterable[Object]:
+def _of_kind(context: TrialContext, kind: Kind) -> Iterable[Object]:
     """What the role may list of a kind; experiments that the scenario shows are read by design."""
     if kind.kind in _PLATFORM or (kind.group == CHAOS_GROUP and shown(context.runbook)):
         return []
@@ -71,20 +71,20 @@ def _about_chaos(obj: Object) -> bool:
     return str(about.get("apiVersion", "")).startswith(f"{CHAOS_GROUP}/")
 
 
-def _series(context: Context) -> Iterator[Readable]:
+def _series(context: TrialContext) -> Iterator[Readable]:
     """Names and labels of the app's series: a solver queries Prometheus as everybody does."""
     found = context.metrics.instant(f'{{namespace=~"{"|".join(context.everywhere)}"}}', context.clock.now())
     texts = {(name, value) for series in found for name, value in series.labels.items()}
     yield from (Readable(where=f"metrics, label {name}", text=f"{name} {value}") for name, value in sorted(texts))
 
 
-def _needless(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
+def _needless(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> Iterator[Finding]:
     """What is really there, where a solver reads, and no symptom needs: lint sees only what is rendered.
 
     Objects of the app are compared with what was deployed, whoever changed them since; others by their receipts.
     """
     runbook = context.runbook
-    world = World(runbook.app, runbook.objects, objects)
+    world = ObjectSurroundings(runbook.app, runbook.objects, objects)
     deployed = {object_reference(o, context.namespace).groupless: o for o in runbook.objects}
     live = {object_reference(o, context.namespace).groupless: wanted(o) for o in objects}
     pairs: list[tuple[Reference, Object, Object | None, bool]] = [
@@ -105,7 +105,7 @@ def _needless(context: Context, receipts: Sequence[Receipt], objects: Sequence[O
     yield from (unneeded(subject, reason, value) for (subject, reason), value in found.items())
 
 
-def _singled_out(context: Context, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:
+def _singled_out(context: TrialContext, receipts: Sequence[Receipt], objects: Sequence[Object]) -> list[Finding]:
     """Objects of the app that a solver finds who only sorts: those that are labelled, and all that the faults wrote."""
     runbook = context.runbook
     own = {object_reference(o, context.namespace).groupless for o in runbook.objects}

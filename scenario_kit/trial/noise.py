@@ -17,7 +17,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.judge import invariants
 from scenario_kit.judge.invariants import Guarded
 from scenario_kit.model import Runbook, TrialSpec
-from scenario_kit.model.noise import Source
+from scenario_kit.model.noise import NoiseSource
 from scenario_kit.ports import Clock
 from scenario_kit.render.noise import Event, events, latest, occurrence
 from scenario_kit.trial.baseline import Baseline
@@ -63,7 +63,7 @@ def _start(context: NoisyTrial) -> float | None:
     return None if baseline is None else baseline.ready_at
 
 
-def _play(context: NoisyTrial, index: int, source: Source, start: float, now: float) -> float:
+def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, now: float) -> float:
     event = latest(source, context.spec.seed, start, now)
     number = -1 if event is None else event.number
     current = _ordinal(index, number)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from scenario_kit.model import Step, StepStatus
+from scenario_kit.model import StepStatus, TrialStep
 
 #: Steps that run whatever happened before them: nothing that was done may stay behind.
 ALWAYS: Final = ("teardown", "expectClean")
@@ -15,7 +15,7 @@ ASIDE: Final = ("expectNoLeaks",)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunStep:
     """Execute (or continue) the step of this index."""
 
     index: int
@@ -36,10 +36,10 @@ class Finish:
     outcome: Literal["Held", "Broken", "Infra"]
 
 
-Action = Run | Skip | Finish
+Action = RunStep | Skip | Finish
 
 
-def plan(steps: Sequence[Step], statuses: Sequence[StepStatus]) -> Action:
+def plan(steps: Sequence[TrialStep], statuses: Sequence[StepStatus]) -> Action:
     """The next action. A step without status or still Running is next; after a failure only clean-up steps run."""
     known = {s.index: s for s in statuses}
     failed = first_failure(statuses)
@@ -49,7 +49,7 @@ def plan(steps: Sequence[Step], statuses: Sequence[StepStatus]) -> Action:
             continue
         if failed is not None and not _aside(failed) and step.kind not in ALWAYS:
             return Skip(index, failed.index)
-        return Run(index)
+        return RunStep(index)
     return Finish(outcome(statuses))
 
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from scenario_kit.changes import NoEffect
 from scenario_kit.errors import AuthoringError, InfrastructureError, Rejected
-from scenario_kit.model import CheckResult, Finding, Severity, Step
+from scenario_kit.model import CheckResult, Finding, Severity, TrialStep
 from scenario_kit.model.reference import bare
 from scenario_kit.trial.checks import await_until
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 from scenario_kit.trial.inject import STEP
 from scenario_kit.trial.rollouts import roll_out
 
@@ -20,7 +20,7 @@ _UNDO_DEADLINE: Final = 300
 _REST: Final = 120
 
 
-def change(context: Context, step: Step, index: int) -> tuple[list[Finding], list[CheckResult]]:
+def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Finding], list[CheckResult]]:
     """Execute a procedure. A solution that changes nothing, whose object is not there, or that the API server calls
     invalid, is no solution.
     """
@@ -49,12 +49,12 @@ def change(context: Context, step: Step, index: int) -> tuple[list[Finding], lis
     return [], checks
 
 
-def _remove_fault(context: Context, name: str) -> list[Finding]:
+def _remove_fault(context: TrialContext, name: str) -> list[Finding]:
     _undo(context, f"Fault/{name}")
     return []
 
 
-def _undo_object(context: Context, step: Step) -> None:
+def _undo_object(context: TrialContext, step: TrialStep) -> None:
     """Put one object back to what it was before the fault; where that is refused, it stays as it is.
 
     A volume that is in use cannot be deleted, for example: then nobody could end the incident in that way either.
@@ -64,14 +64,14 @@ def _undo_object(context: Context, step: Step) -> None:
     context.settle()
 
 
-def undo_change(context: Context, step: Step) -> None:
+def undo_change(context: TrialContext, step: TrialStep) -> None:
     """Take a procedure back, so that the next one meets the same broken app, in which nothing is still rolling."""
     _undo(context, f"{step.use}/{step.name}")
     touched = {bare(c.target) for c in context.runbook.procedure(step.use, step.name).solution.changes if c.target}
     roll_out(context, touched, _REST)  # one that the fault keeps from coming back is not waited for longer
 
 
-def _undo(context: Context, group: str) -> None:
+def _undo(context: TrialContext, group: str) -> None:
     deadline = context.clock.now() + _UNDO_DEADLINE
     while blocked := context.engine.undo_group(group):
         if context.clock.now() >= deadline:
@@ -82,7 +82,7 @@ def _undo(context: Context, group: str) -> None:
     context.settle()
 
 
-def _impossible(step: Step, problem: AuthoringError | Rejected) -> Finding:
+def _impossible(step: TrialStep, problem: AuthoringError | Rejected) -> Finding:
     nothing = isinstance(problem, NoEffect)
     return Finding(
         code=_CODES[step.use],

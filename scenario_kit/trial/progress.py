@@ -19,7 +19,7 @@ class FaultProgress(Value, frozen=True, kw_only=True):
     remarks: tuple[Finding, ...] = ()
 
 
-class Progress(Value, frozen=True, kw_only=True):
+class InjectionProgress(Value, frozen=True, kw_only=True):
     """Faults by name.
 
     ``proofs`` counts how often a fault was seen to take effect, ``resyncs`` the rounds in which the app's objects were

@@ -14,7 +14,7 @@ from scenario_kit.judge.cheating import code_of
 from scenario_kit.judge.expectations import of_distractors
 from scenario_kit.judge.invariants import Guarded
 from scenario_kit.judge.resolved import Resolution
-from scenario_kit.model import AlertHistory, Finding, Severity, Step
+from scenario_kit.model import AlertHistory, Finding, Severity, TrialStep
 from scenario_kit.model.reference import bare, groupless
 from scenario_kit.model.scenario import LABELLED
 from scenario_kit.observe import symptoms
@@ -22,7 +22,7 @@ from scenario_kit.trial import durability, noise
 from scenario_kit.trial.alert_steps import next_look, pass_time, served_between, stretch
 from scenario_kit.trial.app_integrity import intact
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
+from scenario_kit.trial.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.symptoms import pods
 
 #: Traffic windows are lengthened up to this many seconds where requests are few.
@@ -34,7 +34,7 @@ _HOLDING: Final = ("ConfigMap", "Secret")
 _CODES: Final = {"Solution": "SK411", "Fix": "SK401", "Cheat": "SK435", "Wait": "SK435"}
 
 
-def resolution(context: Context, since: float) -> Resolution:
+def resolution(context: TrialContext, since: float) -> Resolution:
     """The tri-state answer of design §5, for the present moment; ``since`` is when the repair was made."""
     history = context.history()
     expect = context.runbook.expect
@@ -50,7 +50,7 @@ def resolution(context: Context, since: float) -> Resolution:
     return resolved.combine(parts)
 
 
-def _guards(context: Context) -> Resolution:
+def _guards(context: TrialContext) -> Resolution:
     baseline = _baseline(context)
     if context.identity() != baseline.namespace_uid:
         return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
@@ -65,13 +65,13 @@ def _guards(context: Context) -> Resolution:
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
-def _spared(context: Context) -> list[Receipt]:
+def _spared(context: TrialContext) -> list[Receipt]:
     """What triggers and distractors changed, which no repair has to take back."""
     groups = {f"Fault/{f.name}" for f in context.runbook.faults if f.role not in LABELLED}
     return [r for r in context.engine.done("Fault/") if r.group in groups]
 
 
-def _owed(context: Context, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
+def _owed(context: TrialContext, known: tuple[Guarded, ...]) -> tuple[Guarded, ...]:
     """The guards without what a harmless change took off: replicas but for the last one, probes, limits."""
     entries = [e for r in _spared(context) for e in r.entries if e.prior and e.after]
     changed = {(g.kind, g.name): g for e in entries for g in invariants.baseline([e.after or {}], context.runbook.app)}
@@ -94,7 +94,7 @@ def _without(guard: Guarded, now: Guarded) -> Guarded:
     return structs.replace(guard, replicas=min(guard.replicas, max(now.replicas, 1)), probes=left, resources=kept)
 
 
-def _complete(context: Context) -> Resolution:
+def _complete(context: TrialContext) -> Resolution:
     """Whether the objects of the app are there, beside the guarded ones, and hold what they held.
 
     What runs already does not miss its configuration, its account or its autoscaler, so no alert tells of them. What a
@@ -122,7 +122,7 @@ def _complete(context: Context) -> Resolution:
     return Resolution(answer="False" if problems else "True", reasons=tuple(problems))
 
 
-def _traffic(context: Context, history: AlertHistory, since: float) -> Resolution:
+def _traffic(context: TrialContext, history: AlertHistory, since: float) -> Resolution:
     """Over the last 300 s, and further back where that holds too few requests, but never before the repair worked."""
     baseline = _baseline(context).served
     if baseline is None:
@@ -137,14 +137,14 @@ def _traffic(context: Context, history: AlertHistory, since: float) -> Resolutio
         window = min(2 * window, float(_LONGEST_TRAFFIC), end - clear)
 
 
-def _baseline(context: Context) -> Baseline:
+def _baseline(context: TrialContext) -> Baseline:
     baseline = context.baseline()
     if baseline is None:
         raise KitError("a trial reached its solution without a baseline")
     return baseline
 
 
-def expect_cleared(context: Context, step: Step, index: int, start: float) -> list[Finding]:
+def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
     """Resolved before the deadline of the resolve window; a live scenario has none. A solution also has to last."""
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
@@ -162,7 +162,7 @@ def expect_cleared(context: Context, step: Step, index: int, start: float) -> li
             context.wait(next_look(context, start))
 
 
-def _unresolved(context: Context, step: Step, answer: Resolution, start: float, deadline: float) -> Finding:
+def _unresolved(context: TrialContext, step: TrialStep, answer: Resolution, start: float, deadline: float) -> Finding:
     anew = _beside(context, start)
     subject = {
         "Solution": f"solution '{step.name}' does not resolve the incident",
@@ -202,7 +202,7 @@ def _unresolved(context: Context, step: Step, answer: Resolution, start: float, 
     )
 
 
-def _beside(context: Context, repaired: float) -> list[str]:
+def _beside(context: TrialContext, repaired: float) -> list[str]:
     """What began anew between the fault and the repair and is no part of the fault, as a sentence; empty if nothing.
 
     Who was evicted, or crashed, with the fault may need a repair of its own: whatever it held in memory is lost.
@@ -214,7 +214,7 @@ def _beside(context: Context, repaired: float) -> list[str]:
     return [f"since the fault also started anew: {', '.join(others)}"] if others else []
 
 
-def expect_unresolved(context: Context, step: Step, start: float) -> list[Finding]:
+def expect_unresolved(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
     """A cheat must not count as resolved, not even once every window has passed."""
     windows = context.runbook.windows
     stretch(context, start, step.seconds or windows.still_firing + windows.clear)
@@ -234,6 +234,6 @@ def expect_unresolved(context: Context, step: Step, start: float) -> list[Findin
     ]
 
 
-def _conjunctive(context: Context) -> bool:
+def _conjunctive(context: TrialContext) -> bool:
     joins = {context.runbook.ground_truth.causes_join, *(f.causes_join for f in context.runbook.faults)}
     return "Conjunctive" in joins

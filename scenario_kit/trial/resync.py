@@ -23,7 +23,7 @@ from scenario_kit.changes.operations import object_reference
 from scenario_kit.errors import NotFound, Rejected
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 log = logging.getLogger(__name__)
 _PARALLEL: Final = 8
@@ -42,7 +42,7 @@ class Bump(NamedTuple):
     kept: tuple[int, ...]
 
 
-def resync(context: Context) -> None:
+def resync(context: TrialContext) -> None:
     """Rewrite every object of the app that is there: once before the first fault, and after each that took effect.
 
     Raises:
@@ -72,7 +72,7 @@ def resync(context: Context) -> None:
     context.save_progress(msgspec.structs.replace(progress, resyncs=wanted))
 
 
-def _live(context: Context) -> Iterable[Object]:
+def _live(context: TrialContext) -> Iterable[Object]:
     kinds = sorted({o["kind"] for o in context.runbook.objects if o["metadata"].get("namespace")})
     with ThreadPoolExecutor(_PARALLEL) as pool:
         for found in pool.map(context.contents, kinds):

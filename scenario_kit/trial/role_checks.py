@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import structs
 
-from scenario_kit.model import Finding, Severity, Step
+from scenario_kit.model import Finding, Severity, TrialStep
 from scenario_kit.trial.alert_steps import expect_alerts
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 #: What says that an alert did not come, or came elsewhere.
 _MISSING: Final = ("SK322", "SK326")
@@ -17,7 +17,7 @@ _MISSING: Final = ("SK322", "SK326")
 _ASLEEP: Final = ("SK304", "SK331")
 
 
-def awake(context: Context, step: Step, findings: list[Finding]) -> list[Finding]:
+def awake(context: TrialContext, step: TrialStep, findings: list[Finding]) -> list[Finding]:
     """What is wrong with an injection. Without its trigger a fault may well have no effect: that is the claim."""
     if not step.except_:
         return findings
@@ -26,7 +26,7 @@ def awake(context: Context, step: Step, findings: list[Finding]) -> list[Finding
     return [_needed(", ".join(step.except_), f) if f.code in _ASLEEP else f for f in findings]
 
 
-def expect_alerts_without(context: Context, step: Step, start: float) -> list[Finding]:
+def expect_alerts_without(context: TrialContext, step: TrialStep, start: float) -> list[Finding]:
     """Without its triggers (``step.faults``) the incident does not come, or not all of it; without distractors it does.
 
     An alert that counts from the injection of what is left out counts from the latest one instead.
@@ -42,7 +42,7 @@ def expect_alerts_without(context: Context, step: Step, start: float) -> list[Fi
     return [] if missing else [_idle(names)]
 
 
-def _role(context: Context, names: tuple[str, ...]) -> str:
+def _role(context: TrialContext, names: tuple[str, ...]) -> str:
     return context.runbook.fault(names[0]).role
 
 

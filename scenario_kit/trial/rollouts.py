@@ -7,20 +7,20 @@ from collections.abc import Collection
 from scenario_kit.changes import settled
 from scenario_kit.model import Object
 from scenario_kit.model.reference import WORKLOADS
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 
 
-def live(context: Context, wanted: Collection[tuple[str, str]]) -> list[Object]:
+def live(context: TrialContext, wanted: Collection[tuple[str, str]]) -> list[Object]:
     """The workloads of these kinds and names, which are unique over all namespaces of an app."""
     return [o for o in context.contents(*WORKLOADS) if (o["kind"], o["metadata"]["name"]) in wanted]
 
 
-def rolling(context: Context, wanted: Collection[tuple[str, str]]) -> list[Object]:
+def rolling(context: TrialContext, wanted: Collection[tuple[str, str]]) -> list[Object]:
     """Those of them whose rollout is not through."""
     return [o for o in live(context, wanted) if not settled(o)]
 
 
-def roll_out(context: Context, wanted: Collection[tuple[str, str]], seconds: float) -> list[Object]:
+def roll_out(context: TrialContext, wanted: Collection[tuple[str, str]], seconds: float) -> list[Object]:
     """Wait until their rollouts are through, ``seconds`` of trial time at most; those whose rollout is not."""
     deadline = context.clock.now() + seconds
     while (left := rolling(context, wanted)) and context.clock.now() < deadline:

@@ -15,10 +15,10 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError
 from scenario_kit.judge.expectations import label
-from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, Step, StepStatus
+from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, StepStatus, TrialStep
 from scenario_kit.trial import alert_steps, deploy, expiry, inject, leaks, procedures, resolve, role_checks
-from scenario_kit.trial.context import Context
-from scenario_kit.trial.plan import ALWAYS, Finish, Run, Skip, plan
+from scenario_kit.trial.context import TrialContext
+from scenario_kit.trial.plan import ALWAYS, Finish, RunStep, Skip, plan
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _UNBEGUN: Final = "the trial could not begin"
 Save = Callable[[TrialStatus], None]
 
 
-def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[float], None]) -> TrialStatus:
+def run(context: TrialContext, status: TrialStatus, save: Save, pause: Callable[[float], None]) -> TrialStatus:
     """Run the program from wherever it stands to its end, saving as each step begins and when all have ended.
 
     The end of a step is saved with the beginning of the next: nothing comes between them but the decision what is next,
@@ -55,16 +55,16 @@ def run(context: Context, status: TrialStatus, save: Save, pause: Callable[[floa
         _log(context, status, action.index, time.monotonic() - began)
 
 
-def _log(context: Context, status: TrialStatus, index: int, seconds: float) -> None:
+def _log(context: TrialContext, status: TrialStatus, index: int, seconds: float) -> None:
     done = status.step(index)
     assert done is not None
     log.info("%s: %s %s after %.2f s of wall time", context.name, done.step, done.outcome, seconds)
 
 
-def lose(context: Context, status: TrialStatus, message: str) -> TrialStatus:
+def lose(context: TrialContext, status: TrialStatus, message: str) -> TrialStatus:
     """The status of a trial that cannot go on where it stood: the step that was due is ``Infra``, clean-up follows."""
     action = plan(context.spec.steps, status.steps)
-    if not isinstance(action, Run) or context.spec.steps[action.index].kind in ALWAYS:
+    if not isinstance(action, RunStep) or context.spec.steps[action.index].kind in ALWAYS:
         return status
     step = status.step(action.index) or StepStatus(
         index=action.index,
@@ -77,7 +77,7 @@ def lose(context: Context, status: TrialStatus, message: str) -> TrialStatus:
     )
 
 
-def refuse(name: str, steps: Sequence[Step], status: TrialStatus, finding: Finding) -> TrialStatus:
+def refuse(name: str, steps: Sequence[TrialStep], status: TrialStatus, finding: Finding) -> TrialStatus:
     """The status of a trial that cannot begin: its first step did not hold, and no other has anything to do.
 
     A finding that is an error is held against the author; otherwise nothing can be said about the scenario.
@@ -98,7 +98,7 @@ def refuse(name: str, steps: Sequence[Step], status: TrialStatus, finding: Findi
     return _finish(name, _proven(status, steps[0], first), outcome)
 
 
-def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
+def _begin(context: TrialContext, status: TrialStatus, index: int) -> TrialStatus:
     now = context.clock.now()
     if status.started_at is None:
         status = msgspec.structs.replace(status, started_at=now, namespace=context.namespace)
@@ -112,7 +112,7 @@ def _begin(context: Context, status: TrialStatus, index: int) -> TrialStatus:
     return msgspec.structs.replace(status, now=now, current=index)
 
 
-def _skip(context: Context, status: TrialStatus, action: Skip) -> TrialStatus:
+def _skip(context: TrialContext, status: TrialStatus, action: Skip) -> TrialStatus:
     because = f"step {action.because} ({context.spec.steps[action.because]}) did not hold"
     now = context.clock.now()
     skipped = StepStatus(
@@ -126,7 +126,7 @@ def _skip(context: Context, status: TrialStatus, action: Skip) -> TrialStatus:
     return status.with_step(skipped)
 
 
-def _step(context: Context, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:
+def _step(context: TrialContext, status: TrialStatus, index: int, pause: Callable[[float], None]) -> TrialStatus:
     running = status.step(index)
     assert running is not None
     step = context.spec.steps[index]
@@ -175,7 +175,7 @@ def _earlier(status: TrialStatus) -> str:
     return ""
 
 
-def _clear_of_trouble(context: Context, before: str) -> None:
+def _clear_of_trouble(context: TrialContext, before: str) -> None:
     """What did not hold is the scenario's only if everything below it works, and did all the time that the step took.
 
     ``before`` is what went wrong below in an earlier attempt. Time may have passed then, and with it a deadline.
@@ -184,7 +184,9 @@ def _clear_of_trouble(context: Context, before: str) -> None:
         raise InfrastructureError(problems)
 
 
-def execute(context: Context, step: Step, index: int, start: float) -> tuple[list[Finding], list[CheckResult]]:
+def execute(
+    context: TrialContext, step: TrialStep, index: int, start: float
+) -> tuple[list[Finding], list[CheckResult]]:
     """Execute one step: its findings, and the answers of the checks that it made."""
     match step.kind:
         case "deploy":
@@ -226,7 +228,7 @@ def _bounded(finding: Finding, step: str) -> Finding:
     )
 
 
-def _proven(status: TrialStatus, step: Step, done: StepStatus) -> TrialStatus:
+def _proven(status: TrialStatus, step: TrialStep, done: StepStatus) -> TrialStatus:
     condition = PROOF.get(step.kind)
     if condition is None:
         return status
@@ -260,7 +262,7 @@ def _lacking(problem: CapabilityMissing) -> Finding:
     )
 
 
-def _now(context: Context, fallback: float) -> float:
+def _now(context: TrialContext, fallback: float) -> float:
     try:
         return context.clock.now()
     except InfrastructureError:

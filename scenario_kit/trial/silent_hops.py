@@ -10,10 +10,10 @@ from scenario_kit.model.observation import Passage, Work
 from scenario_kit.model.reference import bare, groupless
 from scenario_kit.observe.span_throughput import work
 from scenario_kit.trial import noise
-from scenario_kit.trial.context import TRAFFIC_WINDOW, Context
+from scenario_kit.trial.context import TRAFFIC_WINDOW, TrialContext
 
 
-def passages(context: Context, end: float) -> tuple[Passage, ...]:
+def passages(context: TrialContext, end: float) -> tuple[Passage, ...]:
     """The work of those components, before the first change and from it to ``end``; none where nothing was broken.
 
     Raises:
@@ -33,7 +33,7 @@ def passages(context: Context, end: float) -> tuple[Passage, ...]:
     )
 
 
-def _silent(context: Context, injected: float) -> list[Component]:
+def _silent(context: TrialContext, injected: float) -> list[Component]:
     """Components between others on the propagation that no fault touches, and of which no alert spoke."""
     runbook = context.runbook
     edges = runbook.ground_truth.propagation
@@ -47,7 +47,7 @@ def _silent(context: Context, injected: float) -> list[Component]:
     ]
 
 
-def measure_work(context: Context, start: float, end: float) -> dict[str, Work]:
+def measure_work(context: TrialContext, start: float, end: float) -> dict[str, Work]:
     """Return the work of all components, in seconds of the usual load."""
     load = noise.offered(context, start, end)
     found = work(context.metrics, context.everywhere, context.runbook.app, start, end)

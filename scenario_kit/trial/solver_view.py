@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from scenario_kit.errors import Forbidden, NotFound, Rejected
 from scenario_kit.model import Object
 from scenario_kit.ports import LogLine
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 
-def listed(context: Context, kind: str, namespace: str, group: str = "") -> list[Object]:
+def listed(context: TrialContext, kind: str, namespace: str, group: str = "") -> list[Object]:
     """The objects of a kind in a namespace, or (empty) outside of all."""
     try:
         return context.solver.list(kind, namespace, group=group)
@@ -18,7 +18,7 @@ def listed(context: Context, kind: str, namespace: str, group: str = "") -> list
         return []
 
 
-def lines(context: Context, pod: Object) -> Sequence[LogLine]:
+def lines(context: TrialContext, pod: Object) -> Sequence[LogLine]:
     """The logs of a pod; none while its containers have not begun."""
     try:
         return context.solver.logs(pod)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from scenario_kit.judge.expectations import same_entity
 from scenario_kit.model import AlertHistory
-from scenario_kit.model.scenario import OnAlert, Start
+from scenario_kit.model.scenario import FaultStart, OnAlert
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Situation:
     history: Callable[[], AlertHistory]
 
 
-def due(start: Start, name: str, situation: Situation) -> bool:
+def due(start: FaultStart, name: str, situation: Situation) -> bool:
     """Whether the fault ``name`` begins now.
 
     A fault that waits for others begins at once where none of them is in force or to come: a program that injects it
@@ -49,7 +49,7 @@ def fired(alert: OnAlert, history: AlertHistory, since: float) -> bool:
     )
 
 
-def waits_for(start: Start) -> Literal["Nothing", "Time", "Fault", "Alert"]:
+def waits_for(start: FaultStart) -> Literal["Nothing", "Time", "Fault", "Alert"]:
     """What a fault waits for."""
     if start.on_alert is not None:
         return "Alert"

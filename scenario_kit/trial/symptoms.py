@@ -8,7 +8,7 @@ from typing import Final
 
 from scenario_kit.model import Object
 from scenario_kit.observe.symptoms import of_events, of_logs, of_pods
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.solver_view import lines, listed
 
 _PARALLEL: Final = 8
@@ -16,12 +16,12 @@ _PARALLEL: Final = 8
 _MOST: Final = 200
 
 
-def pods(context: Context) -> list[Object]:
+def pods(context: TrialContext) -> list[Object]:
     """The pods that a solver sees now."""
     return [p for namespace in context.everywhere for p in listed(context, "Pod", namespace)]
 
 
-def look(context: Context, running: Sequence[Object]) -> list[str]:
+def look(context: TrialContext, running: Sequence[Object]) -> list[str]:
     """Everything that a solver finds now; ``running`` are the pods of the moment."""
     app = context.runbook.app
     events = [e for namespace in context.everywhere for e in listed(context, "Event", namespace)]
@@ -30,7 +30,7 @@ def look(context: Context, running: Sequence[Object]) -> list[str]:
     return sorted(of_events(events, app) | of_pods(running, app) | of_logs(printed, app))
 
 
-def new(context: Context, before: Sequence[str]) -> list[str]:
+def new(context: TrialContext, before: Sequence[str]) -> list[str]:
     """What a solver finds now and did not find before anything was broken."""
     known = set(before)
     return [sign for sign in look(context, pods(context)) if sign not in known][:_MOST]

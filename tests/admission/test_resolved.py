@@ -60,9 +60,9 @@ def test_a_privileged_pod_is_refused_wherever_it_stands(runbook: Runbook, part: 
 
 
 def noise(made: tuple[Change, ...]) -> Any:
-    from scenario_kit.model.noise import Source
+    from scenario_kit.model.noise import NoiseSource
 
-    return Source(name="batch", changes=made, every_seconds=600, jitter_percent=0)
+    return NoiseSource(name="batch", changes=made, every_seconds=600, jitter_percent=0)
 
 
 def test_what_a_fault_declares_in_a_runbook_is_bounded(runbook: Runbook) -> None:

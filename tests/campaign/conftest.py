@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.model import App, Fault, Procedure, Runbook, Solution, Windows
 from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import Edge, Expect, GroundTruth, RootCause
+from scenario_kit.model.scenario import Expect, GroundTruth, PropagationEdge, RootCause
 
 WINDOWS = Windows(quiet=60, hold=60, still_firing=60, clear=60, resolve=600)
 
@@ -39,7 +39,7 @@ def a_runbook(
         outcome=outcome,
         causes_join=join,
         root_causes=tuple(RootCause(fault=by_entity[ref].name, entity=ref) for ref in labels),
-        propagation=tuple(Edge(from_=one, to=other) for one, other in edges),
+        propagation=tuple(PropagationEdge(from_=one, to=other) for one, other in edges),
     )
     return Runbook(
         scenario="s", digest="d", app=App(name="shop", version="1", namespace="shop", entry="web", components=()),

@@ -9,7 +9,7 @@ from scenario_kit.campaign.summary import remarks, summarise
 from scenario_kit.campaign.verdict import conclude, headline
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.observation import AlertTimeline, Interval, Passage, Work
-from scenario_kit.model.scenario import AlertExpectation, Edge, Expect
+from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
 
 INJECTED = 1000.0
 
@@ -130,7 +130,7 @@ def test_the_order_of_the_propagation(first, second, codes):
         a_repeat(i, alert("Errors", "Deployment/db", first), alert("Errors", "Deployment/web", second))
         for i in range(3)
     ]
-    seen = numbers(*repeats, edges=[Edge(from_="Deployment/db", to="Deployment/web")])
+    seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
     assert {r.code for r in remarks(seen)} & {"SK407"} == codes
 
 
@@ -138,7 +138,7 @@ def test_rules_of_different_patience_say_nothing_about_the_order():
     repeats = [
         a_repeat(i, alert("Silent", "Deployment/db", 585), alert("Errors", "Deployment/web", 210)) for i in range(3)
     ]
-    seen = numbers(*repeats, edges=[Edge(from_="Deployment/db", to="Deployment/web")])
+    seen = numbers(*repeats, edges=[PropagationEdge(from_="Deployment/db", to="Deployment/web")])
     assert seen.order == ()
     assert "SK407" not in {r.code for r in remarks(seen)}
 

@@ -33,7 +33,7 @@ from scenario_kit.model import (
 )  # fmt: skip
 from scenario_kit.model.evidence import Fingerprint
 from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
 from scenario_kit.model.twin import Assumption
 from scenario_kit.trial import TrialStatus
 from tests.lab.twin import tiny
@@ -126,7 +126,10 @@ def test_bounds_of_the_chance_that_a_repeat_holds():
 
 
 def test_the_order_of_an_edge_is_that_of_one_rule_on_both_ends():
-    edges = [Edge(from_="Deployment/db", to="Deployment/web"), Edge(from_="Deployment/x", to="Deployment/web")]
+    edges = [
+        PropagationEdge(from_="Deployment/db", to="Deployment/web"),
+        PropagationEdge(from_="Deployment/x", to="Deployment/web"),
+    ]
     early = a_repeat(1, alert("Errors", "Deployment/db", 10), alert("Errors", "Deployment/web", 90))
     tick = a_repeat(2, alert("Errors", "Deployment/db", 120), alert("Errors", "Deployment/web", 90))
     late = a_repeat(3, alert("Errors", "Deployment/db", 121), alert("Errors", "Deployment/web", 90))

@@ -6,12 +6,12 @@ from scenario_kit.campaign import MANAGEMENT_NAMESPACE, QUICK, STANDARD, Planned
 from scenario_kit.campaign.plans import repeat
 from scenario_kit.campaign.trial_store import KEPT_LABEL
 from scenario_kit.errors import Unreachable
-from scenario_kit.model import App, Reference, Runbook, Step, Verdict, Windows
+from scenario_kit.model import App, Reference, Runbook, TrialStep, Verdict, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import TrialStatus
 
-STEPS = (Step(kind="deploy"), Step(kind="teardown"))
+STEPS = (TrialStep(kind="deploy"), TrialStep(kind="teardown"))
 PLANNED = [PlannedTrial(purpose=p, describe=p, steps=STEPS, seed=i) for i, p in enumerate(("repeat-1", "control"))]
 PLACE = (MANAGEMENT_NAMESPACE, "scenariokit.io")
 WINDOWS = Windows(quiet=1, hold=1, still_firing=1, clear=1, resolve=1)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from scenario_kit.campaign.plans import STANDARD, Plan, PlannedTrial
 from scenario_kit.campaign.retries import judged
-from scenario_kit.campaign.scheduler import Seen, advance
+from scenario_kit.campaign.scheduler import ObservedTrial, advance
 from scenario_kit.campaign.sequential_test import FIVE_THEN_FIVE, ONCE
 
 WORD = {"H": "Held", "B": "Broken", "I": "Infra", "r": ""}
@@ -15,7 +15,7 @@ PLANNED = [PlannedTrial(purpose=p, describe=p, steps=(), seed=i) for i, p in enu
 
 
 def seen(**trials):
-    return [Seen(purpose=p.replace("_", "-"), outcome=WORD[o]) for p, o in trials.items()]
+    return [ObservedTrial(purpose=p.replace("_", "-"), outcome=WORD[o]) for p, o in trials.items()]
 
 
 def repeats(outcomes):
@@ -75,10 +75,10 @@ def test_any_order_of_events_ends_and_is_settled(parallel, events):
         if move.over:
             break
         assert running or move.begin
-        trials |= {p.purpose: Seen(purpose=p.purpose) for p in move.begin}
+        trials |= {p.purpose: ObservedTrial(purpose=p.purpose) for p in move.begin}
         running += [trials[p.purpose] for p in move.begin]
         chosen = running[chance % len(running)]
-        trials[chosen.purpose] = Seen(purpose=chosen.purpose, outcome=WORD[outcome])
+        trials[chosen.purpose] = ObservedTrial(purpose=chosen.purpose, outcome=WORD[outcome])
     assert move.over
     assert {p.purpose for p in move.every} >= set(trials)
     judged(FIVE_THEN_FIVE, list(trials.values()))

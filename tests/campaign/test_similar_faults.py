@@ -8,7 +8,7 @@ from scenario_kit.campaign.similar_faults import resemblance
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, StepStatus
-from scenario_kit.model.matrix import Fired, Row
+from scenario_kit.model.matrix import Fired, MatrixRow
 from scenario_kit.model.observation import Interval
 from scenario_kit.render import resolve
 from scenario_kit.report.identity import resembling
@@ -40,7 +40,7 @@ def repeat(*alerts, number=1, outcome="Held", hold=1000.0):
 
 def row(*alerts, fault="service-deleted", target="Service/cart", outcome="Ran", at=200.0, proven=("no Service",)):
     fired = tuple(Fired(name=n, on=on, seconds=at) for n, on in alerts)
-    return Row(
+    return MatrixRow(
         app="otel-demo", version="2.2.0", fault=fault, change=1, family="Network", target=target, outcome=outcome,
         date="2026-11-24", alerts=fired, proven=proven, observed_seconds=1200,
     )  # fmt: skip

@@ -6,8 +6,17 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign.plans import QUICK, STANDARD, PlannedTrial
-from scenario_kit.campaign.trial_store import KEPT_LABEL, Campaign, Evidence, evidence, going, stale, status_of, took
-from scenario_kit.model import AlertHistory, Step, TrialSpec
+from scenario_kit.campaign.trial_store import (
+    KEPT_LABEL,
+    Campaign,
+    TrialEvidence,
+    evidence,
+    going,
+    stale,
+    status_of,
+    took,
+)
+from scenario_kit.model import AlertHistory, TrialSpec, TrialStep
 from scenario_kit.model.observation import Passage, Work
 from scenario_kit.model.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.model.trial import CAMPAIGN_LABEL, PURPOSE_LABEL, trial_reference
@@ -19,7 +28,7 @@ from tests.lab.twin import tiny
 PLANNED = PlannedTrial(
     purpose="repeat-2",
     describe="twice",
-    steps=(Step(kind="deploy"), Step(kind="teardown")),
+    steps=(TrialStep(kind="deploy"), TrialStep(kind="teardown")),
     seed=9,
     load_percent=80,
     variation=1,
@@ -166,13 +175,13 @@ def test_what_did_not_end_is_infrastructure_s(cluster, book):
 @pytest.mark.parametrize(
     ("name", "document", "found"),
     [
-        ("left", DOCUMENT, Evidence(
+        ("left", DOCUMENT, TrialEvidence(
             AlertHistory(start=1.0, end=2.0), 1.5, ("event x", "log y"),
             (Passage(entity="Deployment/a", before=WORK, during=WORK),), {"Deployment/a": ("n0", "n1")},
         )),
-        ("left", {"history": DOCUMENT["history"]}, Evidence(AlertHistory(start=1.0, end=2.0), None, (), (), {})),
-        ("gone", DOCUMENT, Evidence()),
-        ("", DOCUMENT, Evidence()),
+        ("left", {"history": DOCUMENT["history"]}, TrialEvidence(AlertHistory(start=1.0, end=2.0), None, (), (), {})),
+        ("gone", DOCUMENT, TrialEvidence()),
+        ("", DOCUMENT, TrialEvidence()),
     ],
 )  # fmt: skip
 def test_evidence_is_read_where_it_is_left(cluster, name, document, found):

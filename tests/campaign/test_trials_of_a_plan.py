@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.campaign import programs
 from scenario_kit.campaign.artefacts import Artefact
-from scenario_kit.campaign.label_interventions import Cause, LeftOut
+from scenario_kit.campaign.label_interventions import CauseRepair, LeftOut
 from scenario_kit.campaign.persistence import Ending
 from scenario_kit.campaign.plans import (
     QUICK,
@@ -20,10 +20,10 @@ from scenario_kit.campaign.plans import (
     trials,
     users,
 )
-from scenario_kit.campaign.repair_side_effects import Beside
+from scenario_kit.campaign.repair_side_effects import SideEffect
 from scenario_kit.catalog import data_root
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Change, Procedure, Solution, Step
+from scenario_kit.model import Change, Procedure, Solution, TrialStep
 
 START, BREAK, END = ["deploy", "expectQuiet"], ["inject", "expectAlerts"], ["teardown", "expectClean"]
 BROKEN = [*START, *BREAK]
@@ -186,8 +186,8 @@ def a_procedure(name, use="Fix"):
     return Procedure(use=use, name=name, solution=Solution(name=name))
 
 
-A, B = (Cause(f, f"ConfigMap/{f}", a_procedure(f"{f}:0")) for f in "ab")
-REPAIR = (Step(kind="change", use="Solution", name="s"), Step(kind="expectCleared", use="Solution", name="s"))
+A, B = (CauseRepair(f, f"ConfigMap/{f}", a_procedure(f"{f}:0")) for f in "ab")
+REPAIR = (TrialStep(kind="change", use="Solution", name="s"), TrialStep(kind="expectCleared", use="Solution", name="s"))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ REPAIR = (Step(kind="change", use="Solution", name="s"), Step(kind="expectCleare
         (lambda: programs.fix_only([A, B]),
          [*BROKEN, "change Fix a:0", "change Fix b:0", "expectCleared Fix a:0, b:0", *END]),
         (lambda: programs.fix_others([A]), [*BROKEN, "change Fix a:0", "expectStillFiring Fix a:0", *END]),
-        (lambda: programs.fix_beside(Beside(A, a_procedure("a:0:beside"), (B,))),
+        (lambda: programs.fix_beside(SideEffect(A, a_procedure("a:0:beside"), (B,))),
          [*BROKEN, "change Fix b:0", "change Fix a:0:beside", "expectStillFiring Fix a:0:beside", *END]),
         (lambda: programs.undo_artefact(Artefact("a", "Service/x", ())),
          [*BROKEN, "change Undo Service/x of a", "expectStillFiring Undo Service/x", *END]),
@@ -221,8 +221,9 @@ REPAIR = (Step(kind="change", use="Solution", name="s"), Step(kind="expectCleare
         (lambda: programs.cheated([], REPAIR, [a_procedure("start-again", "Cheat")]),
          [*BROKEN, "change Solution s", "undoChange Solution s", "change Cheat start-again",
           "expectUnresolved Cheat fix-and-revert", *END]),
-        (lambda: programs.cheated([], [Step(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN, *END]),
-        (lambda: programs.cheated([], [Step(kind="change", use="Fix", name="a:0"), *REPAIR]),
+        (lambda: programs.cheated([], [TrialStep(kind="change", use="RemoveFault", name="a"), *REPAIR]), [*BROKEN,
+        *END]),
+        (lambda: programs.cheated([], [TrialStep(kind="change", use="Fix", name="a:0"), *REPAIR]),
          [*BROKEN, "change Fix a:0", "change Solution s", "undoChange Solution s", "undoChange Fix a:0",
           "expectUnresolved Cheat fix-and-revert", *END]),
     ],
@@ -232,7 +233,7 @@ def test_the_steps_of_a_program(steps, expected):
 
 
 def test_a_step_of_many_repairs_has_a_name_that_is_not_too_long():
-    many = [Cause(f"f{i}", f"ConfigMap/f{i}", a_procedure(f"f{i:02}:0")) for i in range(30)]
+    many = [CauseRepair(f"f{i}", f"ConfigMap/f{i}", a_procedure(f"f{i:02}:0")) for i in range(30)]
     assert len(programs.fix_only(many)[-3].name) == 128
 
 
@@ -245,10 +246,10 @@ def test_procedures_of_one_use(fault, runbook_of):
     ("steps", "extra"),
     [
         ((), []),
-        ((Step(kind="change", use="Cheat", name="c"), Step(kind="expectUnresolved", use="Cheat", name="c")),
+        ((TrialStep(kind="change", use="Cheat", name="c"), TrialStep(kind="expectUnresolved", use="Cheat", name="c")),
          ["restart-everything"]),
-        ((Step(kind="change", use="Cheat", name="restart-everything"),), ["restart-everything"]),
-        ((Step(kind="change", use="Fix", name="a:0:beside"),), []),
+        ((TrialStep(kind="change", use="Cheat", name="restart-everything"),), ["restart-everything"]),
+        ((TrialStep(kind="change", use="Fix", name="a:0:beside"),), []),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("clock", ["Wall", "Virtual"])
@@ -271,7 +272,9 @@ def test_the_spec_of_a_trial_has_the_procedures_of_its_steps(fault, runbook_of, 
 
 def test_a_rollout_is_a_procedure_of_the_trial_that_makes_it(fault, runbook_of):
     runbook = runbook_of(restarting(fault))
-    trial = PlannedTrial(purpose="p", describe="d", steps=(Step(kind="change", use="Sham", name="rollout"),), seed=5)
+    trial = PlannedTrial(
+        purpose="p", describe="d", steps=(TrialStep(kind="change", use="Sham", name="rollout"),), seed=5
+    )
     assert [p.use for p in spec(trial, runbook, "quick").runbook().procedures] == ["Fix", "Sham"]
 
 

@@ -6,11 +6,11 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import current, rows
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 
 
 def row(fault, change=1, version="1", date="2026-11-24"):
-    return Row(
+    return MatrixRow(
         app="shop", version=version, fault=fault, change=change, family="Chaos", target="Deployment/a", outcome="Ran",
         date=date,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.clients import PrometheusMetrics
-from scenario_kit.lab.telemetry import Writer
+from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.render import app_objects, options_of
 from tests.lab.twin.little import Little
@@ -73,7 +73,7 @@ def test_nothing_fires_in_a_healthy_app(prometheus: str, run: Healthy) -> None:
         little.run(TICK)
         little.revive()
     epoch = int(time.time()) // TICK * TICK - 5 * 86400
-    writer, batch, at = Writer(prometheus), [], epoch
+    writer, batch, at = SeriesWriter(prometheus), [], epoch
     for _ in range((WARM + JUDGED) // TICK):
         little.run(TICK)
         at += TICK

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Entry, Receipt
+from scenario_kit.changes.receipts import LIMIT_BYTES, TRIAL_LABEL, ClusterStore, Receipt, ReceiptEntry
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Change, Reference
 from scenario_kit.testing import FakeCluster
@@ -23,7 +23,7 @@ def receipt(ordinal=1, *entries, trial="t", change=CHANGE, **more):
 
 
 def entry(prior=None, after=None, kind="ConfigMap"):
-    return Entry(ref=f"shop/{(prior or after or {'kind': kind})['kind']}/a", prior=prior, after=after)
+    return ReceiptEntry(ref=f"shop/{(prior or after or {'kind': kind})['kind']}/a", prior=prior, after=after)
 
 
 SECRET, CONFIG = obj("Secret"), obj("ConfigMap")

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scenario_kit.changes.receipts import Entry, Receipt
+from scenario_kit.changes.receipts import Receipt, ReceiptEntry
 from scenario_kit.changes.scene import Scene
 from scenario_kit.changes.undo import Blocked, undo
 from scenario_kit.errors import Conflict, NotFound, Rejected, Unreachable
@@ -57,7 +57,9 @@ def service(**spec):
 def entry(prior, after, uid=""):
     of = prior or after
     group = of["apiVersion"].rpartition("/")[0]
-    return Entry(ref=str(Reference(of["kind"], of["metadata"]["name"], NS, group)), prior=prior, after=after, uid=uid)
+    return ReceiptEntry(
+        ref=str(Reference(of["kind"], of["metadata"]["name"], NS, group)), prior=prior, after=after, uid=uid
+    )
 
 
 AFFINITY = entry(service(), service(sessionAffinity="ClientIP"))
@@ -294,7 +296,7 @@ def test_an_object_whose_creation_nobody_saw_the_end_of_is_removed():
     world = World(thing("ConfigMap", data={"k": "x"}))
     change = {"create": thing("ConfigMap", data={"k": "ours"})}
     made = entry(None, thing("ConfigMap"))
-    assert world.undo(Entry(ref=made.ref), change=change, state="Recorded") is None
+    assert world.undo(ReceiptEntry(ref=made.ref), change=change, state="Recorded") is None
     assert world.get("ConfigMap/web") is None
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.cli import alerts
-from scenario_kit.cli.alerts import Row
+from scenario_kit.cli.alerts import AlertLine
 
 
 def a_world(**changed):
@@ -57,7 +57,7 @@ def test_a_world_in_a_line(changed, expected):
 
 
 def test_only_what_changed_is_told():
-    pending = Row("shop", "Errors", "Pending", "Deployment/web", 60.0, 0.0, "wall")
+    pending = AlertLine("shop", "Errors", "Pending", "Deployment/web", 60.0, 0.0, "wall")
     firing = pending._replace(state="Firing", since=240.0, lasting=5.0, after=180.0)
     assert alerts.changes([], [pending]) == ["shop: Errors Deployment/web pending since 00:01:00 wall"]
     assert alerts.changes([pending], [pending._replace(lasting=9.0)]) == []

@@ -7,14 +7,14 @@ from rich.console import Console
 
 from scenario_kit.campaign import PlannedTrial
 from scenario_kit.cli.live import Timeline
-from scenario_kit.model import Step, StepStatus
+from scenario_kit.model import StepStatus, TrialStep
 from scenario_kit.trial import AlertNow, TrialStatus
 
 PLANNED = PlannedTrial(
     purpose="repeat-1",
     describe="",
     seed=1,
-    steps=(Step(kind="deploy"), Step(kind="inject"), Step(kind="hold"), Step(kind="teardown")),
+    steps=(TrialStep(kind="deploy"), TrialStep(kind="inject"), TrialStep(kind="hold"), TrialStep(kind="teardown")),
 )
 STATUS = TrialStatus(
     started_at=0.0,

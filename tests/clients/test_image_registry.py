@@ -13,7 +13,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.image_lock import locks, write
-from scenario_kit.clients.image_registry import ACCEPT, Place, Registries, place
+from scenario_kit.clients.image_registry import ACCEPT, ImagePlace, ImageRegistries, place
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model.image import like
 from scenario_kit.render import app_objects
@@ -26,8 +26,8 @@ def digest_of(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def registries(handler: Handler, **hosts: str) -> Registries:
-    return Registries(hosts, client=httpx.Client(transport=httpx.MockTransport(handler), follow_redirects=True))
+def registries(handler: Handler, **hosts: str) -> ImageRegistries:
+    return ImageRegistries(hosts, client=httpx.Client(transport=httpx.MockTransport(handler), follow_redirects=True))
 
 
 def everything(request: httpx.Request) -> httpx.Response:
@@ -42,13 +42,13 @@ def offline(request: httpx.Request) -> httpx.Response:
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
-        ("busybox:1.37.0", Place("docker.io", "library/busybox", "1.37.0")),
-        ("valkey/valkey:9", Place("docker.io", "valkey/valkey", "9")),
-        ("localhost:5000/a/b:c", Place("localhost:5000", "a/b", "c")),
-        ("registry.example/a", Place("registry.example", "a", "latest")),
+        ("busybox:1.37.0", ImagePlace("docker.io", "library/busybox", "1.37.0")),
+        ("valkey/valkey:9", ImagePlace("docker.io", "valkey/valkey", "9")),
+        ("localhost:5000/a/b:c", ImagePlace("localhost:5000", "a/b", "c")),
+        ("registry.example/a", ImagePlace("registry.example", "a", "latest")),
     ],
 )
-def test_parts_of_a_reference(image: str, expected: Place) -> None:
+def test_parts_of_a_reference(image: str, expected: ImagePlace) -> None:
     assert place(image) == expected
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.contribution import Commit, FileChange, Shape, shape, signed_off, without_scenario
+from scenario_kit.contribution import Commit, FileChange, PullRequestScope, shape, signed_off, without_scenario
 from scenario_kit.model import Finding, Severity
 
 ONE = "catalog/scenarios/web-errors/"
@@ -134,8 +134,8 @@ def test_one_sentence_names_what_is_too_much(count, end):
 
 def test_scenarios_may_be_elsewhere():
     found = shape(changes("incidents/web-errors/scenario.yaml"), scenarios="incidents/")
-    assert found == Shape(scenario="web-errors")
-    assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == Shape()
+    assert found == PullRequestScope(scenario="web-errors")
+    assert shape(changes(ONE + "scenario.yaml"), scenarios="incidents/") == PullRequestScope()
     assert without_scenario("a", scenarios="incidents/").message == "incidents/a/ has no scenario.yaml"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint.discovery import opened
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.load.document import read_document
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.reference import WORKLOADS
@@ -43,10 +43,10 @@ class Subject:
         return document, document["spec"]
 
     @cached_property
-    def case(self) -> Case:
+    def case(self) -> LintContext:
         """With the rendered app and faults."""
         case = opened(self.path, self.catalog)
-        assert isinstance(case, Case)
+        assert isinstance(case, LintContext)
         return case
 
     @property

@@ -8,7 +8,7 @@ from scenario_kit.catalog import data_root
 from scenario_kit.draft import accepted, observed
 from scenario_kit.load import load_scenario
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import AlertExpectation, Edge, Expect
+from scenario_kit.model.scenario import AlertExpectation, Expect, PropagationEdge
 
 FILE = data_root() / "catalog" / "scenarios" / "shipping-quote-address-wrong" / "scenario.yaml"
 SPEC = load_scenario(FILE).scenario.spec
@@ -75,7 +75,7 @@ def test_what_was_foretold_stays_as_it_was_written():
 
 def test_what_did_not_fire_goes_and_what_did_comes():
     seen = [expect("HighRequestLatency", "Deployment/cart"), expect("KubePodNotReady", "Deployment/shipping")]
-    edges = [Edge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
+    edges = [PropagationEdge(from_="Deployment/shipping", to="Deployment/cart", because="of a test")]
     text = accepted(TEXT, SPEC, seen, edges)
     optional = [("HighRequestErrorRate", f"Deployment/{n}", "MayFire") for n in ("frontend", "frontend-proxy")]
     assert alerts(text) == [

@@ -5,13 +5,13 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.matrix_alerts import promised, row_of, warned
-from scenario_kit.model.matrix import Fired, Row
+from scenario_kit.model.matrix import Fired, MatrixRow
 from scenario_kit.model.scenario import AlertExpectation
 
 
 def row(*alerts, outcome="Ran", told=""):
     fired = tuple(Fired(name=name, on=on, seconds=seconds) for name, on, seconds in alerts)
-    return Row(
+    return MatrixRow(
         app="otel-demo", version="2.2.0", fault="cpu-stress", change=1, family="Chaos", target="Deployment/ad",
         outcome=outcome, date="2026-11-24", alerts=fired, observed_seconds=1230, told=told,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.errors import Forbidden
 from scenario_kit.lab import toolchain
 from scenario_kit.lab.clock import WorldClock
-from scenario_kit.lab.page.data import Source
+from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import Reference
 
 FILE = data_root() / "catalog" / "scenarios" / "payment-pod-failure" / "scenario.yaml"
@@ -42,7 +42,7 @@ def condition(lab, type):
 
 
 def the_page_shows_it(lab):
-    source = Source.of_lab(lab.name)
+    source = PageSource.of_lab(lab.name)
     world = source.world("otel-demo")
     tones = {c["name"]: c["tone"] for c in world["components"]}
     assert (tones["checkout"], tones["valkey-cart"]) == ("bad", "good")

@@ -11,7 +11,7 @@ from msgspec import structs
 from scenario_kit.campaign import TRY, PlannedTrial, run
 from scenario_kit.catalog import Catalog
 from scenario_kit.load import scenario_from_object
-from scenario_kit.model import Scenario, Step
+from scenario_kit.model import Scenario, TrialStep
 from scenario_kit.render import resolve
 
 
@@ -53,8 +53,8 @@ LASTING = (
     (Pair("network-delay", "Deployment/postgresql", {"latencyMilliseconds": 2500}), "HighRequestLatency"),
     (Pair("pod-failure", "Deployment/currency"), "HighRequestErrorRate"),
 )
-START = (Step(kind="deploy"), Step(kind="expectQuiet", seconds=60))
-END = (Step(kind="teardown"), Step(kind="expectClean"))
+START = (TrialStep(kind="deploy"), TrialStep(kind="expectQuiet", seconds=60))
+END = (TrialStep(kind="teardown"), TrialStep(kind="expectClean"))
 
 
 def scenario(pairs: Sequence[Pair], alert: str = "") -> Scenario:
@@ -91,15 +91,15 @@ def scenario(pairs: Sequence[Pair], alert: str = "") -> Scenario:
     )
 
 
-def program(number: int, middle: Sequence[Step]) -> tuple[Step, ...]:
+def program(number: int, middle: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     """Break one thing, let time pass, repair it: by its documented fix, or from its receipts."""
     name = f"it{number}"
-    fix = Step(kind="change", use="Fix", name=f"{name}:0")
-    remove = Step(kind="change", use="RemoveFault", name=name)
-    return (*START, Step(kind="inject", faults=(name,)), *middle, fix if number % 2 else remove, *END)
+    fix = TrialStep(kind="change", use="Fix", name=f"{name}:0")
+    remove = TrialStep(kind="change", use="RemoveFault", name=name)
+    return (*START, TrialStep(kind="inject", faults=(name,)), *middle, fix if number % 2 else remove, *END)
 
 
-def tried(lab, pairs: Sequence[Pair], middle: Sequence[Step] = (), alert: str = "") -> list:
+def tried(lab, pairs: Sequence[Pair], middle: Sequence[TrialStep] = (), alert: str = "") -> list:
     """One trial per pair, two at a time; their results."""
     catalog, value = Catalog(), scenario(pairs, alert)
     digest = resolve(value, catalog, "otel-demo").digest
@@ -118,7 +118,7 @@ def tried(lab, pairs: Sequence[Pair], middle: Sequence[Step] = (), alert: str = 
 
 
 def test_each_bites_and_goes(lab):
-    results = tried(lab, BITING, [Step(kind="hold", seconds=60)])
+    results = tried(lab, BITING, [TrialStep(kind="hold", seconds=60)])
     broken = [r for r in results if r.outcome != "Held"]
     assert [(r.describe, r.message, [(f.code, f.message, f.observed) for f in r.findings]) for r in broken] == []
 
@@ -132,9 +132,9 @@ def test_what_nothing_crosses_has_no_effect(lab):
 @pytest.mark.parametrize(("pair", "alert"), LASTING, ids=lambda value: str(value))
 def test_new_pods_meet_the_same_chaos(lab, pair, alert):
     middle = [
-        Step(kind="expectAlerts"),
-        Step(kind="change", use="Decoy", name="restart-0"),
-        Step(kind="expectStillFiring", use="Decoy", name="restart-0"),
+        TrialStep(kind="expectAlerts"),
+        TrialStep(kind="change", use="Decoy", name="restart-0"),
+        TrialStep(kind="expectStillFiring", use="Decoy", name="restart-0"),
     ]
     (result,) = tried(lab, [pair], middle, alert)
     assert result.outcome == "Held", (result.findings, result.message)

@@ -11,7 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_text
 from scenario_kit.lint.fix import fixed
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
 from tests.fuzz.effort import effort
 from tests.fuzz.mutation import LANGUAGE, damaged, mutated, noted, written
@@ -22,7 +22,7 @@ SEEDS = [*CATALOG.scenarios(), *LANGUAGE]
 CHANCE = st.randoms(use_true_random=False)
 
 
-def study(text: str) -> list[Mistake]:
+def study(text: str) -> list[LocatedFinding]:
     found = lint_text(text, SEEDS[0], CATALOG)
     for mistake in found:
         assert mistake.finding.position, mistake.finding

@@ -52,7 +52,7 @@ def test_the_fix_for_a_silent_alert_follows_from_what_was_seen(timelines, fix):
 
 
 def beside(*timelines):
-    return missing_alerts.Beside(history(*timelines), ("default", "lags"))
+    return missing_alerts.UnusedRules(history(*timelines), ("default", "lags"))
 
 
 @pytest.mark.parametrize(

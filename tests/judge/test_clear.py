@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.judge import resolved
-from scenario_kit.judge.resolved import Resolution, Served
+from scenario_kit.judge.resolved import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval
 from scenario_kit.model.scenario import BackgroundAlert, Expect
 
@@ -171,7 +171,7 @@ def test_promised_alerts_that_come_back(firing, at):
 
 
 def served(requests, errors=0.0, seconds=100.0):
-    return Served(seconds=seconds, requests=requests, errors=errors)
+    return EntryTraffic(seconds=seconds, requests=requests, errors=errors)
 
 
 def test_a_rate_needs_data():

@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.judge import expectations
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval
 from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect
+from scenario_kit.model.scenario import BackgroundAlert, Expect, PropagationEdge
 
 WEB = "Deployment/web"
 
@@ -63,7 +63,7 @@ EVERY = Expect(alerts=(ON_WEB, ON_AD, AFTER, ANYWHERE, MAY))
     ],
 )
 def test_alerts_that_faults_explain(faults, edges, explained):
-    found = expectations.of_faults(EVERY, faults, [Edge(from_=a, to=b) for a, b in edges])
+    found = expectations.of_faults(EVERY, faults, [PropagationEdge(from_=a, to=b) for a, b in edges])
     assert list(found.alerts) == explained
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.judge.missing_alerts import Beside, heard, unnoticed
+from scenario_kit.judge.missing_alerts import UnusedRules, heard, unnoticed
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
 from scenario_kit.model.scenario import Expect
 
@@ -37,9 +37,9 @@ def test_an_incident_that_promises_no_alert_raises_one(alert_class, firing, noti
 
 def test_rules_of_other_packs_are_named_with_how_to_choose_them():
     beside = {
-        "slow": Beside(history(Slow=[(1100.0, None)], Late=[(1200.0, None)]), ("red", "slow")),
-        "disk": Beside(history(Full=[(1100.0, None)]), ("red", "disk")),
-        "none": Beside(history(), ("none",)),
+        "slow": UnusedRules(history(Slow=[(1100.0, None)], Late=[(1200.0, None)]), ("red", "slow")),
+        "disk": UnusedRules(history(Full=[(1100.0, None)]), ("red", "disk")),
+        "none": UnusedRules(history(), ("none",)),
     }
     found = heard(MISSING, beside, 1000.0)
     assert (found.code, found.severity, found.message) == ("SK322", Severity.ERROR, "no")
@@ -60,5 +60,5 @@ def test_rules_of_other_packs_are_named_with_how_to_choose_them():
     ],
 )
 def test_only_what_began_with_the_incident_would_have_told_of_it(firing, told):
-    found = heard(MISSING, {"p": Beside(history(A=firing), ("p",))}, 1000.0)
+    found = heard(MISSING, {"p": UnusedRules(history(A=firing), ("p",))}, 1000.0)
     assert (found != MISSING) is told

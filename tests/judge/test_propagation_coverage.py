@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.judge.propagation_coverage import explained, unexplained
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Entity, Fault, Interval
-from scenario_kit.model.scenario import Edge, Expect
+from scenario_kit.model.scenario import Expect, PropagationEdge
 
 APP = Catalog().app("otel-demo", "2.2.0")
 PORT = Fault(
@@ -18,10 +18,10 @@ PORT = Fault(
     entities=(Entity(ref="Service/product-catalog", role="Cause"), Entity(ref="Deployment/quote", role="Victim")),
 )
 EDGES = (
-    Edge(from_="Service/product-catalog", to="Deployment/recommendation"),
-    Edge(from_="Fault/port", to="Deployment/checkout"),
-    Edge(from_="Deployment/recommendation", to="Deployment/frontend"),
-    Edge(from_="Deployment/cart", to="Deployment/email"),
+    PropagationEdge(from_="Service/product-catalog", to="Deployment/recommendation"),
+    PropagationEdge(from_="Fault/port", to="Deployment/checkout"),
+    PropagationEdge(from_="Deployment/recommendation", to="Deployment/frontend"),
+    PropagationEdge(from_="Deployment/cart", to="Deployment/email"),
 )
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scenario_kit.judge import invariants, resolved
-from scenario_kit.judge.resolved import Resolution, Served
+from scenario_kit.judge.resolved import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval
 from scenario_kit.model.scenario import BackgroundAlert, Expect
 
@@ -100,23 +100,23 @@ def test_what_the_fault_raised_and_nobody_promised_is_left_by_a_repair(spans, le
 @pytest.mark.parametrize(
     ("now", "answer"),
     [
-        (Served(seconds=300, requests=3000, errors=0), "True"),
-        (Served(seconds=300, requests=3000, errors=2), "True"),
-        (Served(seconds=300, requests=3000, errors=300), "False"),
-        (Served(seconds=300, requests=2000, errors=0), "False"),
-        (Served(seconds=300), "Unknown"),
-        (Served(seconds=18, requests=180, errors=0), "Unknown"),
+        (EntryTraffic(seconds=300, requests=3000, errors=0), "True"),
+        (EntryTraffic(seconds=300, requests=3000, errors=2), "True"),
+        (EntryTraffic(seconds=300, requests=3000, errors=300), "False"),
+        (EntryTraffic(seconds=300, requests=2000, errors=0), "False"),
+        (EntryTraffic(seconds=300), "Unknown"),
+        (EntryTraffic(seconds=18, requests=180, errors=0), "Unknown"),
     ],
     ids=["as before", "two by chance", "one in ten fails", "a third is missing", "no data", "too few"],
 )
 def test_traffic(now, answer):
-    assert resolved.traffic(Served(seconds=300, requests=3000, errors=0), now).answer == answer
+    assert resolved.traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
 
 
 def test_an_app_that_always_failed_a_little_may_go_on_doing_so():
-    baseline = Served(seconds=300, requests=3000, errors=300)
-    assert resolved.traffic(baseline, Served(seconds=300, requests=3000, errors=310)).answer == "True"
-    assert resolved.traffic(baseline, Served(seconds=300, requests=3000, errors=400)).answer == "False"
+    baseline = EntryTraffic(seconds=300, requests=3000, errors=300)
+    assert resolved.traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
+    assert resolved.traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
 
 
 def test_false_beats_unknown_beats_true():

@@ -12,7 +12,7 @@ import pytest
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab import disk_space, lifecycle
-from scenario_kit.lab.state import LabState, Part
+from scenario_kit.lab.state import LabState, ProcessState
 
 MIB = 1 << 20
 
@@ -75,7 +75,7 @@ def test_an_error_of_others_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatc
 def test_a_part_that_ended_on_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     log = tmp_path / "etcd.log"
     log.write_text('{"level":"panic","msg":"failed to write"}\n' * 50)
-    part = Part(name="etcd", pid=2**22 + 1, log=str(log))
+    part = ProcessState(name="etcd", pid=2**22 + 1, log=str(log))
     state = LabState(name="x", folder=str(tmp_path), epoch=0, parts=(part,))
     disk(monkeypatch, free=0)
     with pytest.raises(LabError) as caught:

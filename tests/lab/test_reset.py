@@ -10,9 +10,9 @@ import pytest
 
 from scenario_kit.errors import LabError, ToolchainError, UsageError
 from scenario_kit.lab import addresses, baseline, lifecycle, process_specs, procfs, reset, supervisor, toolchain
-from scenario_kit.lab.baseline import Baseline, Restoration
+from scenario_kit.lab.baseline import Restoration, StoreBaseline
 from scenario_kit.lab.etcd import Etcd, Range
-from scenario_kit.lab.state import LabState, Part
+from scenario_kit.lab.state import LabState, ProcessState
 
 NODE = b"/registry/minions/worker-1"
 LEASE = b"/registry/leases/kube-node-lease/worker-1"
@@ -54,8 +54,8 @@ def test_a_baseline_holds_no_heartbeats_and_no_events() -> None:
 def test_a_baseline_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "b"
     assert baseline.load(path) is None
-    baseline.save(path, Baseline(7, {NODE: b"\x00\xff"}))
-    assert baseline.load(path) == Baseline(7, {NODE: b"\x00\xff"})
+    baseline.save(path, StoreBaseline(7, {NODE: b"\x00\xff"}))
+    assert baseline.load(path) == StoreBaseline(7, {NODE: b"\x00\xff"})
     assert path.stat().st_mode & 0o777 == 0o600
     path.write_bytes(b"nonsense")
     assert baseline.load(path) is None
@@ -116,10 +116,10 @@ def store(lab: LabState) -> Iterator[Etcd]:
     environment = {**os.environ, **procfs.marker(lab.folder)}
     process = subprocess.Popen([program, *arguments], stderr=subprocess.DEVNULL, env=environment)
     (Path(lab.folder) / "logs").mkdir()
-    part = Part(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
+    part = ProcessState(name="etcd", pid=process.pid, log=f"{lab.folder}/logs/etcd.log", health=f"{here}/health")
     etcd = Etcd(port)
     try:
-        supervisor.Health(lab.with_part(part)).wait(["etcd"], 20.0)
+        supervisor.HealthProbe(lab.with_part(part)).wait(["etcd"], 20.0)
         yield etcd
     finally:
         etcd.close()

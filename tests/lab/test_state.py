@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.errors import LabError, UsageError
 from scenario_kit.lab import lifecycle, procfs
-from scenario_kit.lab.state import LabState, Part, home, lab_folder, lab_names, log_tail
+from scenario_kit.lab.state import LabState, ProcessState, home, lab_folder, lab_names, log_tail
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def state(name: str = "default", **fields: object) -> LabState:
 
 
 def test_what_is_saved_is_loaded_and_only_its_owner_reads_it() -> None:
-    saved = state(server_token="secret", parts=(Part(name="etcd", pid=7, log="/l", port=1),), ports={"etcd": 1})
+    saved = state(server_token="secret", parts=(ProcessState(name="etcd", pid=7, log="/l", port=1),), ports={"etcd": 1})
     saved.save()
     assert LabState.load() == saved
     path = lab_folder("default") / "lab.json"
@@ -76,8 +76,8 @@ def test_home_follows_the_environment(
 
 
 def test_with_part_replaces_by_name() -> None:
-    first, second = Part(name="a", pid=1, log=""), Part(name="b", pid=2, log="")
-    replaced = Part(name="a", pid=3, log="")
+    first, second = ProcessState(name="a", pid=1, log=""), ProcessState(name="b", pid=2, log="")
+    replaced = ProcessState(name="a", pid=3, log="")
     assert state().with_part(first).with_part(second).with_part(replaced).parts == (replaced, second)
 
 
@@ -105,11 +105,11 @@ def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> Non
         process.stdout.readline()
         log = tmp_path / "a.log"
         log.write_text("one\ntwo\n")
-        here = here.with_part(Part(name="a", pid=process.pid, log=str(log)))
+        here = here.with_part(ProcessState(name="a", pid=process.pid, log=str(log)))
         assert here.dead_parts() == ()
         assert list(procfs.find(mark)) == [process.pid]
         here.require_alive()
-        stranger = here.with_part(Part(name="b", pid=os.getpid(), log="/nowhere"))
+        stranger = here.with_part(ProcessState(name="b", pid=os.getpid(), log="/nowhere"))
         assert [p.name for p in stranger.dead_parts()] == ["b"]
     finally:
         process.kill()
@@ -121,7 +121,7 @@ def test_a_process_is_alive_only_with_the_mark_of_its_lab(tmp_path: Path) -> Non
 
 
 def test_a_part_that_has_yet_to_start_is_not_dead() -> None:
-    assert state(parts=(Part(name="a", pid=0, log=""),)).dead_parts() == ()
+    assert state(parts=(ProcessState(name="a", pid=0, log=""),)).dead_parts() == ()
 
 
 def test_the_tail_of_a_log_is_short(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ def test_proxies_of_the_user_are_kept() -> None:
 
 
 @pytest.mark.parametrize("wanted", [*PARTS, *OPTIONAL], ids=lambda p: p.name)
-def test_the_module_of_a_part_pins_it_with_its_checksum(wanted: toolchain.Part, tmp_path: Path) -> None:
+def test_the_module_of_a_part_pins_it_with_its_checksum(wanted: toolchain.ToolchainComponent, tmp_path: Path) -> None:
     golang.copy_module(wanted.module, tmp_path)
     module = (tmp_path / "go.mod").read_text()
     version = {"3.15.0": "0.315.0"}.get(wanted.version, wanted.version)

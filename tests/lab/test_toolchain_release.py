@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scenario_kit.lab.toolchain.components import Part, Release, part
+from scenario_kit.lab.toolchain.components import Release, ToolchainComponent, part
 from scenario_kit.lab.toolchain.release import Releases, Unavailable, published_sum
 
 BINARY = b"\x7fELF program"
-PLAIN = Part(
+PLAIN = ToolchainComponent(
     name="tool",
     version="1.0",
     module="none",
@@ -67,7 +67,7 @@ def test_a_verified_binary_is_returned(tmp_path: Path) -> None:
 def test_the_member_of_an_archive_is_returned(tmp_path: Path) -> None:
     packed = archive("folder/tool")
     release = Release(url="https://release.example/a.tar.gz", sums="https://release.example/s", member="folder/tool")
-    wanted = Part(name="tool", version="1.0", module="", package="", release=release)
+    wanted = ToolchainComponent(name="tool", version="1.0", module="", package="", release=release)
     sums = f"{hashlib.sha256(packed).hexdigest()}  a.tar.gz"
     releases = served({release.url: httpx.Response(200, content=packed), release.sums: httpx.Response(200, text=sums)})
     assert releases.fetch(wanted, tmp_path, quiet).read_bytes() == BINARY

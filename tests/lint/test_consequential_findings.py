@@ -12,7 +12,7 @@ from scenario_kit.catalog import Catalog, data_root
 from scenario_kit.cli import run
 from scenario_kit.lint import lint_text, without_following
 from scenario_kit.lint.fix import fix_file
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
 from scenario_kit.model import Finding, Severity
 
@@ -59,12 +59,15 @@ def finding(code: str, message: str = "", severity: Severity = Severity.ERROR) -
     ],
 )
 def test_what_follows_is_left_out(codes: list[str], shown: list[str]) -> None:
-    assert [f.code for f in without_following([Mistake(finding(code)) for code in codes])] == shown
+    assert [f.code for f in without_following([LocatedFinding(finding(code)) for code in codes])] == shown
 
 
 def test_a_warning_hides_no_error() -> None:
     warning = finding("SK114", severity=Severity.WARNING)
-    assert [f.code for f in without_following([Mistake(warning), Mistake(finding("SK116"))])] == ["SK114", "SK116"]
+    assert [f.code for f in without_following([LocatedFinding(warning), LocatedFinding(finding("SK116"))])] == [
+        "SK114",
+        "SK116",
+    ]
 
 
 def mistaken(folder: Path) -> Path:

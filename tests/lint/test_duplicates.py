@@ -13,7 +13,7 @@ import yaml
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
-from scenario_kit.lint.similarity_index import Entry, Shelf, entry_of, fingerprint
+from scenario_kit.lint.similarity_index import IndexEntry, Shelf, entry_of, fingerprint
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
 from scenario_kit.render.applicability import fits, offers
@@ -238,7 +238,7 @@ def test_parameters_that_a_fault_has_anyway_make_no_difference(tmp_path: Path) -
     assert entry_of(tmp_path, loaded(put(document, tmp_path / "b", "x")), CATALOG).fingerprint == plain.fingerprint
 
 
-def entries(count: int) -> list[Entry]:
+def entries(count: int) -> list[IndexEntry]:
     """Entries of a few hundred words, most of them shared; every tenth is almost its predecessor."""
     made = []
     for i in range(count):
@@ -246,7 +246,9 @@ def entries(count: int) -> list[Entry]:
         words = {f"common {n}": 1 for n in range(150)} | {f"rare {about} {n}": 1 for n in range(150)}
         words |= {f"own {i} {n}": 1 for n in range(3)}
         made.append(
-            Entry(f"s-{i}", f"/x/scenarios/s-{i}/scenario.yaml", f"print-{i}", words, f"scenarios/s-{i}/scenario.yaml")
+            IndexEntry(
+                f"s-{i}", f"/x/scenarios/s-{i}/scenario.yaml", f"print-{i}", words, f"scenarios/s-{i}/scenario.yaml"
+            )
         )
     return made
 
@@ -273,7 +275,7 @@ def test_a_thousand_are_compared_in_seconds() -> None:
     assert time.process_time() - start < 20  # a second or two; the limit only tells squares from cubes
 
 
-def drafts(fault_names: list[str], folder: Path) -> list[Entry]:
+def drafts(fault_names: list[str], folder: Path) -> list[IndexEntry]:
     """Drafts of these faults at up to two targets each, in both apps, as `new` writes them."""
     made = []
     for app, version in (("otel-demo", "2.2.0"), ("hotel-reservation", "6ecb097")):

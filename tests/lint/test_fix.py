@@ -14,7 +14,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.lint import RULES, lint_text
 from scenario_kit.lint.fix import difference, fix_file, fixed, write
 from scenario_kit.lint.suppression import latest, today
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.document import parse
 from scenario_kit.load.edit import Drop, Edit, Put, Rename, edited
 from scenario_kit.model import Finding, Severity
@@ -67,11 +67,11 @@ RESTORED: list[tuple[str, Edit]] = [
 ]  # fmt: skip
 
 
-def study(text: str, folder: str = NAME) -> list[Mistake]:
+def study(text: str, folder: str = NAME) -> list[LocatedFinding]:
     return lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", MERGING)
 
 
-def codes(found: Sequence[Mistake]) -> set[str]:
+def codes(found: Sequence[LocatedFinding]) -> set[str]:
     return {mistake.finding.code for mistake in found}
 
 
@@ -196,17 +196,17 @@ def test_what_has_several_answers_is_left() -> None:
 
 
 def test_an_edit_that_makes_something_worse_is_dropped() -> None:
-    def worse(text: str) -> list[Mistake]:
-        one = [] if "a: 2" in text else [Mistake(found("SK110"), (Put(("a",), 2),))]
-        return [*one, *([Mistake(found("SK405"))] if "a: 2" in text else [])]
+    def worse(text: str) -> list[LocatedFinding]:
+        one = [] if "a: 2" in text else [LocatedFinding(found("SK110"), (Put(("a",), 2),))]
+        return [*one, *([LocatedFinding(found("SK405"))] if "a: 2" in text else [])]
 
     assert fixed("a: 1\n", worse).text == "a: 1\n"
 
 
 def test_edits_that_undo_each_other_end() -> None:
-    def circular(text: str) -> list[Mistake]:
+    def circular(text: str) -> list[LocatedFinding]:
         code, value = ("SK110", 2) if "a: 1" in text else ("SK112", 1)
-        return [Mistake(found(code), (Put(("a",), value),))]
+        return [LocatedFinding(found(code), (Put(("a",), value),))]
 
     assert fixed("a: 1\n", circular).text == "a: 1\n"
 

@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_text
 from scenario_kit.lint.fix import fixed
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 
 CATALOG = Catalog(merging=True)
 
@@ -19,7 +19,7 @@ def renamed(fault: str, target: str) -> str:
     return text.replace("name: former", "name: later", 1)
 
 
-def study(text: str, folder: str = "later") -> list[Mistake]:
+def study(text: str, folder: str = "later") -> list[LocatedFinding]:
     found = lint_text(text, Path("/nowhere/scenarios") / folder / "scenario.yaml", CATALOG)
     return [mistake for mistake in found if mistake.finding.severity == "Error"]
 

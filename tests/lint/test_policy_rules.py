@@ -13,7 +13,7 @@ from scenario_kit.lint import RULES, lint_file, lint_files, lint_text, lintable
 from scenario_kit.lint.fix import fixed
 from scenario_kit.lint.place import Place
 from scenario_kit.lint.suppression import latest, today
-from scenario_kit.load import Mistake
+from scenario_kit.load import LocatedFinding
 from scenario_kit.load.edit import Drop, Put, edited
 from scenario_kit.model import Finding
 from tests.lint import policy_violations as given
@@ -47,7 +47,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def study_fault(text: str) -> list[Mistake]:
+def study_fault(text: str) -> list[LocatedFinding]:
     return lint_text(text, Path("/nowhere/catalog/faults/labels-lost/fault.yaml"), CATALOG)
 
 
@@ -117,7 +117,7 @@ def test_a_violation_of_a_definition_is_found_and_nothing_else(code: str, own: P
     ],
 )
 def test_a_component_that_an_app_does_not_have_is_corrected(own: Path, place: Place, value: object) -> None:
-    def tried(text: str) -> list[Mistake]:
+    def tried(text: str) -> list[LocatedFinding]:
         return lint_text(text, own / "catalog/apps/little/app.yaml", CATALOG)
 
     result = fixed(edited(given.APP, [Put(place, value)]), tried)

@@ -23,8 +23,8 @@ from scenario_kit.judge.capabilities import lacking
 from scenario_kit.lab.capabilities import offers
 from scenario_kit.lab.state import LabState
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Runbook, Scenario, Severity, Step
-from scenario_kit.model.matrix import Row
+from scenario_kit.model import Runbook, Scenario, Severity, TrialStep
+from scenario_kit.model.matrix import MatrixRow
 from scenario_kit.model.scenario import Expect
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
@@ -44,7 +44,7 @@ class Bench:
         self._cluster = KubeCluster(kubeconfig=Path(self._lab.kubeconfig))
         self._catalog = catalog
 
-    def attempt(self, pair: Pair, *, alone: bool) -> Row | None:
+    def attempt(self, pair: Pair, *, alone: bool) -> MatrixRow | None:
         """Inject, observe, remove. Whatever a fault does is an outcome; so is infrastructure that fails on the way.
 
         Args:
@@ -61,7 +61,7 @@ class Bench:
         except InfrastructureError as error:
             return row(pair, "Infra", told=f"{type(error).__name__}: {error}"[:600])
 
-    def _attempt(self, pair: Pair, alone: bool) -> Row | None:
+    def _attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
         started = time.monotonic()
         scenario = self._scenario(pair)
         sample = self._resolved(scenario, "app", 100)
@@ -101,21 +101,21 @@ class Bench:
         return resolve(scenario, self._catalog, namespace, users=users)
 
 
-def steps(fault: str) -> tuple[Step, ...]:
+def steps(fault: str) -> tuple[TrialStep, ...]:
     """The program of a pair."""
     return (
-        Step(kind="deploy"),
-        Step(kind="expectQuiet"),
-        Step(kind="inject"),
-        Step(kind="hold", seconds=HELD_SECONDS),
-        Step(kind="change", use="RemoveFault", name=fault),
-        Step(kind="expectCleared", use="RemoveFault", name=fault),
-        Step(kind="teardown"),
-        Step(kind="expectClean"),
+        TrialStep(kind="deploy"),
+        TrialStep(kind="expectQuiet"),
+        TrialStep(kind="inject"),
+        TrialStep(kind="hold", seconds=HELD_SECONDS),
+        TrialStep(kind="change", use="RemoveFault", name=fault),
+        TrialStep(kind="expectCleared", use="RemoveFault", name=fault),
+        TrialStep(kind="teardown"),
+        TrialStep(kind="expectClean"),
     )
 
 
-def judged(pair: Pair, result: TrialResult) -> Row:
+def judged(pair: Pair, result: TrialResult) -> MatrixRow:
     """What a trial of that program says about a pair."""
     by_kind = {str(s.step).split()[0]: s for s in result.steps}
     injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
@@ -144,9 +144,9 @@ def judged(pair: Pair, result: TrialResult) -> Row:
     )
 
 
-def row(pair: Pair, outcome: Any, **facts: Any) -> Row:
+def row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
     """A record of today."""
-    return Row(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
+    return MatrixRow(**pair._asdict(), outcome=outcome, date=f"{datetime.now(UTC):%Y-%m-%d}", **facts)
 
 
 def _held(step: Any) -> bool | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 from tests.matrix.pairs import Pair
 
 _MOST = 4
@@ -31,13 +31,13 @@ users were served as before, after no more than the removal. All trials, a line 
 
 
 def page(
-    rows: Sequence[Row],
+    rows: Sequence[MatrixRow],
     total: int,
     fitting: int,
     aimless: Mapping[str, str],
-    why: Callable[[Row], str],
+    why: Callable[[MatrixRow], str],
     *,
-    outlasts: Callable[[Row], str] = lambda _: "",
+    outlasts: Callable[[MatrixRow], str] = lambda _: "",
     untried: Sequence[Pair] = (),
 ) -> str:
     """What they say as a whole.
@@ -80,7 +80,7 @@ def page(
     return "\n".join(part for part in parts if part)
 
 
-def table(app: str, version: str, rows: Sequence[Row], why: Callable[[Row], str]) -> str:
+def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[MatrixRow], str]) -> str:
     """Every row of an app."""
     judged = [row for row in rows if row.outcome != "Infra"]
     lines = [
@@ -102,7 +102,7 @@ def file(app: str) -> str:
     return f"matrix-{app}.md"
 
 
-def line(row: Row, reason: str) -> str:
+def line(row: MatrixRow, reason: str) -> str:
     """One row of a table."""
     shown = [f"{a.name} on {a.on} ({a.seconds:.0f} s)" if a.on else f"{a.name} ({a.seconds:.0f} s)" for a in row.alerts]
     more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
@@ -111,7 +111,7 @@ def line(row: Row, reason: str) -> str:
     return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), row.date)
 
 
-def recovery(row: Row) -> str:
+def recovery(row: MatrixRow) -> str:
     """Whether it is as before, in words."""
     if row.recovered is None:
         return "–"
@@ -120,12 +120,12 @@ def recovery(row: Row) -> str:
     return "yes" if row.clean else "not clean"
 
 
-def name(row: Row) -> str:
+def name(row: MatrixRow) -> str:
     """A row in words."""
     return f"{row.fault} on {row.target} in {row.app}"
 
 
-def _summary(rows: Sequence[Row], total: int, fitting: int) -> str:
+def _summary(rows: Sequence[MatrixRow], total: int, fitting: int) -> str:
     count = Counter(row.outcome for row in rows)
     ran = [row for row in rows if row.outcome == "Ran"]
     loud = sum(bool(row.alerts) for row in ran)
@@ -140,11 +140,11 @@ def _summary(rows: Sequence[Row], total: int, fitting: int) -> str:
 
 
 def _open(
-    silent: Sequence[Row],
-    lasting: Sequence[Row],
-    ran: Sequence[Row],
-    why: Callable[[Row], str],
-    outlasts: Callable[[Row], str],
+    silent: Sequence[MatrixRow],
+    lasting: Sequence[MatrixRow],
+    ran: Sequence[MatrixRow],
+    why: Callable[[MatrixRow], str],
+    outlasts: Callable[[MatrixRow], str],
 ) -> str:
     """What somebody should look into; a sentence that there is nothing, otherwise."""
     lines = []
@@ -158,7 +158,7 @@ def _open(
     return "\n".join(lines) or "Every row that is silent or did not recover has its reason below.\n"
 
 
-def _types(app: str, version: str, rows: Sequence[Row]) -> str:
+def _types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
     """One line for each type of fault in an app."""
     lines = [
         f"## {app} {version}",
@@ -189,11 +189,11 @@ def _types(app: str, version: str, rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _type(row: Row) -> tuple[str, str]:
+def _type(row: MatrixRow) -> tuple[str, str]:
     return row.family, row.fault
 
 
-def _unlike(rows: Sequence[Row]) -> str:
+def _unlike(rows: Sequence[MatrixRow]) -> str:
     """Why none of them ran, in a few words."""
     return " and ".join(sorted({"no effect" if row.outcome == "NoEffect" else "not in a lab" for row in rows}))
 
@@ -205,7 +205,7 @@ def _range(seconds: Sequence[float]) -> str:
     return f"{low:.0f} s" if low == high else f"{median(seconds):.0f} s ({low:.0f}–{high:.0f})"
 
 
-def _grouped(title: str, rows: Sequence[Row], reason: Callable[[Row], str]) -> str:
+def _grouped(title: str, rows: Sequence[MatrixRow], reason: Callable[[MatrixRow], str]) -> str:
     """The rows by their reason, the reason with most rows first; empty without rows."""
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in sorted(rows, key=lambda r: (r.app, r.fault, r.target)):

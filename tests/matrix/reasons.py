@@ -12,7 +12,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component, FaultType, Reference
-from scenario_kit.model.matrix import Row
+from scenario_kit.model.matrix import MatrixRow
 from scenario_kit.render.applicability import component_of
 from tests.matrix.pairs import objects_for
 
@@ -28,7 +28,7 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str = "*"
     app: str = "*"
 
-    def holds(self, row: Row) -> bool:
+    def holds(self, row: MatrixRow) -> bool:
         """Whether it is about this row."""
         return all(
             fnmatchcase(value, pattern)
@@ -41,7 +41,7 @@ def written() -> list[Written]:
     return msgspec.convert(yaml.safe_load(WRITTEN.read_text()), list[Written])
 
 
-def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
+def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     """Why a row has no alert; empty where it has some, or where nobody knows."""
     if row.outcome == "Lacking":
         return f"not tried: {row.told}"
@@ -55,7 +55,7 @@ def why(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
     return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
 
 
-def outlasts(row: Row, catalog: Catalog, known: Sequence[Written]) -> str:
+def outlasts(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     """Why a row did not recover when its fault was gone; empty where it did, or where nobody knows."""
     if row.outcome != "Ran" or row.recovered:
         return ""
@@ -88,7 +88,7 @@ def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
     return ""
 
 
-def _hit(row: Row, catalog: Catalog) -> Component | None:
+def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
     app = catalog.app(row.app, row.version)
     objects = objects_for(catalog, app, row.fault)
     wanted = Reference.parse(row.target)

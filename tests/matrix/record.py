@@ -10,12 +10,12 @@ import msgspec
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, rows
 from scenario_kit.model import AlertHistory
-from scenario_kit.model.matrix import Fired, Row
+from scenario_kit.model.matrix import Fired, MatrixRow
 from tests import records
 from tests.matrix.pairs import Pair
 
 
-def pair_of(row: Row) -> Pair:
+def pair_of(row: MatrixRow) -> Pair:
     """What was tried."""
     return Pair(row.app, row.version, row.fault, row.change, row.family, row.target)
 
@@ -46,12 +46,12 @@ def still(history: AlertHistory, injected: float, at: float) -> list[str]:
     )
 
 
-def append(path: Path, row: Row) -> None:
+def append(path: Path, row: MatrixRow) -> None:
     """Add a line to a file of records."""
     records.append(path, row)
 
 
-def read(catalog: Catalog) -> list[Row]:
+def read(catalog: Catalog) -> list[MatrixRow]:
     """The records of all apps, the last one for each pair."""
     return [row for app in catalog.apps() for row in rows(file_of(catalog, app))]
 
@@ -66,7 +66,7 @@ def tidy(catalog: Catalog) -> None:
             fresh.replace(path)
 
 
-def left(known: Iterable[Pair], tried: Iterable[Row], since: str = "") -> list[Pair]:
+def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: str = "") -> list[Pair]:
     """The pairs that nobody has judged yet: first those without a record.
 
     A lab may have today what it lacked, and be well where it was not. What was tried before the day ``since`` counts as

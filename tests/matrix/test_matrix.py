@@ -11,7 +11,7 @@ from scenario_kit.campaign.result import TrialResult
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import rows
 from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, StepStatus
-from scenario_kit.model.matrix import Fired, Row
+from scenario_kit.model.matrix import Fired, MatrixRow
 from tests.matrix import page, reasons, record
 from tests.matrix.lab import judged, row, steps
 from tests.matrix.pairs import Pair, aimless, bites, each, pairs, sample
@@ -211,7 +211,7 @@ def test_the_pages() -> None:
         row(PAIR._replace(target="Service/email"), "Infra", told="down"),
     ]
 
-    def why(some: Row) -> str:
+    def why(some: MatrixRow) -> str:
         return "not tried: no disks" if some.outcome == "Lacking" else ""
 
     text = page.page(

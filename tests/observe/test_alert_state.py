@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from scenario_kit.model import Interval
-from scenario_kit.observe.alert_state import Alert, Tick, fire
+from scenario_kit.observe.alert_state import Alert, RuleEvaluation, fire
 
 LABELS = (("pod", "a"),)
 Pair = tuple[float, float | None]
 
 
-def ticks(pattern: str, start: float = 0) -> list[Tick]:
+def ticks(pattern: str, start: float = 0) -> list[RuleEvaluation]:
     """``x`` active, ``.`` not, ``!`` the evaluation fails; one character per 15 s."""
     meaning = {"x": frozenset({LABELS}), ".": frozenset(), "!": None}
-    return [Tick(start + 15 * i, meaning[c]) for i, c in enumerate(pattern)]
+    return [RuleEvaluation(start + 15 * i, meaning[c]) for i, c in enumerate(pattern)]
 
 
 def pairs(intervals: tuple[Interval, ...]) -> list[Pair]:
@@ -48,7 +48,15 @@ def test_patterns(pattern: str, for_seconds: float, pending: list[Pair], firing:
 
 def test_label_sets_are_apart() -> None:
     other = (("pod", "b"),)
-    state = fire({}, [Tick(0, frozenset({LABELS})), Tick(15, frozenset({LABELS, other})), Tick(30, frozenset())], 15)
+    state = fire(
+        {},
+        [
+            RuleEvaluation(0, frozenset({LABELS})),
+            RuleEvaluation(15, frozenset({LABELS, other})),
+            RuleEvaluation(30, frozenset()),
+        ],
+        15,
+    )
     assert pairs(state[LABELS].intervals[1]) == [(15, 30)]
     assert pairs(state[other].intervals[1]) == []
     assert pairs(state[other].intervals[0]) == [(15, 30)]

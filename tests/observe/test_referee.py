@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.clients import PrometheusMetrics
-from scenario_kit.lab.telemetry import Writer
+from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.model import AlertHistory, AlertRule, App
 from scenario_kit.observe import AlertEvaluator
 from scenario_kit.testing import FakeMetrics
@@ -192,7 +192,7 @@ def incident(seed: int, ticks: int) -> Data:
 
 def store(url: str, data: Data, epoch: float, ticks: int) -> None:
     """Write the samples, and what promtool's notation calls stale, through the lab's own writer."""
-    writer = Writer(url)
+    writer = SeriesWriter(url)
     batch = []
     for tick in range(ticks):
         current = {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operators.scenario.plan import CONDITIONS, Create, Refusal, Remove, Wanted, Watch, conditions, plan
+from operators.scenario.plan import CONDITIONS, Create, DesiredTrial, Refusal, Remove, ShowTrial, conditions, plan
 from scenario_kit.trial import TrialStatus
 
 
@@ -11,21 +11,21 @@ def trial(name, digest, deleted=False):
     return {"metadata": metadata, "spec": {"digest": digest}}
 
 
-WANTED = Wanted(digest="d1", suspended=False)
+WANTED = DesiredTrial(digest="d1", suspended=False)
 
 
 @pytest.mark.parametrize(
     ("wanted", "trials", "action"),
     [
         (WANTED, [], Create("s-g3")),
-        (WANTED, [trial("s-g1", "d1")], Watch()),
+        (WANTED, [trial("s-g1", "d1")], ShowTrial()),
         (WANTED, [trial("s-g1", "d0")], Remove("s-g1")),
         (WANTED, [trial("s-g1", "d0", deleted=True)], Remove("s-g1")),
         (WANTED, [trial("s-g1", "d1", deleted=True)], Remove("s-g1")),
-        (Wanted(digest="d1", suspended=True), [trial("s-g1", "d1")], Remove("s-g1")),
-        (Wanted(digest="d1", suspended=True), [], Watch()),
+        (DesiredTrial(digest="d1", suspended=True), [trial("s-g1", "d1")], Remove("s-g1")),
+        (DesiredTrial(digest="d1", suspended=True), [], ShowTrial()),
         (None, [trial("s-g1", "d1")], Remove("s-g1")),
-        (None, [], Watch()),
+        (None, [], ShowTrial()),
     ],
     ids=[
         "new",
@@ -98,7 +98,7 @@ BROKEN = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent")
     ],
 )
 def test_the_summary_tells_the_outcome(outcome, reached, reason, symptoms, resolved):
-    wanted = Wanted(digest="d1", suspended=False, outcome=outcome)
+    wanted = DesiredTrial(digest="d1", suspended=False, outcome=outcome)
     result = conditions((), 1, None, wanted, held(*reached))
     assert of(result, "Ready").reason == reason
     assert of(result, "Ready").status == ("Unknown" if reason == "Injecting" else "True")

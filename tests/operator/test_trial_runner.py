@@ -12,7 +12,7 @@ from operators.scenario.trial_runner import TrialRun, read
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.clock import WallClock
 from scenario_kit.errors import AuthoringError, InfrastructureError
-from scenario_kit.model import App, Reference, Runbook, Step, TrialSpec, Windows
+from scenario_kit.model import App, Reference, Runbook, TrialSpec, TrialStep, Windows
 from scenario_kit.model.reference import GROUP
 from scenario_kit.model.scenario import API_VERSION, Expect, GroundTruth
 from scenario_kit.testing import FakeCluster, FakeMetrics
@@ -22,7 +22,7 @@ from tests.lab.twin import tiny
 
 HERE = "scenario-kit"
 REF = Reference("Trial", "t", HERE, GROUP)
-STEPS = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
+STEPS = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
 
 
 def spec(twin):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from scenario_kit.model.base import Object, Value
-from scenario_kit.model.process import Exit, InitState, Start, Stop
+from scenario_kit.model.process import Exit, InitState, ProcessStart, Stop
 
 PORT = 8080
 PATH = "/healthz"
@@ -75,19 +75,21 @@ class Programs:
         del image
         return program in self._has
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """See ``Processes``."""
         program = self._of(pod, container)
         uid = pod["metadata"]["uid"]
         self._begun[uid, container] = now
         command = self._command(pod, container)
         if command and command[0] not in self._has:
-            return Start(0.0, Exit(uid, container, 128, "StartError"))
+            return ProcessStart(0.0, Exit(uid, container, 128, "StartError"))
         if program.fills_memory:
-            return Start(program.ends_after or 0.0, Exit(uid, container, KILLED, "OOMKilled"))
+            return ProcessStart(program.ends_after or 0.0, Exit(uid, container, KILLED, "OOMKilled"))
         if program.ends_after is None:
-            return Start(program.serves_after or 0.0)
-        return Start(program.ends_after, Exit(uid, container, program.code, "Error" if program.code else "Completed"))
+            return ProcessStart(program.serves_after or 0.0)
+        return ProcessStart(
+            program.ends_after, Exit(uid, container, program.code, "Error" if program.code else "Completed")
+        )
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """See ``Processes``."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import times
-from scenario_kit.lab.kubelet.events import Recorder
+from scenario_kit.lab.kubelet.events import EventRecorder
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.pod_state import Memory
+from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import pod_status
 from scenario_kit.model.base import Object
 from tests.reality.cases import ABSENT, HAS, IMAGE, Case
@@ -41,13 +41,13 @@ class _Objects:
 
 def replay(case: Case, pod: Object) -> Recording:
     """What the simulated kubelet makes of ``pod``, as the API server stored it, in the case's time."""
-    objects, images, recorder = _Objects(case), ImageCache(), Recorder()
+    objects, images, recorder = _Objects(case), ImageCache(), EventRecorder()
     processes = Programs({case.name: dict(case.programs)}, frozenset({ABSENT}), HAS)
     images.add("case", IMAGE, START)
     views: list[PodView] = [PodView(at=0, phase="Pending")]
     events: dict[str, Object] = {}
     status: Object = {"phase": "Pending"}
-    memory: Memory | None = None
+    memory: PodMemory | None = None
     at: float | None = 0.0
     gone: float | None = None
     while at is not None and at <= case.seconds and gone is None:

@@ -234,11 +234,11 @@ def _control_plane(binaries: Mapping[str, Path]) -> LabState:
     kubeconfigs.write_admin(
         Path(state.kubeconfig), LAB, process_specs.api_server_url(state), supervisor.control_plane_pki(state)
     )
-    supervisor.Health(state).wait(["kube-apiserver"], _READY_SECONDS)
+    supervisor.HealthProbe(state).wait(["kube-apiserver"], _READY_SECONDS)
     if state.dead_parts():  # a busy machine: the controller-manager does not wait long for the API server
         state = cluster.restart(state, binaries)
         state.save()
-    supervisor.Health(state).wait(["kube-controller-manager"], _READY_SECONDS)
+    supervisor.HealthProbe(state).wait(["kube-controller-manager"], _READY_SECONDS)
     return state
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.scenario import FaultUse, Rollout, Start
+from scenario_kit.model.scenario import FaultStart, FaultUse, Rollout
 from scenario_kit.render import app_objects, fault
 
 NAMESPACE = "otel-demo-test"
@@ -58,7 +58,7 @@ def test_a_change_may_depend_on_parameters(rendered):
 def test_the_scenario_may_say_how_it_reaches_processes(rendered):
     assert rendered().rollout == Rollout(reconnect="Callers")
     assert rendered(rollout=Rollout(drop_old=True)).rollout == Rollout(drop_old=True)
-    assert rendered(start=Start(after_seconds=90)).start.after_seconds == 90
+    assert rendered(start=FaultStart(after_seconds=90)).start.after_seconds == 90
 
 
 def test_the_load_generator_is_not_restarted_as_a_caller(rendered):

@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.model.noise import Noise, Source
+from scenario_kit.model.noise import Noise, NoiseSource
 from scenario_kit.render import app_objects, options_of
 from scenario_kit.render.noise import GRID, Event, events, latest, occurrence, sources
 from scenario_kit.render.simulate import after
@@ -19,7 +19,7 @@ APP = CATALOG.app("otel-demo", "2.2.0")
 OBJECTS = app_objects(APP, options_of(APP, {}, "steady"), 50, "shop", templates=CATALOG.templates(APP.name))
 
 
-def rendered(**noise: object) -> Source:
+def rendered(**noise: object) -> NoiseSource:
     document = {"name": "n", "everySeconds": 600, **noise}
     (source,) = sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)
     return source
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_noise_wherever_it_begins() -> None:
 
 @pytest.mark.parametrize("source", [RESTART, SCALE, LOAD], ids=["restart", "scale", "load"])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: Source, seed: int) -> None:
+def test_it_comes_once_a_period_on_the_grid_and_is_over_before_the_next(source: NoiseSource, seed: int) -> None:
     found = events([source], seed, 0.0, 60_000.0)
 
     assert 99 <= len(found) <= 100

@@ -8,7 +8,7 @@ import yaml
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Runbook, Scenario
-from scenario_kit.model.scenario import FaultUse, OnAlert, ScenarioSpec, Start
+from scenario_kit.model.scenario import FaultStart, FaultUse, OnAlert, ScenarioSpec
 from scenario_kit.render import preview, resolve
 from scenario_kit.render.runbook import in_order
 
@@ -184,7 +184,7 @@ def test_mistakes_that_hinder_rendering(runbook, changes, codes, part):
 
 
 def use(name, after=None, **start):
-    return FaultUse(name=name, type="t", target="Service/x", start=Start(after_fault=after, **start))
+    return FaultUse(name=name, type="t", target="Service/x", start=FaultStart(after_fault=after, **start))
 
 
 def test_faults_come_in_the_order_in_which_they_start():

@@ -11,7 +11,7 @@ from scenario_kit.campaign.result import PassageSummary, Statistics
 from scenario_kit.model import AlertHistory, Finding, Severity, StepStatus, Verdict
 from scenario_kit.model.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 from scenario_kit.model.observation import AlertTimeline, Interval
-from scenario_kit.model.scenario import AlertExpectation, Edge, Expect, GroundTruth, RootCause
+from scenario_kit.model.scenario import AlertExpectation, Expect, GroundTruth, PropagationEdge, RootCause
 from scenario_kit.report import graph as propagation
 from scenario_kit.report import html, timeline
 from scenario_kit.report.document import Report
@@ -20,9 +20,9 @@ EXPECT = Expect(alerts=(AlertExpectation(name="Errors", on="Deployment/web"),))
 TRUTH = GroundTruth(
     root_causes=(RootCause(fault="f", entity="Service/db"),),
     propagation=(
-        Edge(from_="Service/db", to="Deployment/api", because="it asks <b>the database</b>"),
-        Edge(from_="Deployment/api", to="Deployment/web"),
-        Edge(from_="Service/db", to="Deployment/web"),
+        PropagationEdge(from_="Service/db", to="Deployment/api", because="it asks <b>the database</b>"),
+        PropagationEdge(from_="Deployment/api", to="Deployment/web"),
+        PropagationEdge(from_="Service/db", to="Deployment/web"),
     ),
 )
 
@@ -109,7 +109,10 @@ def test_it_says_what_is_in_the_report(report):
 @pytest.mark.parametrize(("traces", "said"), [(("errors 0.0% → 9.1%",), "errors 0.0% → 9.1%"), ((), "as before")])
 def test_the_graph_tells_how_the_work_of_who_raised_no_alert_changed(report, traces, said):
     row = PassageSummary(entity="Deployment/gate", n=2, requests=900, traces=traces)
-    edges = (Edge(from_="Deployment/db", to="Deployment/gate"), Edge(from_="Deployment/gate", to="Deployment/web"))
+    edges = (
+        PropagationEdge(from_="Deployment/db", to="Deployment/gate"),
+        PropagationEdge(from_="Deployment/gate", to="Deployment/web"),
+    )
     changed = msgspec.structs.replace(
         report.validation,
         statistics=Statistics(n=2, broken=0, passages=(row,)),
@@ -163,7 +166,10 @@ def test_the_graph_is_layered_by_the_longest_way():
 
 
 def test_a_circle_ends():
-    edges = (Edge(from_="Deployment/a", to="Deployment/b"), Edge(from_="Deployment/b", to="Deployment/a"))
+    edges = (
+        PropagationEdge(from_="Deployment/a", to="Deployment/b"),
+        PropagationEdge(from_="Deployment/b", to="Deployment/a"),
+    )
     assert len(propagation.graph(GroundTruth(propagation=edges), {}).boxes) == 2
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import MetricsError
-from scenario_kit.judge.missing_alerts import Beside
-from scenario_kit.judge.resolved import Served
+from scenario_kit.judge.missing_alerts import UnusedRules
+from scenario_kit.judge.resolved import EntryTraffic
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,
@@ -18,17 +18,17 @@ from scenario_kit.model import (
     Fault,
     Interval,
     Runbook,
-    Step,
     TrialSpec,
+    TrialStep,
     Windows,
 )  # fmt: skip
 from scenario_kit.model.fault import Entity
-from scenario_kit.model.scenario import BackgroundAlert, Edge, Expect, GroundTruth, RootCause
+from scenario_kit.model.scenario import BackgroundAlert, Expect, GroundTruth, PropagationEdge, RootCause
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import Stopped
 from scenario_kit.trial.alert_steps import expect_alerts, expect_quiet, expect_still_firing, hold
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.resolve import expect_cleared
 
@@ -36,7 +36,7 @@ WINDOWS = Windows(quiet=60, hold=300, still_firing=300, clear=60, resolve=600)
 INJECTED = 1000.0
 ERRORS = AlertExpectation(name="Errors", on="Deployment/web")
 KINDS = ("deploy", "expectQuiet", "inject", "expectAlerts", "hold")
-PROGRAM = tuple(Step(kind=kind) for kind in KINDS)
+PROGRAM = tuple(TrialStep(kind=kind) for kind in KINDS)
 
 
 def config(name):
@@ -95,7 +95,7 @@ class Trial:
         truth = GroundTruth(
             outcome=outcome,
             root_causes=tuple(RootCause(fault=f.name, entity=f.target) for f in labels),
-            propagation=tuple(Edge(from_=a, to=b) for a, b in edges),
+            propagation=tuple(PropagationEdge(from_=a, to=b) for a, b in edges),
         )
         expect = Expect(alerts=alerts, background=background, checks=tuple(Check.from_json(c) for c in checks))
         rules = (AlertRule(name="Errors", expr="up", for_seconds=60, range_seconds=60),)
@@ -107,14 +107,14 @@ class Trial:
         scene = Scene(cluster=self.cluster, namespace="shop", app=app, now=self.clock.now)
         engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
         self.stops = False
-        self.context = Context(
+        self.context = TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: [({}, 600.0)]),
             clock=self.clock, engine=engine, evaluator=Evaluator(dict(firing)), management="kit", health=list,
             stopping=lambda: self.stops, idle=self.idle, tell=lambda *_: None,
         )  # fmt: skip
         if faults:
-            inject(self.context, Step(kind="inject"), 2, INJECTED)
+            inject(self.context, TrialStep(kind="inject"), 2, INJECTED)
 
     def idle(self, seconds):
         self.stops = True
@@ -153,18 +153,18 @@ OTHER = {("Latency", "Deployment/ad"): [(1100.0, 1150.0)]}
 )
 def test_what_may_fire_while_nobody_acts(outcome, role, alerts, firing, expected):
     trial = Trial(fault("a", role), outcome=outcome, alerts=tuple(alerts), firing=firing)
-    findings, _ = hold(trial.context, Step(kind="hold"), INJECTED)
+    findings, _ = hold(trial.context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
 
 
 def test_silence_is_an_answer_where_alerts_were_not_asked_for():
     """The matrix injects and looks: a fault that raises nothing is a row of it, and nobody's mistake."""
     trial = Trial(fault("a", "Cause"), steps=tuple(s for s in PROGRAM if s.kind != "expectAlerts"))
-    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
+    assert hold(trial.context, TrialStep(kind="hold"), INJECTED)[0] == []
 
 
 def test_an_app_without_faults_is_held_like_one_without_an_incident():
-    findings, _ = hold(Trial(firing=OTHER).context, Step(kind="hold", seconds=600), INJECTED)
+    findings, _ = hold(Trial(firing=OTHER).context, TrialStep(kind="hold", seconds=600), INJECTED)
     assert codes(findings) == ["SK307"]
     assert "there is no incident" in findings[0].message
 
@@ -173,7 +173,7 @@ def test_an_app_without_faults_is_held_like_one_without_an_incident():
 def test_expected_checks_are_answered_while_the_fault_is_in_force(wanted, expected):
     check = {"object": {"ref": "ConfigMap/a", "path": "data.k", "equals": wanted}, "withinSeconds": 60}
     trial = Trial(fault("a"), firing=ALWAYS, alerts=(ERRORS,), checks=[check])
-    findings, answers = hold(trial.context, Step(kind="hold"), INJECTED)
+    findings, answers = hold(trial.context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
     assert [a.answer for a in answers] == ["True" if wanted == "bad" else "False"]
 
@@ -194,28 +194,28 @@ def undone(wanted, **more):
     ids=["nothing is said", "it fails until then", "it holds meanwhile", "it is over at once"],
 )
 def test_what_proves_that_a_fault_is_gone_fails_while_it_is_in_force(broken, expected):
-    findings, _ = hold(Trial(broken, firing=ALWAYS, alerts=(ERRORS,)).context, Step(kind="hold"), INJECTED)
+    findings, _ = hold(Trial(broken, firing=ALWAYS, alerts=(ERRORS,)).context, TrialStep(kind="hold"), INJECTED)
     assert codes(findings) == expected
 
 
 def test_holding_for_ever_ends_with_the_trial():
     trial = Trial(outcome="NoIncident")
     with pytest.raises(Stopped):
-        hold(trial.context, Step(kind="hold", forever=True), INJECTED)
+        hold(trial.context, TrialStep(kind="hold", forever=True), INJECTED)
 
 
 @pytest.mark.parametrize(
     ("steps", "index", "expected"),
     [
-        ((Step(kind="deploy"), Step(kind="expectQuiet")), 1, ["SK307"]),
+        ((TrialStep(kind="deploy"), TrialStep(kind="expectQuiet")), 1, ["SK307"]),
         (PROGRAM, 1, ["SK303"]),
-        ((*PROGRAM[:3], Step(kind="expectQuiet")), 3, ["SK307"]),
+        ((*PROGRAM[:3], TrialStep(kind="expectQuiet")), 3, ["SK307"]),
     ],
     ids=["control", "before injection", "with the distractors alone"],
 )
 def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
     trial = Trial(fault("d", "Distractor"), firing=OTHER, steps=steps)
-    findings = expect_quiet(trial.context, Step(kind="expectQuiet", seconds=600), index, INJECTED)
+    findings = expect_quiet(trial.context, TrialStep(kind="expectQuiet", seconds=600), index, INJECTED)
     assert codes(findings) == expected
     assert ("nothing but d was injected" in findings[0].message) == (index == 3)
 
@@ -234,7 +234,7 @@ def test_quiet_is_stricter_where_it_is_a_control(steps, index, expected):
 def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet, until):
     trial = Trial(firing={("Errors", "Deployment/web"): spans}, alerts=(ERRORS,), steps=steps)
     trial.context.evaluator = Ending(trial.context.evaluator.firing)
-    findings = expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+    findings = expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 1, INJECTED)
     assert codes(findings) == ([] if quiet else ["SK302"] if steps == PROGRAM else ["SK307"])
     assert trial.clock.now() == pytest.approx(until, abs=60)
 
@@ -250,15 +250,15 @@ def test_quiet_begins_when_the_alerts_of_the_start_are_over(steps, spans, quiet,
 )
 def test_a_distractor_raises_only_the_alerts_that_are_declared_as_its_own(declared, expected):
     alert = AlertExpectation(name="Latency", alert_class="MayFire", **declared)
-    steps = (*PROGRAM[:3], Step(kind="expectQuiet", seconds=300))
+    steps = (*PROGRAM[:3], TrialStep(kind="expectQuiet", seconds=300))
     trial = Trial(fault("d", "Distractor"), firing=OTHER, alerts=(ERRORS, alert), steps=steps)
     assert codes(expect_quiet(trial.context, steps[3], 3, INJECTED)) == expected
 
 
 def test_a_control_with_distractors_leaves_the_baseline_alone():
-    trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], Step(kind="expectQuiet")))
+    trial = Trial(fault("d", "Distractor"), steps=(*PROGRAM[:3], TrialStep(kind="expectQuiet")))
     trial.context.save_baseline(Baseline(namespace_uid="u"))
-    expect_quiet(trial.context, Step(kind="expectQuiet"), 3, INJECTED)
+    expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 3, INJECTED)
     assert trial.context.baseline() == Baseline(namespace_uid="u")
 
 
@@ -287,7 +287,7 @@ EDGES = [("ConfigMap/a", "Deployment/web"), ("ConfigMap/b", "Deployment/cart"), 
 )
 def test_a_cause_that_was_left_alone_keeps_its_own_alerts_firing(left, firing, expected):
     trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=EDGES, firing=firing)
-    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
 
 
@@ -296,7 +296,7 @@ def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
     wrong = AlertExpectation(name="Latency", on="Deployment/ad", after="a")
     trial = Trial(fault("a"), fault("b"), alerts=(ERRORS, wrong), edges=[*EDGES, ("ConfigMap/b", "Deployment/web")],
                   firing=ALWAYS)  # fmt: skip
-    step = Step(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
+    step = TrialStep(kind="expectStillFiring", use="Fix", name="the other", faults=(left,))
     findings = expect_still_firing(trial.context, step, INJECTED)
     assert codes(findings) == expected
     assert all("Latency on Deployment/ad counts after 'a'" in f.message for f in findings)
@@ -304,7 +304,7 @@ def test_each_alert_counts_after_the_fault_that_raises_it(left, expected):
 
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])
 def test_without_a_name_any_alert_will_do(use, code):
-    step = Step(kind="expectStillFiring", use=use, name="x")
+    step = TrialStep(kind="expectStillFiring", use=use, name="x")
     assert expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=ALWAYS).context, step, INJECTED) == []
     assert codes(expect_still_firing(Trial(fault("a"), alerts=BOTH, firing=PASSING).context, step, INJECTED)) == [code]
 
@@ -324,7 +324,7 @@ def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expec
     trial = Trial(fault("a"), alerts=(ERRORS,), firing=firing)
     start = gone - 20.0
     trial.clock.wait(start)
-    step = Step(kind="expectStillFiring", use="Decoy", name="restart")
+    step = TrialStep(kind="expectStillFiring", use="Decoy", name="restart")
     assert codes(expect_still_firing(trial.context, step, start)) == expected
 
 
@@ -339,14 +339,14 @@ def test_what_came_slowly_may_come_back_as_slowly_after_a_decoy(took, dip, expec
 )
 def test_a_decoy_is_watched_for_as_long_as_a_solution_may_take(firing, expected):
     trial = Trial(fault("a"), alerts=(ERRORS,), firing={("Errors", "Deployment/web"): firing})
-    step = Step(kind="expectStillFiring", use="Decoy", name="slow")
+    step = TrialStep(kind="expectStillFiring", use="Decoy", name="slow")
     assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
 
 
 def test_chronic_alerts_are_nobody_s_fault():
     chronic = (BackgroundAlert(name="Latency", reason="always on"),)
     trial = Trial(fault("d", "Distractor"), outcome="NoIncident", background=chronic, firing=OTHER)
-    assert hold(trial.context, Step(kind="hold"), INJECTED)[0] == []
+    assert hold(trial.context, TrialStep(kind="hold"), INJECTED)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_where_a_promised_alert_is_missing_it_is_seen_what_comes_instead(firing,
 
 
 def lag(*spans):
-    return {"lags": Beside(Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0), ("lags",))}
+    return {"lags": UnusedRules(Evaluator({("Lag", "Deployment/kafka"): list(spans)}).advance(1900.0), ("lags",))}
 
 
 def no_answer():
@@ -412,9 +412,11 @@ def test_a_solution_ends_what_nobody_promised_as_well(spans, use, chronic, expec
         background=(BackgroundAlert(name="Latency", reason="always on"),) if chronic else (),
     )  # fmt: skip
     identity = trial.context.identity()
-    trial.context.save_baseline(Baseline(namespace_uid=identity, served=Served(seconds=300, requests=600, errors=600)))
+    trial.context.save_baseline(
+        Baseline(namespace_uid=identity, served=EntryTraffic(seconds=300, requests=600, errors=600))
+    )
     trial.context.wait(REPAIRED)
-    found = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    found = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert codes(found) == expected, [f.observed for f in found]
     if found:
         assert "leaves Latency on Deployment/ad firing" in found[0].message

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import InfrastructureError, Rejected
-from scenario_kit.model import Change, Check, Component, Fault, Severity, Step
+from scenario_kit.model import Change, Check, Component, Fault, Severity, TrialStep
 from scenario_kit.model.reference import Reference
-from scenario_kit.model.scenario import OnAlert, Rollout, Start
+from scenario_kit.model.scenario import FaultStart, OnAlert, Rollout
 from scenario_kit.trial.apply_fault import FAULT, STEP, break_
 from scenario_kit.trial.checks import answer, await_checks, await_until
 from scenario_kit.trial.inject import inject
@@ -245,9 +245,9 @@ def test_without_an_effect_the_injector_has_to_be_well_before_the_author_is_blam
     if not well:
         context.health = lambda: [] if stage.clock.now() < 1030 else ["the chaos daemon died"]
         with pytest.raises(InfrastructureError, match="the chaos daemon died"):
-            inject(context, Step(kind="inject"), 0, 1000.0)
+            inject(context, TrialStep(kind="inject"), 0, 1000.0)
     else:
-        findings, _ = inject(context, Step(kind="inject"), 0, 1000.0)
+        findings, _ = inject(context, TrialStep(kind="inject"), 0, 1000.0)
         assert [f.code for f in findings] == [blamed]
 
 
@@ -255,7 +255,7 @@ def test_a_fault_without_chaos_is_the_authors_whatever_else_is_not_well():
     stage = Stage(fault("a", wanted="worse"))
     context = stage.context()
     context.health = lambda: [] if stage.clock.now() < 1060 else ["the chaos daemon died"]
-    findings, _ = inject(context, Step(kind="inject"), 0, 1000.0)
+    findings, _ = inject(context, TrialStep(kind="inject"), 0, 1000.0)
     assert [f.code for f in findings] == ["SK304"]
 
 
@@ -297,7 +297,7 @@ def test_a_refusal_of_chaos_mesh_names_it():
         raise Rejected("bad delay", by="Chaos Mesh")
 
     context.engine.do = refuse
-    (found,), _ = inject(context, Step(kind="inject"), 0, 1000.0)
+    (found,), _ = inject(context, TrialStep(kind="inject"), 0, 1000.0)
     assert (found.code, found.severity, found.observed) == ("SK121", Severity.ERROR, "bad delay")
     assert found.message == "injecting 'a' (key-wrong on ConfigMap/a) is refused by Chaos Mesh"
 
@@ -317,7 +317,7 @@ def test_a_fault_that_changes_nothing_is_told_so():
 
 
 def waiting(seconds=None, name="d"):
-    return fault(name, Start(on_alert=OnAlert(name="Errors", on="Deployment/web", within_seconds=seconds)))
+    return fault(name, FaultStart(on_alert=OnAlert(name="Errors", on="Deployment/web", within_seconds=seconds)))
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ def waiting(seconds=None, name="d"):
         ((fault("a"), waiting(120)), 120.0, [], 1120.0),
         ((fault("a"), waiting(120)), 121.0, ["SK331"], 1120.0),
         # counted from the latest injection, not from the first
-        ((fault("a"), fault("b", Start(after_seconds=60)), waiting(120)), 180.0, [], 1180.0),
-        ((fault("a"), fault("b", Start(after_seconds=60)), waiting(120)), 181.0, ["SK331"], 1180.0),
+        ((fault("a"), fault("b", FaultStart(after_seconds=60)), waiting(120)), 180.0, [], 1180.0),
+        ((fault("a"), fault("b", FaultStart(after_seconds=60)), waiting(120)), 181.0, ["SK331"], 1180.0),
         # what the rule may need: 60 s for, 60 s range, 240 s on the way
         ((fault("a"), waiting()), None, ["SK331"], 1360.0),
     ],
@@ -343,7 +343,9 @@ def test_an_alert_that_is_waited_for_has_a_deadline(faults, alert_after, codes, 
 
 
 def test_what_fires_instead_is_told():
-    stage = Stage(fault("a"), fault("d", Start(on_alert=OnAlert(name="Other", within_seconds=120))), alert_after=60.0)
+    stage = Stage(
+        fault("a"), fault("d", FaultStart(on_alert=OnAlert(name="Other", within_seconds=120))), alert_after=60.0
+    )
     (found,), _ = stage.run()
     assert found.observed == "firing after 120 s: Errors on Deployment/web"
     assert found.expected == "Other within 120 s of the injection before it"
@@ -356,7 +358,7 @@ def test_an_alert_is_looked_for_every_minute_of_virtual_time_and_each_tick_of_a_
         stage = Stage(fault("a"), waiting(600), alert_after=95.0)
         context = stage.context()
         context.spec = msgspec.structs.replace(context.spec, clock=clock)
-        inject(context, Step(kind="inject"), 0, 1000.0)
+        inject(context, TrialStep(kind="inject"), 0, 1000.0)
         assert context.injected_at("d") == pytest.approx(end, abs=20)
 
 

@@ -3,14 +3,14 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import Change, Check, Procedure, Severity, Solution, Step
+from scenario_kit.model import Change, Check, Procedure, Severity, Solution, TrialStep
 from scenario_kit.model.fault import Entity
 from scenario_kit.trial import durability
 from tests.trial.test_alert_steps import ERRORS, Trial, config, fault
 from tests.trial.test_inject import Stage
 from tests.trial.test_inject import fault as effective
 
-SOLVED = Step(kind="expectCleared", use="Solution", name="s")
+SOLVED = TrialStep(kind="expectCleared", use="Solution", name="s")
 
 
 def biting(join="Independent", injected=True, holds=(True,), **fields):
@@ -110,7 +110,7 @@ def scaling(name):
 def test_who_was_hit_or_repaired_has_to_start_again(changes, carried, faults, alerts, names):
     trial = Trial(alerts=alerts)
     procedure = Procedure(use=carried, name="s", solution=Solution(name="s", changes=changes))
-    steps = (Step(kind="inject"), Step(kind="change", use=carried, name="s"), SOLVED)
+    steps = (TrialStep(kind="inject"), TrialStep(kind="change", use=carried, name="s"), SOLVED)
     context = trial.context
     context.spec = msgspec.structs.replace(context.spec, steps=steps)
     context.runbook = msgspec.structs.replace(context.runbook, objects=OBJECTS, procedures=(procedure,), faults=faults)

@@ -6,14 +6,14 @@ import pytest
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.changes.undo import Blocked
 from scenario_kit.errors import AuthoringError, InfrastructureError
-from scenario_kit.model import Change, Component, FlagStore, Procedure, Reference, Severity, Solution, Step
+from scenario_kit.model import Change, Component, FlagStore, Procedure, Reference, Severity, Solution, TrialStep
 from scenario_kit.model.observation import Passage, Work
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.extended_wait import again
 from scenario_kit.trial.procedures import change, undo_change
-from scenario_kit.trial.progress import FaultProgress, Progress
+from scenario_kit.trial.progress import FaultProgress, InjectionProgress
 from scenario_kit.trial.rollouts import live, roll_out
 from scenario_kit.trial.silent_hops import passages
 from scenario_kit.trial.symptoms import new, pods
@@ -66,7 +66,7 @@ def test_what_is_guarded_is_workloads_services_and_the_flags():
 
 def test_what_a_program_injects():
     context = Stage(effective("a"), effective("b"), effective("c")).context()
-    names = lambda **step: [f.name for f in context.chosen_faults(Step(kind="inject", **step))]  # noqa: E731
+    names = lambda **step: [f.name for f in context.chosen_faults(TrialStep(kind="inject", **step))]  # noqa: E731
     assert names() == ["a", "b", "c"]
     assert names(faults=("c", "a")) == ["a", "c"]
     assert names(except_=("b",)) == ["a", "c"]
@@ -104,9 +104,9 @@ def test_when_what_was_injected():
 def test_what_is_written_down_is_read_by_the_next_process_and_labelled():
     stage = Stage(effective("a"))
     first, second = stage.context(), stage.context()
-    assert (first.baseline(), first.progress()) == (None, Progress())
+    assert (first.baseline(), first.progress()) == (None, InjectionProgress())
     baseline = Baseline(namespace_uid="u", snapshot={"a": "b"}, ready_at=7.0)
-    progress = Progress(faults={"a": FaultProgress(step=1, injected_at=2.0)}, proofs=3, resyncs=4)
+    progress = InjectionProgress(faults={"a": FaultProgress(step=1, injected_at=2.0)}, proofs=3, resyncs=4)
     first.save_baseline(baseline)
     first.save_progress(progress)
     assert first.save_evidence({"x": 1}) == "t-evidence"
@@ -189,7 +189,7 @@ def trying(use, *changes):
 
 def do(use, *changes):
     stage, context = trying(use, *changes)
-    return stage, context, change(context, Step(kind="change", use=use, name="p"), 4)
+    return stage, context, change(context, TrialStep(kind="change", use=use, name="p"), 4)
 
 
 def test_a_procedure_makes_its_changes_in_order():
@@ -235,9 +235,9 @@ def test_a_procedure_may_remove_a_fault():
 
 def test_one_object_is_put_back_alone():
     stage, context = trying("Solution")
-    assert change(context, Step(kind="change", use="Undo", name="ConfigMap/b", faults=("a",)), 4) == ([], [])
+    assert change(context, TrialStep(kind="change", use="Undo", name="ConfigMap/b", faults=("a",)), 4) == ([], [])
     assert stage.state() == {"a": "bad"}
-    assert change(context, Step(kind="change", use="Undo", name="ConfigMap/a", faults=("a",)), 4) == ([], [])
+    assert change(context, TrialStep(kind="change", use="Undo", name="ConfigMap/a", faults=("a",)), 4) == ([], [])
     assert stage.state() == {"a": "good"}
 
 
@@ -257,17 +257,19 @@ def test_a_blocked_undo_is_tried_for_five_minutes(clears, virtual, raised, end):
     context.engine.undo_group = undo_group
     if raised:
         with pytest.raises(InfrastructureError, match="undo of Decoy/p on ConfigMap/a is blocked: no"):
-            undo_change(context, Step(kind="undoChange", use="Decoy", name="p"))
+            undo_change(context, TrialStep(kind="undoChange", use="Decoy", name="p"))
     else:
-        undo_change(context, Step(kind="undoChange", use="Decoy", name="p"))
+        undo_change(context, TrialStep(kind="undoChange", use="Decoy", name="p"))
     assert set(asked) == {"Decoy/p"}
     assert stage.clock.now() - start == end or (not virtual and stage.clock.now() - start <= end + 1)
 
 
 def test_what_authors_are_told_is_the_problem_itself():
-    told = procedures._impossible(Step(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this"))
+    told = procedures._impossible(
+        TrialStep(kind="change", use="Fix", name="p"), AuthoringError("no such", fix="do this")
+    )
     assert (told.observed, told.fix) == ("no such", "do this")
-    assert procedures._impossible(Step(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
+    assert procedures._impossible(TrialStep(kind="change", use="Fix", name="p"), AuthoringError("x")).fix
 
 
 # --- rollouts

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.three_way_restore import RESTARTED
-from scenario_kit.judge.resolved import Served
-from scenario_kit.model import Change, Fault, Procedure, Solution, Step
+from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.model import Change, Fault, Procedure, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import durability
 from scenario_kit.trial.baseline import Baseline
@@ -15,7 +15,7 @@ from tests.trial.test_alert_steps import ERRORS, PROGRAM, Trial, codes, fault
 
 REPAIRED = 1400.0
 SOLVED = (1300.0, 1450.0)
-SOLVE = Step(kind="change", use="Solution", name="s")
+SOLVE = TrialStep(kind="change", use="Solution", name="s")
 
 
 def deployment(name):
@@ -52,7 +52,7 @@ def rolled(obj, *, full):
 def solved(*changes, again=None, others=()):
     """What is found of a trial whose fault was injected at 1000 s and repaired at 1400 s, and what was restarted."""
     spans = [SOLVED] if again is None else [SOLVED, (again, None)]
-    program = (*PROGRAM, SOLVE, Step(kind="expectCleared", use="Solution", name="s"))
+    program = (*PROGRAM, SOLVE, TrialStep(kind="expectCleared", use="Solution", name="s"))
     trial = Trial(
         fault("a"), *others, alerts=(ERRORS,), firing={("Errors", "Deployment/web"): spans}, steps=program,
         cluster=Rollouts,
@@ -65,7 +65,7 @@ def solved(*changes, again=None, others=()):
     solution = Solution(name="s", changes=tuple(Change.from_json(c) for c in changes))
     procedure = Procedure(use="Solution", name="s", solution=solution)
     context.runbook = msgspec.structs.replace(context.runbook, objects=objects, procedures=(procedure,))
-    served = Served(seconds=300, requests=600, errors=600)
+    served = EntryTraffic(seconds=300, requests=600, errors=600)
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=served))
     context.wait(REPAIRED)
     assert change(context, SOLVE, len(PROGRAM)) == ([], [])

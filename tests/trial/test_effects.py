@@ -5,7 +5,7 @@ import pytest
 
 from scenario_kit.model import App, Check, Reference
 from scenario_kit.model.app import CallEdge, Component
-from scenario_kit.model.scenario import Start
+from scenario_kit.model.scenario import FaultStart
 from scenario_kit.testing import FakeCluster, FakeMetrics
 from tests.trial.test_inject import Stage, config, fault
 
@@ -117,7 +117,7 @@ def test_trouble_of_a_component_that_the_fault_cannot_reach_is_no_effect():
     ids=["the other leaves it alone", "no request reaches it any more", "its callers fail already"],
 )
 def test_one_of_two_faults_may_hide_the_other(broken, codes):
-    stage = Play(fault("a"), proven_by(ASKED, start=Start(after_fault="a")), broken=broken)
+    stage = Play(fault("a"), proven_by(ASKED, start=FaultStart(after_fault="a")), broken=broken)
     findings, _ = stage.run()
     assert [f.code for f in findings] == codes
     assert all("is hidden by 'a'" in f.message for f in findings if f.code == "SK333")

@@ -8,7 +8,7 @@ from scenario_kit.changes import chaos
 from scenario_kit.model import Fault, Object
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial import deploy
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 GROUP = "chaos-mesh.org"
 
@@ -51,7 +51,7 @@ class Stage:
     ],
 )
 def test_what_a_solver_reads_of_chaos_mesh(faults: list[Fault], readable: list[str] | None) -> None:
-    context: Context = Stage(*faults)  # type: ignore[assignment]
+    context: TrialContext = Stage(*faults)  # type: ignore[assignment]
     rules = [r for o in deploy._access(context) if o["kind"] == "Role" for r in o["rules"]]
 
     assert [r["resources"] for r in rules] == ([] if readable is None else [readable])

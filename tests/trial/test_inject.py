@@ -19,14 +19,14 @@ from scenario_kit.model import (
     Reference,
     Runbook,
     Solution,
-    Step,
     TrialSpec,
+    TrialStep,
     Windows,
 )  # fmt: skip
-from scenario_kit.model.scenario import Expect, GroundTruth, OnAlert, Rollout, Start
+from scenario_kit.model.scenario import Expect, FaultStart, GroundTruth, OnAlert, Rollout
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial.alert_steps import expect_alerts
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.inject import inject
 from scenario_kit.trial.procedures import change
 
@@ -39,7 +39,7 @@ def config(name):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "good"}}
 
 
-AT_ONCE, NOTHING = Start(), Expect()
+AT_ONCE, NOTHING = FaultStart(), Expect()
 
 
 def fault(name, start=AT_ONCE, wanted="bad"):
@@ -94,7 +94,7 @@ class Stage:
         spec = TrialSpec(scenario="s", digest="d", namespace="shop", steps=(), resolved="")
         scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
         engine = Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t")
-        return Context(
+        return TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: []),
             clock=self.clock, engine=engine, evaluator=self.evaluator, management="kit", health=list,
@@ -102,7 +102,7 @@ class Stage:
         )  # fmt: skip
 
     def run(self, index=0, start=1000.0, **step):
-        return inject(self.context(), Step(kind="inject", **step), index, start)
+        return inject(self.context(), TrialStep(kind="inject", **step), index, start)
 
     def at(self, name):
         return self.context().injected_at(name)
@@ -113,9 +113,9 @@ class Stage:
         }
 
 
-LATER = fault("b", Start(after_seconds=300))
-CHAINED = fault("c", Start(after_fault="b"))
-ALERTED = fault("d", Start(on_alert=OnAlert(name="Errors", on="Deployment/web")))
+LATER = fault("b", FaultStart(after_seconds=300))
+CHAINED = fault("c", FaultStart(after_fault="b"))
+ALERTED = fault("d", FaultStart(on_alert=OnAlert(name="Errors", on="Deployment/web")))
 
 
 def test_each_comes_when_it_is_due():
@@ -144,14 +144,14 @@ def test_an_alert_that_never_comes_is_a_finding():
 
 
 def test_the_author_may_set_the_deadline_for_the_alert():
-    impatient = fault("d", Start(on_alert=OnAlert(name="Errors", within_seconds=60)))
+    impatient = fault("d", FaultStart(on_alert=OnAlert(name="Errors", within_seconds=60)))
     stage = Stage(fault("a"), impatient)
     assert [f.code for f in stage.run()[0]] == ["SK331"]
     assert stage.clock.now() == 1060
 
 
 def test_a_fault_without_effect_ends_the_step():
-    stage = Stage(fault("a", wanted="worse"), fault("b", Start(after_fault="a")))
+    stage = Stage(fault("a", wanted="worse"), fault("b", FaultStart(after_fault="a")))
     assert [f.code for f in stage.run()[0]] == ["SK304"]
     assert stage.state()["b"] == "good"
 
@@ -198,7 +198,7 @@ def test_a_program_may_inject_some_of_them(step, broken):
 def test_one_is_removed_while_the_others_stay_and_comes_back():
     stage = Stage(fault("a"), fault("b"))
     stage.run()
-    assert change(stage.context(), Step(kind="change", use="RemoveFault", name="a"), 1) == ([], [])
+    assert change(stage.context(), TrialStep(kind="change", use="RemoveFault", name="a"), 1) == ([], [])
     assert stage.state() == {"a": "good", "b": "bad"}
     before = stage.at("b")
     assert stage.run(index=2, start=stage.clock.now())[0] == []
@@ -267,7 +267,7 @@ def test_a_fault_that_old_pods_outlive_is_told_what_would_end_them(updated, drop
 
 
 def test_what_an_earlier_fault_made_true_is_not_held_against_a_later_one():
-    later = msgspec.structs.replace(fault("b", Start(after_fault="a")), effect=fault("a").effect)
+    later = msgspec.structs.replace(fault("b", FaultStart(after_fault="a")), effect=fault("a").effect)
     findings, checks = Stage(fault("a"), later).run()
     assert not findings
     assert len(checks) == 2
@@ -328,7 +328,7 @@ def test_a_procedure_that_the_api_server_refuses_is_the_author_s(use, code):
     procedure = Procedure(use=use, name="try", solution=Solution(name="try", changes=(repair,)))
     stage.runbook = msgspec.structs.replace(stage.runbook, procedures=(procedure,))
     refusing(stage)
-    findings, _ = change(stage.context(), Step(kind="change", use=use, name="try"), 4)
+    findings, _ = change(stage.context(), TrialStep(kind="change", use=use, name="try"), 4)
     assert [f.code for f in findings] == [code]
     assert "cannot be executed" in findings[0].message
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import CapabilityMissing, InfrastructureError
-from scenario_kit.model import Change, Fault, Object, Severity, Step
+from scenario_kit.model import Change, Fault, Object, Severity, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.run import execute, run
 from scenario_kit.trial.status import TrialStatus
@@ -64,7 +64,7 @@ def test_a_request_that_the_daemon_calls_invalid_is_the_author_s() -> None:
 def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
     stage = injecting("rpc error: code = Unimplemented desc = rule 'r': '$1 == 7' is not simulated")
     context, paused = stage.context(), []
-    context.spec = msgspec.structs.replace(context.spec, steps=(Step(kind="inject"),))
+    context.spec = msgspec.structs.replace(context.spec, steps=(TrialStep(kind="inject"),))
     status = run(context, TrialStatus(), lambda _: None, paused.append)
     assert [(s.outcome, [(f.code, f.severity) for f in s.findings]) for s in status.steps] == [
         ("Infra", [("SK911", Severity.WARNING)])
@@ -88,6 +88,6 @@ def test_what_cannot_happen_here_is_nobody_s_and_not_tried_again() -> None:
 def test_every_other_answer_is_waited_out_and_held_against_nobody(answer: str) -> None:
     stage = injecting(answer)
     with pytest.raises(InfrastructureError, match=r"did not inject .*JVMChaos.* within 120 s") as told:
-        execute(stage.context(), Step(kind="inject"), 0, 1000.0)
+        execute(stage.context(), TrialStep(kind="inject"), 0, 1000.0)
     assert not isinstance(told.value, CapabilityMissing)
     assert stage.clock.now() >= 1120

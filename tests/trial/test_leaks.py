@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from scenario_kit.changes import Entry, Receipt
+from scenario_kit.changes import Receipt, ReceiptEntry
 from scenario_kit.errors import Forbidden
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
@@ -100,7 +100,7 @@ def test_a_role_that_reaches_into_what_is_ours_is_found():
 def receipt(prior, after, change):
     """What a fault made of an object."""
     kind, metadata = after["kind"], after["metadata"]
-    entry = Entry(ref=f"{metadata['namespace']}/{kind}/{metadata['name']}", prior=prior, after=after)
+    entry = ReceiptEntry(ref=f"{metadata['namespace']}/{kind}/{metadata['name']}", prior=prior, after=after)
     done = Change.from_json(change)
     return Receipt(trial="t", ordinal=1, group="Fault/cart-delay", change=done, state="Done", entries=(entry,))
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, Step
+from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.model import AlertExpectation, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial.alert_steps import (
     deadlines,
@@ -112,9 +112,9 @@ def requests(rate, errors=0.0):
 def test_what_was_served():
     trial = Trial()
     trial.context.metrics = requests(2.0, 0.5)
-    assert served_between(trial.context, 1000.0, 1200.0) == Served(seconds=200, requests=400, errors=100)
+    assert served_between(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200, requests=400, errors=100)
     trial.context.metrics = requests(None)
-    assert served_between(trial.context, 1000.0, 1200.0) == Served(seconds=200)
+    assert served_between(trial.context, 1000.0, 1200.0) == EntryTraffic(seconds=200)
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(None, 60), (200, 200), (600, 300)])
@@ -122,10 +122,10 @@ def test_the_traffic_before_the_fault_is_remembered(seconds, window):
     trial = Trial()
     trial.context.metrics = requests(2.0, 0.5)
     trial.context.save_baseline(Baseline(namespace_uid="u"))
-    assert expect_quiet(trial.context, Step(kind="expectQuiet", seconds=seconds), 1, INJECTED) == []
+    assert expect_quiet(trial.context, TrialStep(kind="expectQuiet", seconds=seconds), 1, INJECTED) == []
     baseline = trial.context.baseline()
     assert baseline.namespace_uid == "u"
-    assert baseline.served == Served(seconds=window, requests=2.0 * window, errors=0.5 * window)
+    assert baseline.served == EntryTraffic(seconds=window, requests=2.0 * window, errors=0.5 * window)
     assert trial.clock.now() == INJECTED + (seconds or 60)
 
 
@@ -133,7 +133,7 @@ def test_an_app_whose_traffic_nobody_measures_is_not_quiet():
     trial = Trial()
     trial.context.metrics = requests(None)
     with pytest.raises(InfrastructureError, match="no request at the entry 'web' was measured"):
-        expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+        expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 1, INJECTED)
 
 
 @pytest.mark.parametrize(("steps", "noted"), [(PROGRAM, True), (PROGRAM[:3], False)])
@@ -142,14 +142,14 @@ def test_what_a_solver_finds_is_noted_where_somebody_holds(steps, noted):
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
     trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},
                        "status": {"containerStatuses": [{"name": "web", "state": waiting}]}})  # fmt: skip
-    expect_quiet(trial.context, Step(kind="expectQuiet"), 1, INJECTED)
+    expect_quiet(trial.context, TrialStep(kind="expectQuiet"), 1, INJECTED)
     assert bool(trial.context.baseline().signs) is noted
 
 
 def test_a_sham_is_a_control_that_remembers_nothing():
     firing = {("Errors", "Deployment/web"): [(1010.0, 1020.0)]}
     trial = Trial(firing=firing, alerts=(ERRORS,))
-    step = Step(kind="expectQuiet", use="Sham")
+    step = TrialStep(kind="expectQuiet", use="Sham")
     (found,) = expect_quiet(trial.context, step, 1, INJECTED)
     assert found.code == "SK307"
     (other,) = expect_quiet(Trial(firing=firing, alerts=(ERRORS,), steps=PROGRAM[:2]).context, PROGRAM[1], 1, INJECTED)
@@ -165,7 +165,7 @@ def test_a_hold_is_as_long_as_its_window_and_remembers_what_was_new(seconds, end
     waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": "x"}}
     trial.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {},
                        "status": {"containerStatuses": [{"name": "web", "state": waiting}]}})  # fmt: skip
-    assert hold(trial.context, Step(kind="hold", seconds=seconds), INJECTED) == ([], [])
+    assert hold(trial.context, TrialStep(kind="hold", seconds=seconds), INJECTED) == ([], [])
     assert trial.clock.now() == INJECTED + end
     baseline = trial.context.baseline()
     assert (baseline.namespace_uid, baseline.signs) == ("u", ("old",))

@@ -12,13 +12,13 @@ from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.errors import Unreachable
 from scenario_kit.judge import invariants
 from scenario_kit.model import App, Change, Fault, Reference, Runbook, TrialSpec, Windows
-from scenario_kit.model.noise import Noise, Source
+from scenario_kit.model.noise import Noise, NoiseSource
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.render.noise import events, sources
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import noise
 from scenario_kit.trial.baseline import Baseline
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.deploy import teardown
 
 START = 1000.0
@@ -51,7 +51,7 @@ def deployment(name: str, **env: str) -> dict[str, Any]:
 OBJECTS = (deployment("web"), deployment("load", USERS="50"))
 
 
-def of(**fields: Any) -> Source:
+def of(**fields: Any) -> NoiseSource:
     document = {"name": next(iter(fields)), "everySeconds": 600, **fields}
     return sources([Noise.from_json(document)], APP, OBJECTS, "shop", 50)[0]
 
@@ -64,7 +64,7 @@ LOAD = of(load={"percent": 40, "forSeconds": 240})
 class Stage:
     """A trial that waits with noise; ``context`` is made afresh, as by an operator that was started again."""
 
-    def __init__(self, *played: Source, app: App = APP, objects: tuple[Any, ...] = OBJECTS) -> None:
+    def __init__(self, *played: NoiseSource, app: App = APP, objects: tuple[Any, ...] = OBJECTS) -> None:
         self.cluster = FakeCluster(objects)
         self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kit"}})
         self.clock = FakeClock(START)
@@ -75,10 +75,10 @@ class Stage:
         self.guarded = invariants.baseline(objects, app)
         self.context().save_baseline(Baseline(guards=self.guarded, ready_at=START))
 
-    def context(self) -> Context:
+    def context(self) -> TrialContext:
         spec = TrialSpec(scenario="s", digest="d", seed=4, namespace="shop", steps=(), resolved="")
         scene = Scene(cluster=self.cluster, namespace="shop", app=self.runbook.app, now=self.clock.now)
-        return Context(
+        return TrialContext(
             name="t", spec=spec, runbook=self.runbook, cluster=self.cluster, solver=self.cluster,
             metrics=FakeMetrics(lambda *_: []),
             clock=self.clock, engine=Engine(scene, self.clock, ClusterStore(self.cluster, "kit", "t"), "t"),

@@ -2,11 +2,11 @@
 
 import pytest
 
-from scenario_kit.model import Step, StepStatus
-from scenario_kit.trial.plan import Finish, Run, Skip, first_failure, plan
+from scenario_kit.model import StepStatus, TrialStep
+from scenario_kit.trial.plan import Finish, RunStep, Skip, first_failure, plan
 from scenario_kit.trial.plan import outcome as outcome_of
 
-PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
+PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
 
 
 def statuses(*outcomes):
@@ -16,17 +16,17 @@ def statuses(*outcomes):
 @pytest.mark.parametrize(
     ("outcomes", "action"),
     [
-        ((), Run(0)),
-        (("Running",), Run(0)),
-        (("Held",), Run(1)),
+        ((), RunStep(0)),
+        (("Running",), RunStep(0)),
+        (("Held",), RunStep(1)),
         (("Held", "Broken"), Skip(2, 1)),
-        (("Held", "Broken", "Skipped"), Run(3)),
-        (("Held", "Infra", "Skipped", "Running"), Run(3)),
-        (("Held", "Broken", "Skipped", "Held"), Run(4)),  # that it is clean is asked whatever came before
-        (("Held", "Infra", "Skipped", "Held"), Run(4)),
-        (("Held", "Held", "Held", "Broken"), Run(4)),
-        (("Held", "Held", "Held", "Infra"), Run(4)),
-        (("Held", "Broken", "Skipped", "Infra", "Running"), Run(4)),
+        (("Held", "Broken", "Skipped"), RunStep(3)),
+        (("Held", "Infra", "Skipped", "Running"), RunStep(3)),
+        (("Held", "Broken", "Skipped", "Held"), RunStep(4)),  # that it is clean is asked whatever came before
+        (("Held", "Infra", "Skipped", "Held"), RunStep(4)),
+        (("Held", "Held", "Held", "Broken"), RunStep(4)),
+        (("Held", "Held", "Held", "Infra"), RunStep(4)),
+        (("Held", "Broken", "Skipped", "Infra", "Running"), RunStep(4)),
         (("Broken",), Skip(1, 0)),
         (("Held", "Infra", "Skipped", "Held", "Held"), Finish("Infra")),
         (("Held", "Broken", "Skipped", "Infra", "Held"), Finish("Broken")),
@@ -41,8 +41,8 @@ def test_plan(outcomes, action):
 @pytest.mark.parametrize(
     ("outcomes", "action"),
     [
-        (("Held", "Broken"), Run(2)),
-        (("Held", "Infra"), Run(2)),
+        (("Held", "Broken"), RunStep(2)),
+        (("Held", "Infra"), RunStep(2)),
         (("Held", "Broken", "Held", "Held"), Finish("Broken")),
         (("Held", "Infra", "Held", "Held"), Finish("Infra")),
         (("Held", "Broken", "Infra"), Skip(3, 2)),
@@ -50,7 +50,7 @@ def test_plan(outcomes, action):
     ],
 )
 def test_a_step_that_only_looks_stops_nothing(outcomes, action):
-    program = tuple(Step(kind=k) for k in ("deploy", "expectNoLeaks", "hold", "expectAlerts"))
+    program = tuple(TrialStep(kind=k) for k in ("deploy", "expectNoLeaks", "hold", "expectAlerts"))
     known = [StepStatus(index=i, step=str(program[i]), outcome=o, started_at=0.0) for i, o in enumerate(outcomes)]
     assert plan(program, known) == action
 

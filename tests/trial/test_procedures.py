@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import Change, Procedure, Solution, Step
+from scenario_kit.model import Change, Procedure, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.procedures import undo_change
 
@@ -58,7 +58,7 @@ class Stage:
 @pytest.mark.parametrize(("ready", "waits"), [(0.0, 0), (1020.0, 2), (9999.0, 8)])
 def test_what_was_touched_comes_back_first(ready, waits):
     stage = Stage(ready)
-    undo_change(stage, Step(kind="undoChange", use="Cheat", name="raise-limits"))
+    undo_change(stage, TrialStep(kind="undoChange", use="Cheat", name="raise-limits"))
     assert stage.waits == waits
 
 
@@ -68,5 +68,5 @@ def test_what_was_not_touched_is_not_waited_for():
         Procedure(use=use, name=name, solution=Solution(name=name)),
         solution=Solution(name=name, changes=(Change.from_json({"delete": {"target": "Service/db"}}),)),
     )
-    undo_change(stage, Step(kind="undoChange", use="Decoy", name="x"))
+    undo_change(stage, TrialStep(kind="undoChange", use="Decoy", name="x"))
     assert stage.waits == 0

@@ -6,11 +6,11 @@ import pytest
 
 from scenario_kit.load.document import Positions
 from scenario_kit.load.validation import mistakes
-from scenario_kit.model import Finding, Severity, Step
+from scenario_kit.model import Finding, Severity, TrialStep
 from scenario_kit.schema import definitions, expand
 from scenario_kit.trial import TrialStatus, refuse
 
-PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
+PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "teardown", "expectClean"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scenario_kit.changes import ClusterStore, Engine, Scene
 from scenario_kit.model import App, Reference, Runbook, TrialSpec, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 from scenario_kit.trial.deploy import remove
 
 APP = App(name="shop", version="1", namespace="shop", entry="web", components=())
@@ -44,7 +44,7 @@ def removed(*objects: dict[str, Any]) -> list[str]:
         faults=(), expect=Expect(), ground_truth=GroundTruth(),
     )  # fmt: skip
     scene = Scene(cluster=cluster, namespace="shop", app=APP, now=clock.now)
-    context = Context(
+    context = TrialContext(
         name="t", spec=TrialSpec(scenario="s", digest="d", seed=1, namespace="shop", steps=(), resolved=""),
         runbook=runbook, cluster=cluster, solver=cluster, metrics=FakeMetrics(lambda *_: []), clock=clock,
         engine=Engine(scene, clock, ClusterStore(cluster, "kit", "t"), "t"), evaluator=None, management="kit",

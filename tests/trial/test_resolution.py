@@ -6,15 +6,15 @@ import pytest
 from scenario_kit.changes import ClusterStore, Engine
 from scenario_kit.errors import KitError
 from scenario_kit.judge.invariants import Guarded
-from scenario_kit.judge.resolved import Served
-from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, Step
+from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, TrialStep
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.trial import Stopped, durability
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_cleared, expect_unresolved, resolution
 from tests.trial.test_alert_steps import ERRORS, Trial, codes, config, fault
 
-SERVED = Served(seconds=300, requests=600, errors=0)
+SERVED = EntryTraffic(seconds=300, requests=600, errors=0)
 REPAIRED = 1200.0
 CLEARED = {("Errors", "Deployment/web"): [(1100.0, 1250.0)]}
 FIRING = {("Errors", "Deployment/web"): [(1100.0, None)]}
@@ -175,7 +175,7 @@ def test_the_entry_serves_what_it_served(rate, errors, served, answer, reason):
     ],
 )
 def test_where_requests_are_few_the_window_is_longer(rate, now, windows, answer):
-    trial = at(repaired(rate=rate, served=Served(seconds=300, requests=300 * rate, errors=0)), now)
+    trial = at(repaired(rate=rate, served=EntryTraffic(seconds=300, requests=300 * rate, errors=0)), now)
     assert resolution(trial.context, REPAIRED).answer == answer
     asked = [e for e in trial.context.metrics.asked if "STATUS_CODE_ERROR" not in e]
     assert [int(e.partition("[")[2].partition("s]")[0]) for e in asked] == windows
@@ -195,7 +195,7 @@ def test_traffic_is_not_asked_for_while_anything_else_is_missing():
 )
 def test_a_cheat_that_counts_as_resolved_is_a_finding(name, code):
     trial = repaired()
-    (found,) = expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name=name), REPAIRED)
+    (found,) = expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name=name), REPAIRED)
     assert (found.code, found.severity, found.message) == (
         code,
         Severity.ERROR,
@@ -218,19 +218,19 @@ def test_a_cheat_that_counts_as_resolved_is_a_finding(name, code):
 )
 def test_a_cheat_that_leaves_anything_missing_or_unknown_is_none(cheat):
     trial = repaired(**cheat)
-    assert expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
+    assert expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
 
 
 def test_to_delete_the_namespace_is_no_repair():
     trial = repaired()
     trial.cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "another"}})
-    assert expect_unresolved(trial.context, Step(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
+    assert expect_unresolved(trial.context, TrialStep(kind="expectUnresolved", use="Cheat", name="x"), REPAIRED) == []
 
 
 @pytest.mark.parametrize(("seconds", "end"), [(None, REPAIRED + 300 + 60), (500, REPAIRED + 500)])
 def test_a_cheat_is_watched_until_every_window_has_passed(seconds, end):
     trial = repaired()
-    step = Step(kind="expectUnresolved", use="Cheat", name="x", seconds=seconds)
+    step = TrialStep(kind="expectUnresolved", use="Cheat", name="x", seconds=seconds)
     assert codes(expect_unresolved(trial.context, step, REPAIRED)) == ["SK427"]
     assert trial.clock.now() == end
 
@@ -274,7 +274,7 @@ def unended(trial):
 )
 def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
     trial = unended(repaired(firing=clearing(cleared)))
-    step = Step(kind="expectCleared", use=use, name="s", seconds=seconds)
+    step = TrialStep(kind="expectCleared", use=use, name="s", seconds=seconds)
     assert codes(expect_cleared(trial.context, step, 5, REPAIRED)) == found
     assert trial.clock.now() == end or (seconds and trial.clock.now() >= REPAIRED + seconds)
 
@@ -283,7 +283,7 @@ def test_a_repair_has_so_long_to_work(use, cleared, seconds, end, found):
 def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
     seen = []
     monkeypatch.setattr(durability, "lasts", lambda *given: seen.append(given) or ["found"])
-    trial, step = repaired(), Step(kind="expectCleared", use=use, name="s")
+    trial, step = repaired(), TrialStep(kind="expectCleared", use=use, name="s")
     assert expect_cleared(trial.context, step, 5, REPAIRED) == (["found"] if lasts else [])
     assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])
 
@@ -294,12 +294,12 @@ def test_a_live_scenario_has_no_deadline():
     trial.context.idle = lambda seconds: looks.append(seconds) or trial.clock.wait(trial.clock.now() + 900)
     trial.context.stopping = lambda: len(looks) > 3
     with pytest.raises(Stopped):
-        expect_cleared(trial.context, Step(kind="expectCleared", forever=True), 5, REPAIRED)
+        expect_cleared(trial.context, TrialStep(kind="expectCleared", forever=True), 5, REPAIRED)
     assert trial.clock.now() > REPAIRED + 600
     trial = repaired(firing=clearing(9000.0))
     unended(trial)
     trial.context.idle = lambda seconds: trial.clock.wait(trial.clock.now() + 900)
-    assert expect_cleared(trial.context, Step(kind="expectCleared", forever=True), 5, REPAIRED) == []
+    assert expect_cleared(trial.context, TrialStep(kind="expectCleared", forever=True), 5, REPAIRED) == []
     assert trial.clock.now() >= 9060.0
 
 
@@ -316,7 +316,7 @@ def test_a_live_scenario_has_no_deadline():
 )
 def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
     trial = repaired(firing=FIRING)
-    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert (found.code, found.severity) == (code, Severity.ERROR)
     assert found.message.startswith(subject)
     assert found.why.startswith(why)
@@ -327,7 +327,7 @@ def test_what_is_told_of_a_repair_that_fails(use, code, subject, why, fix):
 
 def test_what_does_not_pass_by_itself_is_not_benign():
     trial = repaired(firing=FIRING, outcome="Benign")
-    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
+    (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Wait", name="a"), 5, REPAIRED)
     assert found.message == "the scenario is Benign, but it does not pass by itself"
     assert found.fix.startswith("choose the outcome Incident")
 
@@ -349,7 +349,7 @@ def test_where_causes_are_said_to_act_together_that_may_be_wrong(truth, own, use
         ground_truth=msgspec.structs.replace(runbook.ground_truth, causes_join=truth),
         faults=(msgspec.structs.replace(runbook.faults[0], causes_join=own),),
     )
-    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
+    (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert ("causesJoin" in found.fix) is told
 
 
@@ -392,5 +392,5 @@ def test_a_solution_is_judged_by_what_it_leaves():
         procedures=(Procedure(use="Solution", name="s", solution=solution),),
     )  # fmt: skip
     trial.cluster.delete(Reference("ConfigMap", "a", "shop"))
-    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
+    (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
     assert (found.code, found.observed) == ("SK411", "ConfigMap/a is gone after 600 s")

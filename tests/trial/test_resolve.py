@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from scenario_kit.judge.invariants import Guarded, baseline
-from scenario_kit.model import Change, Fault, Finding, Severity, Step
+from scenario_kit.model import Change, Fault, Finding, Severity, TrialStep
 from scenario_kit.model.app import Component
 from scenario_kit.model.fault import Entity
 from scenario_kit.model.reference import Reference
@@ -124,7 +124,7 @@ def test_what_a_distractor_took_off_is_not_owed_while_something_is_left(role, re
     trial.cluster.apply(workload())
     guarded = baseline([workload()], trial.context.runbook.app)
     trial.context.runbook = trial.with_fault(shrinking(role, replicas, probe=probe, limits=limits))
-    inject(trial.context, Step(kind="inject"), 2, INJECTED)
+    inject(trial.context, TrialStep(kind="inject"), 2, INJECTED)
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity(), guards=guarded))
     assert [r for r in resolution(trial.context, INJECTED).reasons if "baseline" in r or "lost" in r] == reasons
 
@@ -156,7 +156,7 @@ def test_a_repair_that_fails_tells_who_began_anew_with_the_fault(started, told, 
         trial.cluster.put(running(pod, at))
     trial.context.save_baseline(Baseline(namespace_uid=trial.context.identity()))
     trial.context.wait(REPAIRED)
-    (found,) = expect_cleared(trial.context, Step(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
+    (found,) = expect_cleared(trial.context, TrialStep(kind="expectCleared", use="Solution", name="s"), 5, REPAIRED)
     assert found.observed == f"Errors on Deployment/web fires after 600 s{told}"
     assert ("a repair of its own" in found.fix) == bool(told)
 
@@ -202,7 +202,7 @@ def test_a_repair_leaves_alone_what_no_fault_changed(repair, reasons):
 def test_what_ended_by_itself_was_repaired_by_nobody(monkeypatch, kind, use, found, expected):
     trial = Trial(fault("a"))
     given = [Finding(code=code, severity=Severity.ERROR, message="x") for code in found]
-    step = Step(kind=kind, use=use, name="a")
+    step = TrialStep(kind=kind, use=use, name="a")
     assert [f.code for f in unless_over(trial.context, step, given)] == found
     monkeypatch.setattr(type(trial.context.engine), "expired", lambda *_: True)
     assert [f.code for f in unless_over(trial.context, step, given)] == expected

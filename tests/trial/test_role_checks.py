@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.model import AlertExpectation, Finding, Severity, Step
+from scenario_kit.model import AlertExpectation, Finding, Severity, TrialStep
 from scenario_kit.trial.role_checks import awake, expect_alerts_without
 from tests.trial.test_alert_steps import ALWAYS, INJECTED, Trial, codes, fault
 
@@ -23,7 +23,7 @@ def test_an_incident_without_what_is_no_cause(role, firing, expected, after):
     expectation = AlertExpectation(name="Errors", on="Deployment/web", after=after, within_seconds=300)
     trial = Trial(fault("a"), alerts=(expectation,), firing=firing)
     trial.context.runbook = trial.with_fault(fault("b", role))
-    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    findings = expect_alerts_without(trial.context, TrialStep(kind="expectAlerts", faults=("b",)), INJECTED)
     assert codes(findings) == expected
     assert all("(b)" in f.message for f in findings)
 
@@ -43,7 +43,7 @@ def test_a_fault_may_sleep_without_its_trigger_and_not_without_a_distractor(role
     trial = Trial(fault("a"))
     trial.context.runbook = trial.with_fault(fault("b", role))
     finding = Finding(code=code, severity=Severity.ERROR, message="a")
-    assert codes(awake(trial.context, Step(kind="inject", except_=left_out), [finding])) == told
+    assert codes(awake(trial.context, TrialStep(kind="inject", except_=left_out), [finding])) == told
 
 
 @pytest.mark.parametrize(("after", "expected"), [("b", ["SK418"]), ("a", [])])
@@ -54,5 +54,5 @@ def test_only_the_alert_of_what_is_left_out_counts_from_another_fault(after, exp
     trial.context.runbook = msgspec.structs.replace(
         trial.context.runbook, faults=(fault("a"), fault("b", "Distractor"))
     )
-    findings = expect_alerts_without(trial.context, Step(kind="expectAlerts", faults=("b",)), INJECTED)
+    findings = expect_alerts_without(trial.context, TrialStep(kind="expectAlerts", faults=("b",)), INJECTED)
     assert codes(findings) == expected

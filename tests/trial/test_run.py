@@ -8,13 +8,22 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError, KitError
-from scenario_kit.model import AlertHistory, AlertTimeline, CheckResult, Finding, Interval, Severity, Step, StepStatus
+from scenario_kit.model import (
+    AlertHistory,
+    AlertTimeline,
+    CheckResult,
+    Finding,
+    Interval,
+    Severity,
+    StepStatus,
+    TrialStep,
+)
 from scenario_kit.testing import FakeClock
 from scenario_kit.trial.run import alerts_now, execute, lose, refuse, run
 from scenario_kit.trial.status import AlertNow, TrialStatus
 
 module = importlib.import_module("scenario_kit.trial.run")  # the package has a function by that name
-PROGRAM = tuple(Step(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
+PROGRAM = tuple(TrialStep(kind=k) for k in ("deploy", "expectQuiet", "inject", "teardown", "expectClean"))
 ERROR = Finding(code="SK304", severity=Severity.ERROR, message="no effect", observed="o" * 5000, expected="e" * 5000)
 WARNING = Finding(code="SK326", severity=Severity.WARNING, message="late")
 CHECK = CheckResult(describe="c", answer="True", observed="o", expected="e", at=1.0)
@@ -112,7 +121,7 @@ def test_a_step_that_does_not_hold_ends_the_program_but_for_the_clean_up(
 
 
 def test_findings_and_messages_fit_the_status(monkeypatch):
-    long = Step(kind="inject", name="n" * 200)
+    long = TrialStep(kind="inject", name="n" * 200)
     lab = Lab(monkeypatch, steps=(long,), inject=[msgspec.structs.replace(ERROR, message="m" * 5000)])
     (step,) = lab.run().steps
     (finding,) = step.findings
@@ -268,13 +277,13 @@ def test_a_trial_that_is_lost_fails_the_step_that_was_due(steps, lost):
 
 
 def test_a_trial_that_is_lost_before_it_has_a_time():
-    context = SimpleNamespace(spec=SimpleNamespace(steps=(Step(kind="inject", name="n" * 200),)))
+    context = SimpleNamespace(spec=SimpleNamespace(steps=(TrialStep(kind="inject", name="n" * 200),)))
     (step,) = lose(context, TrialStatus(), "gone").steps
     assert (step.started_at, len(step.step)) == (0.0, 128)
 
 
 def test_a_trial_that_is_refused_has_done_nothing():
-    steps = (Step(kind="deploy", name="n" * 200), *PROGRAM[1:])
+    steps = (TrialStep(kind="deploy", name="n" * 200), *PROGRAM[1:])
     finding = msgspec.structs.replace(ERROR, message="m" * 5000)
     status = refuse("t", steps, TrialStatus(now=7.0, observed_generation=2, alerts=(ALERT,)), finding)
     assert {(s.started_at, s.finished_at) for s in status.steps} == {(7.0, 7.0)}
@@ -320,25 +329,25 @@ def test_what_fires_now_stands_before_what_is_pending(timelines, now):
 @pytest.mark.parametrize(
     ("step", "target", "arguments", "with_checks"),
     [
-        (Step(kind="deploy"), "deploy.deploy", ("context",), False),
-        (Step(kind="expectQuiet"), "alert_steps.expect_quiet", ("context", "step", 3, 7.0), False),
-        (Step(kind="expectAlerts"), "alert_steps.expect_alerts", ("context", 7.0), False),
+        (TrialStep(kind="deploy"), "deploy.deploy", ("context",), False),
+        (TrialStep(kind="expectQuiet"), "alert_steps.expect_quiet", ("context", "step", 3, 7.0), False),
+        (TrialStep(kind="expectAlerts"), "alert_steps.expect_alerts", ("context", 7.0), False),
         (
-            Step(kind="expectAlerts", faults=("a",)),
+            TrialStep(kind="expectAlerts", faults=("a",)),
             "role_checks.expect_alerts_without",
             ("context", "step", 7.0),
             False,
         ),
-        (Step(kind="hold"), "alert_steps.hold", ("context", "step", 7.0), True),
-        (Step(kind="change"), "procedures.change", ("context", "step", 3), True),
-        (Step(kind="expectStillFiring"), "alert_steps.expect_still_firing", ("context", "step", 7.0), False),
-        (Step(kind="expectCleared"), "resolve.expect_cleared", ("context", "step", 3, 7.0), False),
-        (Step(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
-        (Step(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
-        (Step(kind="teardown"), "deploy.teardown", ("context",), False),
-        (Step(kind="expectClean"), "deploy.expect_clean", ("context",), False),
+        (TrialStep(kind="hold"), "alert_steps.hold", ("context", "step", 7.0), True),
+        (TrialStep(kind="change"), "procedures.change", ("context", "step", 3), True),
+        (TrialStep(kind="expectStillFiring"), "alert_steps.expect_still_firing", ("context", "step", 7.0), False),
+        (TrialStep(kind="expectCleared"), "resolve.expect_cleared", ("context", "step", 3, 7.0), False),
+        (TrialStep(kind="expectUnresolved"), "resolve.expect_unresolved", ("context", "step", 7.0), False),
+        (TrialStep(kind="expectNoLeaks"), "leaks.expect_no_leaks", ("context",), False),
+        (TrialStep(kind="teardown"), "deploy.teardown", ("context",), False),
+        (TrialStep(kind="expectClean"), "deploy.expect_clean", ("context",), False),
     ],
-    ids=lambda value: value.kind if isinstance(value, Step) else "",
+    ids=lambda value: value.kind if isinstance(value, TrialStep) else "",
 )
 def test_each_step_does_its_own(monkeypatch, step, target, arguments, with_checks):
     seen, context = [], object()
@@ -353,10 +362,10 @@ def test_an_injection_is_judged_by_the_roles_and_an_undoing_finds_nothing(monkey
     context, seen = object(), []
     monkeypatch.setattr(module.inject, "inject", lambda *given: seen.append(given) or ([ERROR], [CHECK]))
     monkeypatch.setattr(module.role_checks, "awake", lambda *given: seen.append(given) or [WARNING])
-    step = Step(kind="inject")
+    step = TrialStep(kind="inject")
     assert execute(context, step, 3, 7.0) == ([WARNING], [CHECK])
     assert seen == [(context, step, 3, 7.0), (context, step, [ERROR])]
-    undone, step = [], Step(kind="undoChange")
+    undone, step = [], TrialStep(kind="undoChange")
     monkeypatch.setattr(module.procedures, "undo_change", lambda *given: undone.append(given))
     assert execute(context, step, 3, 7.0) == ([], [])
     assert undone == [(context, step)]

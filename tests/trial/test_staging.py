@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.model import AlertHistory, AlertTimeline, Interval
-from scenario_kit.model.scenario import OnAlert, Start
+from scenario_kit.model.scenario import FaultStart, OnAlert
 from scenario_kit.trial.staging import Situation, due
 
 FIRING = AlertTimeline(name="Errors", entity="Deployment/web", firing=(Interval(start=200.0),))
@@ -21,17 +21,17 @@ def situation(now=300.0, injected=(), effective=(), expected=("a", "b"), timelin
     )
 
 
-ERRORS = Start(on_alert=OnAlert(name="Errors"))
-ON_DB = Start(on_alert=OnAlert(name="Errors", on="Deployment/db"))
-AFTER_A, ONCE_INJECTED = Start(after_fault="a"), Start(after_fault="a", is_="Injected")
+ERRORS = FaultStart(on_alert=OnAlert(name="Errors"))
+ON_DB = FaultStart(on_alert=OnAlert(name="Errors", on="Deployment/db"))
+AFTER_A, ONCE_INJECTED = FaultStart(after_fault="a"), FaultStart(after_fault="a", is_="Injected")
 
 
 @pytest.mark.parametrize(
     ("start", "known", "answer"),
     [
-        (Start(), situation(), True),
-        (Start(after_seconds=200), situation(), True),
-        (Start(after_seconds=201), situation(), False),
+        (FaultStart(), situation(), True),
+        (FaultStart(after_seconds=200), situation(), True),
+        (FaultStart(after_seconds=201), situation(), False),
         (AFTER_A, situation(injected=["a"]), False),
         (AFTER_A, situation(injected=["a"], effective=["a"]), True),
         (ONCE_INJECTED, situation(injected=["a"]), True),

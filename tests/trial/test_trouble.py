@@ -25,29 +25,29 @@ from scenario_kit.model import (
     Runbook,
     Severity,
     Solution,
-    Step,
     TrialSpec,
+    TrialStep,
     Windows,
 )
 from scenario_kit.model.scenario import Expect, GroundTruth
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
 from scenario_kit.trial import TrialStatus, run
-from scenario_kit.trial.context import Context
+from scenario_kit.trial.context import TrialContext
 
 REF = Reference("ConfigMap", "a", "shop")
 STEPS = (
-    Step(kind="deploy"),
-    Step(kind="expectQuiet"),
-    Step(kind="inject"),
-    Step(kind="expectAlerts"),
-    Step(kind="hold"),
-    Step(kind="change", use="Decoy", name="wrong"),
-    Step(kind="expectStillFiring", use="Decoy", name="wrong"),
-    Step(kind="undoChange", use="Decoy", name="wrong"),
-    Step(kind="change", use="Solution", name="right"),
-    Step(kind="expectCleared", use="Solution", name="right"),
-    Step(kind="teardown"),
-    Step(kind="expectClean"),
+    TrialStep(kind="deploy"),
+    TrialStep(kind="expectQuiet"),
+    TrialStep(kind="inject"),
+    TrialStep(kind="expectAlerts"),
+    TrialStep(kind="hold"),
+    TrialStep(kind="change", use="Decoy", name="wrong"),
+    TrialStep(kind="expectStillFiring", use="Decoy", name="wrong"),
+    TrialStep(kind="undoChange", use="Decoy", name="wrong"),
+    TrialStep(kind="change", use="Solution", name="right"),
+    TrialStep(kind="expectCleared", use="Solution", name="right"),
+    TrialStep(kind="teardown"),
+    TrialStep(kind="expectClean"),
 )
 
 
@@ -187,7 +187,7 @@ class Stage:
     def context(self):
         clock = Clock(self.clock, self.trouble)
         scene = Scene(cluster=self.cluster, namespace="shop", app=RUNBOOK.app, now=clock.now)
-        return Context(
+        return TrialContext(
             name="t",
             spec=TrialSpec(scenario="s", digest="d", namespace="shop", steps=STEPS, resolved=""),
             runbook=RUNBOOK, cluster=self.cluster, solver=self.cluster, metrics=FakeMetrics(self._metrics),

@@ -4,15 +4,15 @@ import pytest
 
 from scenario_kit.judge.cheating import CODES
 from scenario_kit.judge.invariants import Guarded
-from scenario_kit.judge.resolved import Served
-from scenario_kit.model import Severity, Step
+from scenario_kit.judge.resolved import EntryTraffic
+from scenario_kit.model import Severity, TrialStep
 from scenario_kit.trial.baseline import Baseline
 from scenario_kit.trial.resolve import expect_unresolved
 from tests.trial.test_alert_steps import ERRORS, REPAIRED, WINDOWS, Trial, fault
 
 WEB = ("Errors", "Deployment/web")
 #: Requests of the baseline, as many as the fake metrics tell of later.
-SERVED = Served(seconds=300, requests=600, errors=600)
+SERVED = EntryTraffic(seconds=300, requests=600, errors=600)
 
 
 def asked(firing, cheat="restart-everything", *, guards=(), served=SERVED, seconds=0.0):
@@ -20,7 +20,7 @@ def asked(firing, cheat="restart-everything", *, guards=(), served=SERVED, secon
     context = trial.context
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=served, guards=guards))
     context.wait(REPAIRED)
-    step = Step(kind="expectUnresolved", use="Cheat", name=cheat, seconds=seconds)
+    step = TrialStep(kind="expectUnresolved", use="Cheat", name=cheat, seconds=seconds)
     return expect_unresolved(context, step, REPAIRED), trial.clock.now()
 
 
@@ -38,7 +38,7 @@ def test_a_cheat_after_which_all_is_well_counts_as_resolved(cheat, code):
         ([(1100.0, 1450.0), (REPAIRED + 100, None)], {}),
         ([(1100.0, REPAIRED + WINDOWS.still_firing + 1)], {}),
         ([(1100.0, 1450.0)], {"guards": (Guarded(kind="Deployment", name="web"),)}),
-        ([(1100.0, 1450.0)], {"served": Served(seconds=300, requests=6000, errors=6000)}),
+        ([(1100.0, 1450.0)], {"served": EntryTraffic(seconds=300, requests=6000, errors=6000)}),
         ([(1100.0, 1450.0)], {"served": None}),
     ],
     ids=[

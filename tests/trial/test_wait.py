@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from scenario_kit.model import TrialSpec
-from scenario_kit.trial.context import TICK, Context
+from scenario_kit.trial.context import TICK, TrialContext
 
 
 class Bound:
@@ -44,7 +44,7 @@ class Passing:
 def test_bound_chaos_is_looked_after_at_every_tick_of_virtual_time(bound, waits):
     engine, clock = Bound(bound), Passing()
     fault = SimpleNamespace(name="main", persistence="Workload")
-    context = Context(
+    context = TrialContext(
         name="t", spec=TrialSpec(scenario="s", digest="d", namespace="shop", steps=(), resolved=""),
         runbook=SimpleNamespace(faults=(fault,), noise=()), cluster=None, solver=None, metrics=None, clock=clock,
         engine=engine, evaluator=None, management="kit", health=list, stopping=lambda: False, idle=lambda _: None,

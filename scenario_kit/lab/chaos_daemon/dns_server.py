@@ -43,7 +43,7 @@ message DNSChaosResponse { bool result = 1; string msg = 2; }
 """
 
 
-class NameServer:
+class ChaosNameServer:
     """Keeps the ledger's wrong answers. ``uid_of`` tells the UID of a pod by namespace and name, None if there is none.
 
     As in the real one, a pod has one set of rules, the last one, and what an experiment is remembered to concern is

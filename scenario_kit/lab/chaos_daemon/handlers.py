@@ -1,6 +1,6 @@
 """What each of the daemon's calls means for the ledger, and what it answers.
 
-Handlers are pure readers of the request: they return an ``Outcome`` whose ``change`` is carried out by the server,
+Handlers are pure readers of the request: they return an ``CallOutcome`` whose ``change`` is carried out by the server,
 unless a knob says otherwise. The replies carry what the manager writes into its status as evidence: process numbers and
 start times in milliseconds.
 """
@@ -31,14 +31,14 @@ _SILENT: Final = (
 _BARRED: Final = {"NoJava": _SILENT, "NoShell": "sh: No such file or directory: exit status 1"}
 
 
-class Target(NamedTuple):
+class CallTarget(NamedTuple):
     """Where a call acts. Both are empty for calls that name a process or an injection instead."""
 
     pod_uid: str = ""
     container_id: str = ""
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """What a call is to do: the ledger's change, whether that brings or takes an effect, and the reply's fields."""
 
     intent: Intent
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     reply: dict[str, Any] = {}
 
 
-Handler = Callable[[Target, Any], Outcome]
+Handler = Callable[[CallTarget, Any], CallOutcome]
 
 
 class Programs(Protocol):
@@ -64,7 +64,7 @@ class Programs(Protocol):
         """Where something is mounted in a running container: what its pod mounts, and the volumes of its image."""
 
 
-class Calls:
+class DaemonHandlers:
     """The sixteen calls. ``kill`` ends a container's process: it gets the pod's UID and the container id."""
 
     def __init__(self, book: LedgerBook, kill: Callable[[str, str], None], programs: Programs) -> None:
@@ -95,30 +95,32 @@ class Calls:
             "UninstallJVMRules": self._uninstall_jvm_rules,
         }
 
-    def _flush_ip_sets(self, target: Target, request: Any) -> Outcome:
+    def _flush_ip_sets(self, target: CallTarget, request: Any) -> CallOutcome:
         sets = {message.name: address_set(message) for message in request.ipsets}
         # Sets do nothing by themselves: neither an injection nor a recovery.
-        return Outcome("", lambda: self._book.set_address_sets(target.pod_uid, sets))
+        return CallOutcome("", lambda: self._book.set_address_sets(target.pod_uid, sets))
 
-    def _set_iptables_chains(self, target: Target, request: Any) -> Outcome:
+    def _set_iptables_chains(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [filter_rule(target.pod_uid, message) for message in request.chains]
         before, _ = self._book.rule_counts(target.pod_uid)
-        return Outcome(_towards(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
+        return CallOutcome(_towards(before, len(rules)), lambda: self._book.set_filters(target.pod_uid, rules))
 
-    def _set_tcs(self, target: Target, request: Any) -> Outcome:
+    def _set_tcs(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = [traffic_rule(target.pod_uid, message) for message in request.tcs]
         _, before = self._book.rule_counts(target.pod_uid)
-        return Outcome(_towards(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
+        return CallOutcome(_towards(before, len(rules)), lambda: self._book.set_traffic(target.pod_uid, rules))
 
-    def _container_kill(self, target: Target, request: Any) -> Outcome:
+    def _container_kill(self, target: CallTarget, request: Any) -> CallOutcome:
         _demand_action(request, "KILL")
-        return Outcome("Apply", lambda: self._kill(target.pod_uid, target.container_id))
+        return CallOutcome("Apply", lambda: self._kill(target.pod_uid, target.container_id))
 
-    def _container_get_pid(self, target: Target, request: Any) -> Outcome:
+    def _container_get_pid(self, target: CallTarget, request: Any) -> CallOutcome:
         _demand_action(request, "GETPID")
-        return Outcome("", _nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2})
+        return CallOutcome(
+            "", _nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
+        )
 
-    def _exec_stressors(self, target: Target, request: Any) -> Outcome:
+    def _exec_stressors(self, target: CallTarget, request: Any) -> CallOutcome:
         effects: list[tuple[EffectKey, ContainerEffect]] = []
         reply: dict[str, Any] = {}
         for resource, flags in (("cpu", request.cpuStressors), ("memory", request.memoryStressors)):
@@ -139,9 +141,9 @@ class Calls:
             for key, effect in effects:
                 self._book.put(key, effect)
 
-        return Outcome("Apply", change, reply)
+        return CallOutcome("Apply", change, reply)
 
-    def _cancel_stressors(self, _: Target, request: Any) -> Outcome:
+    def _cancel_stressors(self, _: CallTarget, request: Any) -> CallOutcome:
         # The manager sends the numbers only; the UIDs of the reply are not in its status.
         numbers = [request.cpuInstance or request.cpuInstanceUid.removeprefix("cpu-")]
         numbers += [request.memoryInstance or request.memoryInstanceUid.removeprefix("memory-")]
@@ -150,55 +152,55 @@ class Calls:
             for number in filter(None, numbers):
                 self._book.remove(EffectKey("Stress", number))
 
-        return Outcome("Recover", change)
+        return CallOutcome("Recover", change)
 
-    def _apply_io(self, target: Target, request: Any) -> Outcome:
+    def _apply_io(self, target: CallTarget, request: Any) -> CallOutcome:
         found = _json_list(request.actions, "actions")
         key = EffectKey("IO", bare_id(target.container_id))
         if not found:
-            return Outcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
+            return CallOutcome("Recover", lambda: self._book.remove(key), {"instance": 0, "startTime": 0})
         volume = io_chaos.demand_mount(request.volume, self._programs.mounts(target.container_id))
         effect = _effect(target, "IO", {"volume": volume, "actions": io_chaos.actions(found)})
-        return Outcome("Apply", lambda: self._book.put(key, effect), self._process(request))
+        return CallOutcome("Apply", lambda: self._book.put(key, effect), self._process(request))
 
-    def _apply_http(self, target: Target, request: Any) -> Outcome:
+    def _apply_http(self, target: CallTarget, request: Any) -> CallOutcome:
         rules = _json_list(request.rules, "rules")
         key = EffectKey("HTTP", bare_id(target.container_id))
         reply = {**self._process(request), "statusCode": 200}
         if not rules:
-            return Outcome("Recover", lambda: self._book.remove(key), reply)
+            return CallOutcome("Recover", lambda: self._book.remove(key), reply)
         arguments = {"rules": rules, "proxyPorts": list(request.proxy_ports), "tls": bool(request.tls)}
         effect = _effect(target, "HTTP", arguments)
-        return Outcome("Apply", lambda: self._book.put(key, effect), reply)
+        return CallOutcome("Apply", lambda: self._book.put(key, effect), reply)
 
-    def _apply_block(self, target: Target, request: Any) -> Outcome:
+    def _apply_block(self, target: CallTarget, request: Any) -> CallOutcome:
         number = next(self._numbers) % 2**31
         delay = {name: getattr(request.delay, name) for name in ("delay", "jitter", "correlation")}
         effect = _effect(target, "Block", {"volume": request.volume_path, "delay": delay})
-        return Outcome(
+        return CallOutcome(
             "Apply", lambda: self._book.put(EffectKey("Block", str(number)), effect), {"injection_id": number}
         )
 
-    def _recover_block(self, _: Target, request: Any) -> Outcome:
-        return Outcome("Recover", lambda: self._book.remove(EffectKey("Block", str(request.injection_id))))
+    def _recover_block(self, _: CallTarget, request: Any) -> CallOutcome:
+        return CallOutcome("Recover", lambda: self._book.remove(EffectKey("Block", str(request.injection_id))))
 
-    def _set_dns_server(self, target: Target, request: Any) -> Outcome:
+    def _set_dns_server(self, target: CallTarget, request: Any) -> CallOutcome:
         key = EffectKey("DNS", bare_id(target.container_id))
         if not request.enable:
-            return Outcome("Recover", lambda: self._book.remove(key))
+            return CallOutcome("Recover", lambda: self._book.remove(key))
         ip_address(request.dns_server)
         effect = _effect(target, "DNS", {"server": request.dns_server})
-        return Outcome("Apply", lambda: self._book.put(key, effect))
+        return CallOutcome("Apply", lambda: self._book.put(key, effect))
 
-    def _set_time_offset(self, target: Target, request: Any) -> Outcome:
+    def _set_time_offset(self, target: CallTarget, request: Any) -> CallOutcome:
         clocks = [clock for clock in range(64) if request.clk_ids_mask >> clock & 1]
         effect = _effect(target, "Time", {"seconds": request.sec, "nanoseconds": request.nsec, "clocks": clocks})
-        return Outcome("Apply", lambda: self._book.put(_time_key(request), effect))
+        return CallOutcome("Apply", lambda: self._book.put(_time_key(request), effect))
 
-    def _recover_time_offset(self, _: Target, request: Any) -> Outcome:
-        return Outcome("Recover", lambda: self._book.remove(_time_key(request)))
+    def _recover_time_offset(self, _: CallTarget, request: Any) -> CallOutcome:
+        return CallOutcome("Recover", lambda: self._book.remove(_time_key(request)))
 
-    def _install_jvm_rules(self, target: Target, request: Any) -> Outcome:
+    def _install_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
         if barred := self._programs.barred(target.container_id):
             # Of a container that is just going nobody knows what it runs: the next one may well be a Java program.
             raise Failed(_SILENT) if barred == "Unknown" else ValueError(_BARRED[barred])
@@ -206,10 +208,10 @@ class Calls:
         if unknown := self._programs.unknown(target.container_id, rules):
             raise NotSimulated(unknown)
         effect = _effect(target, "JVM", {"port": request.port, "rules": rules})
-        return Outcome("Apply", lambda: self._book.put(_jvm_key(target, request), effect))
+        return CallOutcome("Apply", lambda: self._book.put(_jvm_key(target, request), effect))
 
-    def _uninstall_jvm_rules(self, target: Target, request: Any) -> Outcome:
-        return Outcome("Recover", lambda: self._book.remove(_jvm_key(target, request)))
+    def _uninstall_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
+        return CallOutcome("Recover", lambda: self._book.remove(_jvm_key(target, request)))
 
     def _process(self, request: Any) -> dict[str, Any]:
         """The helper process of a call that may already have one: HTTP and IO."""
@@ -230,7 +232,7 @@ def _towards(before: int, after: int) -> Intent:
     return "Recover" if after < before else "Apply"
 
 
-def _effect(target: Target, kind: str, arguments: dict[str, Any]) -> ContainerEffect:
+def _effect(target: CallTarget, kind: str, arguments: dict[str, Any]) -> ContainerEffect:
     return ContainerEffect(pod_uid=target.pod_uid, container_id=target.container_id, kind=kind, arguments=arguments)
 
 
@@ -238,7 +240,7 @@ def _time_key(request: Any) -> EffectKey:
     return EffectKey("Time", f"{request.pod_container_name}/{request.uid}")
 
 
-def _jvm_key(target: Target, request: Any) -> EffectKey:
+def _jvm_key(target: CallTarget, request: Any) -> EffectKey:
     rule = hashlib.sha256(request.rule.encode()).hexdigest()
     return EffectKey("JVM", f"{bare_id(target.container_id)}/{request.port}/{rule}")
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from scenario_kit.lab.chaos_daemon.network import AddressSet, Failed, Rule, resolved
+from scenario_kit.lab.chaos_daemon.network import AddressSet, Failed, NetworkRule, resolved
 from scenario_kit.model import ContainerEffect, Ledger
 
 
@@ -27,8 +27,8 @@ class _Network:
 
     def __init__(self) -> None:
         self.sets: dict[str, AddressSet] = {}
-        self.filters: tuple[Rule, ...] = ()
-        self.traffic: tuple[Rule, ...] = ()
+        self.filters: tuple[NetworkRule, ...] = ()
+        self.traffic: tuple[NetworkRule, ...] = ()
 
 
 class LedgerBook:
@@ -67,7 +67,7 @@ class LedgerBook:
             in_use = network.filters or network.traffic
             network.sets = {**network.sets, **sets} if in_use else dict(sets)
 
-    def set_filters(self, pod_uid: str, rules: Sequence[Rule]) -> None:
+    def set_filters(self, pod_uid: str, rules: Sequence[NetworkRule]) -> None:
         """Replace the pod's packet filters.
 
         Raises:
@@ -78,7 +78,7 @@ class LedgerBook:
             _demand_sets(rules, network.sets)
             network.filters = tuple(rules)
 
-    def set_traffic(self, pod_uid: str, rules: Sequence[Rule]) -> None:
+    def set_traffic(self, pod_uid: str, rules: Sequence[NetworkRule]) -> None:
         """Replace the pod's traffic control.
 
         Raises:
@@ -164,7 +164,7 @@ def bare_id(container_id: str) -> str:
     return container_id.rpartition("://")[2]
 
 
-def _demand_sets(rules: Sequence[Rule], sets: Mapping[str, AddressSet]) -> None:
+def _demand_sets(rules: Sequence[NetworkRule], sets: Mapping[str, AddressSet]) -> None:
     missing = sorted({name for rule in rules for name in rule.sets if name not in sets})
     if missing:
         raise Failed(f"no ipset {', '.join(missing)} in this pod; FlushIPSets comes first")

@@ -31,7 +31,7 @@ class AddressSet(NamedTuple):
     sets: tuple[str, ...] = ()
 
 
-class Rule(NamedTuple):
+class NetworkRule(NamedTuple):
     """An effect that applies to the members of ``sets``, or to every peer when it names none."""
 
     effect: NetworkEffect
@@ -56,7 +56,7 @@ def address_set(message: Any) -> AddressSet:
     raise ValueError(f"ipset {message.name}: unexpected type {message.type!r}")
 
 
-def traffic_rule(pod_uid: str, message: Any) -> Rule:
+def traffic_rule(pod_uid: str, message: Any) -> NetworkRule:
     """The rule that a ``Tc`` message describes. It shapes what the pod sends.
 
     Correlations, reordering, queue limits and burst sizes are left out: the simulated network has no packets.
@@ -85,10 +85,10 @@ def traffic_rule(pod_uid: str, message: Any) -> Rule:
             corrupt=_percent(netem.corrupt),
             rate=bytes_per_second(netem.rate),
         )
-    return Rule(effect, (message.ipset,) if message.ipset else ())
+    return NetworkRule(effect, (message.ipset,) if message.ipset else ())
 
 
-def filter_rule(pod_uid: str, message: Any) -> Rule:
+def filter_rule(pod_uid: str, message: Any) -> NetworkRule:
     """The rule that a ``Chain`` message describes: packets from (INPUT) or to (OUTPUT) its sets are dropped.
 
     Raises:
@@ -103,10 +103,10 @@ def filter_rule(pod_uid: str, message: Any) -> Rule:
         raise ValueError(f"chain {message.name}: unknown direction {message.direction}")
     direction = values[message.direction].name
     effect = NetworkEffect(pod_uid=pod_uid, direction=direction, drop=True, device=message.device or DEFAULT_DEVICE)
-    return Rule(effect, tuple(message.ipsets))
+    return NetworkRule(effect, tuple(message.ipsets))
 
 
-def resolved(rule: Rule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
+def resolved(rule: NetworkRule, sets: Mapping[str, AddressSet]) -> NetworkEffect | None:
     """The effect with its peers filled in; None when it names sets and these are empty, for then it touches nobody."""
     if not rule.sets:
         return rule.effect

@@ -85,10 +85,10 @@ def parse_messages(text: str, where: str, service: str) -> Messages:
 
 def describe(text: str, where: str) -> descriptor_pb2.FileDescriptorProto:
     """The descriptor of a proto3 file. Imports other than ``google/protobuf/empty.proto`` are refused."""
-    return _Reader(text, where).file()
+    return _ProtoReader(text, where).file()
 
 
-class _Reader:
+class _ProtoReader:
     """A recursive-descent reader: one method per construct, types resolved once everything is known."""
 
     def __init__(self, text: str, where: str) -> None:

@@ -13,7 +13,7 @@ import grpc
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.chaos_daemon.fault_injection import Knobs
 from scenario_kit.lab.chaos_daemon.grpc_server import listen
-from scenario_kit.lab.chaos_daemon.handlers import Calls, Handler, Programs, Target
+from scenario_kit.lab.chaos_daemon.handlers import CallTarget, DaemonHandlers, Handler, Programs
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.network import Failed, NotSimulated
 from scenario_kit.lab.chaos_daemon.proto import Call, Messages
@@ -47,7 +47,7 @@ class CallRecord(NamedTuple):
     answer: str
 
 
-class ChaosDaemon:
+class ChaosDaemonServer:
     """The daemon of all simulated nodes of one lab.
 
     ``pod_of`` tells the UID of the pod of a container id (as in the pod's status), None if no running container has it.
@@ -65,7 +65,7 @@ class ChaosDaemon:
         programs: Programs,
         knobs: Knobs | None = None,
     ) -> None:
-        handlers = Calls(book, kill, programs).handlers()
+        handlers = DaemonHandlers(book, kill, programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
             raise ToolchainError(
                 f"the installed Chaos Mesh does not know the calls {', '.join(missing)}",
@@ -112,7 +112,7 @@ class ChaosDaemon:
 
     def _method(self, name: str, call: Call, handler: Handler) -> Any:
         def serve(request: Any, context: Any) -> Any:
-            target = Target()
+            target = CallTarget()
             about = next((value for key, value in context.invocation_metadata() if key == "namespaced-name"), "")
             code, answer = grpc.StatusCode.OK, "ok"
             reply: Any = None
@@ -138,21 +138,21 @@ class ChaosDaemon:
             serve, request_deserializer=call.request.FromString, response_serializer=call.reply.SerializeToString
         )
 
-    def _target(self, name: str, request: Any) -> Target:
+    def _target(self, name: str, request: Any) -> CallTarget:
         if name in _UNTARGETED_CALLS:
-            return Target()
+            return CallTarget()
         container_id = request.target if name == "ExecStressors" else request.container_id
         pod_uid = self._pod_of(container_id) if container_id else None
         if pod_uid is None and name in _NETWORK_CALLS:
             pod_uid = request.pod_uid
         if not pod_uid and name == "ApplyIOChaos" and request.actions in _NO_ACTIONS:
             # Its injector ended with the container, and nobody is asked where that was.
-            return Target("", container_id)
+            return CallTarget("", container_id)
         if not pod_uid:
             raise _Refused(grpc.StatusCode.NOT_FOUND, f"no running container {container_id!r} on this node")
-        return Target(pod_uid, container_id)
+        return CallTarget(pod_uid, container_id)
 
-    def _carry_out(self, name: str, target: Target, request: Any, handler: Handler) -> dict[str, Any]:
+    def _carry_out(self, name: str, target: CallTarget, request: Any, handler: Handler) -> dict[str, Any]:
         outcome = handler(target, request)
         knob = self.knobs.take(name, target.pod_uid, outcome.intent)
         if knob is None:

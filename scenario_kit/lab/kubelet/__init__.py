@@ -1,24 +1,24 @@
 """The simulated kubelet: a pure core that decides a pod's next status and events, and a thin loop that writes them."""
 
-from scenario_kit.lab.kubelet.context import Lookup, PodEvent
+from scenario_kit.lab.kubelet.context import ConfigLookup, PodEvent
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.loop import Kubelet
-from scenario_kit.lab.kubelet.pod_state import Memory
+from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR, PlainProcesses, Processes
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
-from scenario_kit.lab.kubelet.writer import ClusterWriter, Writer
+from scenario_kit.lab.kubelet.writer import ClusterWriter, KubeletWriter
 
 __all__ = [
     "START_ERROR",
     "ClusterWriter",
     "Kubelet",
     "LogFolder",
-    "Lookup",
-    "Memory",
+    "ConfigLookup",
+    "PodMemory",
     "PlainProcesses",
     "PodEvent",
     "PodTransition",
     "Processes",
-    "Writer",
+    "KubeletWriter",
     "pod_status",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import times
-from scenario_kit.lab.kubelet.context import Context, is_sidecar
+from scenario_kit.lab.kubelet.context import PodContext, is_sidecar
 from scenario_kit.model.base import Object
 
 #: The conditions that the kubelet owns, in the order in which it writes them.
@@ -11,7 +11,7 @@ OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "
 TERMINAL = ("Succeeded", "Failed")
 
 
-def phase(ctx: Context) -> str:
+def phase(ctx: PodContext) -> str:
     """The phase of the pod now. A terminal phase is never left."""
     before = ctx.status.get("phase")
     if before in TERMINAL:
@@ -41,7 +41,7 @@ def phase(ctx: Context) -> str:
     return _stopped(ctx, policy, stopped, ended_well)
 
 
-def _initialising(ctx: Context) -> tuple[bool, bool]:
+def _initialising(ctx: PodContext) -> tuple[bool, bool]:
     """Whether an init container has still to run or a sidecar to start, and whether an init container has failed."""
     pending = failed = False
     for container in ctx.inits:
@@ -59,7 +59,7 @@ def _initialising(ctx: Context) -> tuple[bool, bool]:
     return pending, failed
 
 
-def _stopped(ctx: Context, policy: str, stopped: int, ended_well: int) -> str:
+def _stopped(ctx: PodContext, policy: str, stopped: int, ended_well: int) -> str:
     deleted = bool(ctx.pod["metadata"].get("deletionTimestamp"))
     if policy == "Always" and not deleted:
         return "Running"
@@ -68,11 +68,11 @@ def _stopped(ctx: Context, policy: str, stopped: int, ended_well: int) -> str:
     return "Failed" if policy == "Never" or deleted else "Running"
 
 
-def _has_run(ctx: Context) -> bool:
+def _has_run(ctx: PodContext) -> bool:
     return any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains)
 
 
-def conditions(ctx: Context, sandbox: bool, now: float) -> list[Object]:
+def conditions(ctx: PodContext, sandbox: bool, now: float) -> list[Object]:
     """All conditions of the pod: foreign ones as they are, ours recomputed; a transition time moves with the status."""
     before = {c["type"]: c for c in ctx.status.get("conditions") or ()}
     generation = ctx.pod["metadata"].get("generation", 1)
@@ -113,7 +113,7 @@ def _ready(containers: tuple[bool, str, str], gates: list[str], foreign: dict[st
     return (False, "ReadinessGatesNotReady", ", ".join(problems)) if problems else (True, "", "")
 
 
-def _containers_ready(ctx: Context) -> tuple[bool, str, str]:
+def _containers_ready(ctx: PodContext) -> tuple[bool, str, str]:
     if ctx.status["phase"] == "Succeeded":
         return False, "PodCompleted", ""
     if ctx.status["phase"] == "Failed":
@@ -125,7 +125,7 @@ def _containers_ready(ctx: Context) -> tuple[bool, str, str]:
     return True, "", ""
 
 
-def _initialized(ctx: Context) -> tuple[bool, str, str]:
+def _initialized(ctx: PodContext) -> tuple[bool, str, str]:
     if ctx.status["phase"] == "Succeeded":
         return True, "PodCompleted", ""
     if any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains):

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.lab.kubelet import host_paths
-from scenario_kit.lab.kubelet.context import Lookup
+from scenario_kit.lab.kubelet.context import ConfigLookup
 from scenario_kit.model.base import Object
 
 _SPELLING = {"ConfigMap": "configmap", "Secret": "secret"}
 
 
-def missing_environment(container: Object, namespace: str, objects: Lookup) -> str:
+def missing_environment(container: Object, namespace: str, objects: ConfigLookup) -> str:
     """Why the container's environment cannot be made; empty when it can. The first problem, in the kubelet's order."""
     for source in container.get("envFrom") or ():
         for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
@@ -33,7 +33,7 @@ def missing_environment(container: Object, namespace: str, objects: Lookup) -> s
     return ""
 
 
-def missing_volumes(pod: Object, objects: Lookup) -> list[str]:
+def missing_volumes(pod: Object, objects: ConfigLookup) -> list[str]:
     """One message for each volume that cannot be mounted."""
     problems = []
     namespace = pod["metadata"]["namespace"]
@@ -70,7 +70,7 @@ def _sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Object]
             yield "Secret", source["name"], source.get("items") or [], bool(source.get("optional"))
 
 
-def _missing_source(kind: str, name: str, items: list[Object], objects: Lookup) -> str:
+def _missing_source(kind: str, name: str, items: list[Object], objects: ConfigLookup) -> str:
     found = objects.find(kind, name)
     if found is None:
         return f'{_SPELLING[kind]} "{name}" not found'

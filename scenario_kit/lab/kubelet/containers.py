@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from scenario_kit.lab.kubelet import backoff, configuration, images, times
-from scenario_kit.lab.kubelet.context import Context, Line, Restarted
+from scenario_kit.lab.kubelet.context import Line, PodContext, Restarted
 from scenario_kit.lab.kubelet.pod_state import ContainerMemory
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
@@ -39,7 +39,7 @@ def waiting(entry: Object, reason: str, message: str = "") -> None:
     entry["ready"] = entry["started"] = False
 
 
-def end(ctx: Context, container: Object, exit: Exit, at: float) -> None:
+def end(ctx: PodContext, container: Object, exit: Exit, at: float) -> None:
     """The container's process ended."""
     entry, own = ctx.entry(container["name"]), ctx.memory.of(container["name"])
     reason = exit.reason or ("Completed" if exit.code == 0 else "Error")
@@ -61,7 +61,7 @@ def end(ctx: Context, container: Object, exit: Exit, at: float) -> None:
     own.probes.clear()
 
 
-def kill(ctx: Context, container: Object, message: str, at: float, grace: float | None = None) -> None:
+def kill(ctx: PodContext, container: Object, message: str, at: float, grace: float | None = None) -> None:
     """Stop a running container: its hook, SIGTERM, and SIGKILL when the grace period (the pod's) is over.
 
     One that is being stopped is told nothing more.
@@ -91,13 +91,13 @@ def _pre_stop(container: Object) -> float:
     return float((hook.get("sleep") or {}).get("seconds", 0))
 
 
-def changed(ctx: Context, container: Object) -> bool:
+def changed(ctx: PodContext, container: Object) -> bool:
     """Whether a running container runs another image than its spec now says."""
     entry = ctx.entry(container["name"])
     return "running" in entry["state"] and entry["image"] != normalised(container["image"])
 
 
-def sync(ctx: Context, container: Object, now: float) -> None:
+def sync(ctx: PodContext, container: Object, now: float) -> None:
     """Start a container that should run and does not, or say why it cannot."""
     name = container["name"]
     entry, own = ctx.entry(name), ctx.memory.of(name)
@@ -126,7 +126,7 @@ def sync(ctx: Context, container: Object, now: float) -> None:
     _start(ctx, container, entry, own, now)
 
 
-def _backing_off(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _backing_off(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     if own.finished_at is None or own.spared or own.pull_done_at is not None or own.pull is not None:
         return False
     if own.crash is None:
@@ -148,7 +148,7 @@ def _backing_off(ctx: Context, container: Object, entry: Object, own: ContainerM
     return True
 
 
-def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _image_ready(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     """Whether the image is on the node; else what is in the way is told, or a pull goes on."""
     name, image = container["name"], container["image"]
     node = ctx.spec["nodeName"]
@@ -175,7 +175,7 @@ def _image_ready(ctx: Context, container: Object, entry: Object, own: ContainerM
 
 
 def _pull_begun(
-    ctx: Context, container: Object, entry: Object, own: ContainerMemory, *, present: bool, now: float
+    ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, *, present: bool, now: float
 ) -> bool:
     """Begin to pull, unless the last attempt is too short ago; ``present`` images are only asked for."""
     name, image = container["name"], container["image"]
@@ -193,7 +193,7 @@ def _pull_begun(
     return True
 
 
-def _pull_ended(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _pull_ended(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     """Whether the pull that began has brought the image."""
     name, image = container["name"], container["image"]
     assert own.pull_done_at is not None
@@ -221,7 +221,7 @@ def _pull_ended(ctx: Context, container: Object, entry: Object, own: ContainerMe
     return True
 
 
-def _misconfigured(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
+def _misconfigured(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> bool:
     problem = configuration.missing_environment(container, ctx.pod["metadata"]["namespace"], ctx.objects)
     if not problem:
         return False
@@ -232,14 +232,14 @@ def _misconfigured(ctx: Context, container: Object, entry: Object, own: Containe
 
 
 def _refuse(
-    ctx: Context, entry: Object, own: ContainerMemory, name: str, reason: str, message: str, now: float
+    ctx: PodContext, entry: Object, own: ContainerMemory, name: str, reason: str, message: str, now: float
 ) -> None:
     ctx.tell(now, "Failed", f"Error: {reason}", name, warning=True)
     waiting(entry, reason, message)
     own.due = now + SYNC_SECONDS
 
 
-def _start(ctx: Context, container: Object, entry: Object, own: ContainerMemory, now: float) -> None:
+def _start(ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, now: float) -> None:
     name = container["name"]
     attempt = entry["restartCount"] + 1 if entry.get("containerID") else 0
     ended = entry["state"].get("terminated")
@@ -273,7 +273,9 @@ def _start(ctx: Context, container: Object, entry: Object, own: ContainerMemory,
         ctx.output.extend(Line(name, own.exit_at, text) for text in start.lines)
 
 
-def _start_failed(ctx: Context, container: Object, entry: Object, own: ContainerMemory, exit: Exit, now: float) -> None:
+def _start_failed(
+    ctx: PodContext, container: Object, entry: Object, own: ContainerMemory, exit: Exit, now: float
+) -> None:
     message = exit.text or start_error(container)
     ctx.tell(now, "Failed", f"Error: {message}", container["name"], warning=True)
     ended = {

@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 
 from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.pause import WithPause
-from scenario_kit.lab.kubelet.pod_state import Memory
+from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.model.base import Object
 
 
-class Lookup(Protocol):
+class ConfigLookup(Protocol):
     """Objects of the pod's namespace that a container's configuration may name."""
 
     def find(self, kind: str, name: str) -> Object | None:
@@ -51,16 +51,16 @@ class Restarted(NamedTuple):
 
 
 @dataclass
-class Context:
+class PodContext:
     """Mutable while one decision is made, never seen outside of it."""
 
     pod: Object
     node: Object
-    objects: Lookup
+    objects: ConfigLookup
     processes: WithPause
     images: Images
     ip: str
-    memory: Memory
+    memory: PodMemory
     status: Object
     events: list[PodEvent] = field(default_factory=list)
     output: list[Line | Restarted] = field(default_factory=list)

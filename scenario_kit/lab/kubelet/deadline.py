@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import times
-from scenario_kit.lab.kubelet.context import Context
+from scenario_kit.lab.kubelet.context import PodContext
 
 REASON = "DeadlineExceeded"
 _MESSAGE = "Pod was active on the node longer than the specified deadline"
 
 
-def at(ctx: Context) -> float | None:
+def at(ctx: PodContext) -> float | None:
     """When the pod's time is over; None when it has no end."""
     seconds = ctx.spec.get("activeDeadlineSeconds")
     return None if seconds is None else times.parse(ctx.status["startTime"]) + float(seconds)
 
 
-def passed(ctx: Context, now: float) -> bool:
+def passed(ctx: PodContext, now: float) -> bool:
     """Whether the pod's time is over; the first time that is seen, the pod is told."""
     end = at(ctx)
     if end is None or now < end:

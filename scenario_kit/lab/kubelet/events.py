@@ -27,7 +27,7 @@ class _Source:
     sent: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
-class Recorder:
+class EventRecorder:
     """Turns the events of pods into Event objects. Not safe for concurrent use on one pod."""
 
     def __init__(self) -> None:

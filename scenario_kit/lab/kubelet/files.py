@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 
-from scenario_kit.lab.kubelet.context import Lookup
+from scenario_kit.lab.kubelet.context import ConfigLookup
 from scenario_kit.model.base import Object
 
 
-def read(pod: Object, container: Object, path: str, objects: Lookup) -> str | None:
+def read(pod: Object, container: Object, path: str, objects: ConfigLookup) -> str | None:
     """The text of a mounted file as it is now; None where nothing is mounted there, or no such file.
 
     Files of the image and those that programs write are not known.

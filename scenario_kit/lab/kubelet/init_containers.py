@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.lab.kubelet import containers, probes
-from scenario_kit.lab.kubelet.context import Context, Line, is_sidecar
+from scenario_kit.lab.kubelet.context import Line, PodContext, is_sidecar
 from scenario_kit.lab.kubelet.processes import START_ERROR
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Exit
@@ -13,7 +13,7 @@ from scenario_kit.model.process import Exit
 POLL_SECONDS = 2.0
 
 
-def advance(ctx: Context, now: float) -> bool:
+def advance(ctx: PodContext, now: float) -> bool:
     """Drive the init containers; True once the regular containers may start."""
     begun = any(ctx.entry(c["name"]).get("containerID") for c in ctx.mains)
     for container in ctx.inits:
@@ -27,7 +27,7 @@ def advance(ctx: Context, now: float) -> bool:
     return True
 
 
-def _done(ctx: Context, container: Object, now: float) -> bool:
+def _done(ctx: PodContext, container: Object, now: float) -> bool:
     name = container["name"]
     entry = ctx.entry(name)
     ended = entry["state"].get("terminated")
@@ -46,7 +46,7 @@ def _done(ctx: Context, container: Object, now: float) -> bool:
     return done
 
 
-def _poll(ctx: Context, container: Object, now: float) -> None:
+def _poll(ctx: PodContext, container: Object, now: float) -> None:
     name = container["name"]
     own = ctx.memory.of(name)
     if own.poll_at is not None and now < own.poll_at:

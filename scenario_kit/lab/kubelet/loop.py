@@ -11,16 +11,16 @@ from typing import Literal
 from scenario_kit.errors import Conflict, NotFound
 from scenario_kit.lab.kubelet import times
 from scenario_kit.lab.kubelet.addresses import Addresses
-from scenario_kit.lab.kubelet.context import Line, Lookup, Restarted
+from scenario_kit.lab.kubelet.context import ConfigLookup, Line, Restarted
 from scenario_kit.lab.kubelet.event_queue import Background
-from scenario_kit.lab.kubelet.events import Recorder
+from scenario_kit.lab.kubelet.events import EventRecorder
 from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.logs import LogFolder
 from scenario_kit.lab.kubelet.pod_record import Record, essence
 from scenario_kit.lab.kubelet.pod_state import recall
 from scenario_kit.lab.kubelet.processes import Processes
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
-from scenario_kit.lab.kubelet.writer import Writer
+from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Exit, LogRecord
 
@@ -44,11 +44,11 @@ class Kubelet:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: KubeletWriter,
         *,
         clock_of: Callable[[str], float],
         processes_of: Callable[[str], Processes],
-        lookup_of: Callable[[str], Lookup],
+        lookup_of: Callable[[str], ConfigLookup],
         node_of: Callable[[str], Object | None],
         logs: LogFolder | None = None,
         workers: int = 8,
@@ -61,7 +61,7 @@ class Kubelet:
         self._logs = logs
         self._images = ImageCache()
         self._addresses = Addresses()
-        self._recorder = Recorder()
+        self._recorder = EventRecorder()
         self._records: dict[str, Record] = {}
         self._lock = threading.RLock()
         self._running: dict[str, threading.Lock] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scenario_kit.lab.kubelet import images
 from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, InitState, Lag, Start, Stop
+from scenario_kit.model.process import Exit, InitState, Lag, ProcessStart, Stop
 
 
 class WithPause:
@@ -22,7 +22,7 @@ class WithPause:
         """As the others say of every other image."""
         return not images.is_pause(image) and self._others.has_program(image, program)
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """Sleeps at once; a command of the image that it replaced is not found in it.
 
         The others are told too: they may keep account of what runs in a container.
@@ -32,8 +32,8 @@ class WithPause:
         if not images.is_pause(spec["image"]):
             return start
         if (spec.get("command") or ["/pause"])[0] != "/pause":
-            return Start(0.0, Exit(pod["metadata"]["uid"], container, 128, START_ERROR))
-        return Start(0.0)
+            return ProcessStart(0.0, Exit(pod["metadata"]["uid"], container, 128, START_ERROR))
+        return ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Sleeps for ever, so the pod never gets initialised."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scenario_kit.lab.kubelet import conditions
-from scenario_kit.lab.kubelet.pod_state import Memory
+from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Exit
 
@@ -22,7 +22,7 @@ class Record:
     dirty: bool = True
     status: Object | None = None
     stored: Object | None = None
-    memory: Memory | None = None
+    memory: PodMemory | None = None
     ip: str = ""
     shown: bool = False
     deaths: list[tuple[float, Exit]] = field(default_factory=list)

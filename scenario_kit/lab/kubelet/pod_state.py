@@ -59,7 +59,7 @@ class ContainerMemory:
 
 
 @dataclass
-class Memory:
+class PodMemory:
     """One pod. ``mount_due`` is the next attempt to mount, ``stop_at`` the end of the containers of a deleted pod."""
 
     containers: dict[str, ContainerMemory] = field(default_factory=dict)
@@ -73,9 +73,9 @@ class Memory:
         return self.containers.setdefault(container, ContainerMemory())
 
 
-def recall(pod: Object, processes: Processes, now: float) -> Memory:
+def recall(pod: Object, processes: Processes, now: float) -> PodMemory:
     """Rebuild the memory from a pod's status, as after a restart of the kubelet."""
-    memory = Memory()
+    memory = PodMemory()
     spec, status = pod["spec"], pod.get("status") or {}
     images = {c["name"]: c["image"] for c in [*(spec.get("initContainers") or ()), *spec["containers"]]}
     for entry in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenario_kit.lab.kubelet import containers, times
-from scenario_kit.lab.kubelet.context import Context
+from scenario_kit.lab.kubelet.context import PodContext
 from scenario_kit.lab.kubelet.pod_state import ProbeMemory
 from scenario_kit.model.base import Object
 from scenario_kit.model.process import Lag
@@ -16,7 +16,7 @@ from scenario_kit.model.process import Lag
 _KINDS = (("Startup", "startupProbe"), ("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"))
 
 
-def run(ctx: Context, container: Object, now: float) -> None:
+def run(ctx: PodContext, container: Object, now: float) -> None:
     """Run the probes that are due, set ``started`` and ``ready``, kill the container where a probe says so."""
     name = container["name"]
     entry, own = ctx.entry(name), ctx.memory.of(name)
@@ -66,7 +66,7 @@ def _begin(kind: str, spec: Object, entry: Object, now: float, started: float) -
     return probe
 
 
-def _judge(ctx: Context, container: Object, kind: str, spec: Object, probe: ProbeMemory, now: float) -> None:
+def _judge(ctx: PodContext, container: Object, kind: str, spec: Object, probe: ProbeMemory, now: float) -> None:
     port, path, target = _question(ctx, container, spec)
     pod, name = ctx.current(), container["name"]
     good = ctx.processes.answers(pod, name, port, path, now)
@@ -87,7 +87,7 @@ def _judge(ctx: Context, container: Object, kind: str, spec: Object, probe: Prob
     probe.hold = kind == "Startup" or (kind == "Liveness" and not good)
 
 
-def _question(ctx: Context, container: Object, spec: Object) -> tuple[int, str | None, str]:
+def _question(ctx: PodContext, container: Object, spec: Object) -> tuple[int, str | None, str]:
     """Port and path to ask the process for, and the address as the kubelet prints it."""
     ip = ctx.status.get("podIP", "")
     if http := spec.get("httpGet"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Lag, Start, Stop
+from scenario_kit.model.process import InitState, Lag, ProcessStart, Stop
 
 #: ``Exit.reason`` of a container whose command could not be executed at all (exit code 128): the kubelet then reports
 #: ``RunContainerError`` with ``Exit.text`` as the runtime's message.
@@ -26,7 +26,7 @@ class Processes(Protocol):
     def has_program(self, image: str, program: str) -> bool:
         """Whether the image is known to hold this program; False where nobody knows."""
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """How the process comes up that is started at ``now``; asked once for each container instance, except that a
         restarted kubelet asks again, with the time of the start, about containers that are running.
 
@@ -98,10 +98,10 @@ class PlainProcesses:
         del image, program
         return False
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """At once, and for good."""
         del pod, container, now
-        return Start(0.0)
+        return ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Succeeds at once."""

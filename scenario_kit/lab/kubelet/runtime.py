@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from scenario_kit.lab.kubelet import files, images, shell_idioms
-from scenario_kit.lab.kubelet.context import Lookup
+from scenario_kit.lab.kubelet.context import ConfigLookup
 from scenario_kit.lab.kubelet.processes import START_ERROR, Lagging, Processes, Stopping
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import is_tool
-from scenario_kit.model.process import Exit, InitState, Lag, Start, Stop
+from scenario_kit.model.process import Exit, InitState, Lag, ProcessStart, Stop
 from scenario_kit.model.quantity import number
 
 #: Below this limit the runtime's own first process is killed before the container's could start (Docker's minimum).
@@ -26,7 +26,7 @@ _BIND_SECONDS = 1.0
 class WithRuntime:
     """Processes that get to run only where image, memory, ports and shared memory allow it."""
 
-    def __init__(self, others: Processes, node: Object, objects: Lookup, known: images.Images) -> None:
+    def __init__(self, others: Processes, node: Object, objects: ConfigLookup, known: images.Images) -> None:
         self._others = others
         self._node = node
         self._objects = objects
@@ -40,19 +40,19 @@ class WithRuntime:
         """As the others say."""
         return self._others.has_program(image, program)
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """How it ends where it cannot run; a program that never ran is not reported to the others."""
         spec = _spec(pod, container)
         failed = partial(Exit, pod["metadata"]["uid"], container)
         limit = ((spec.get("resources") or {}).get("limits") or {}).get("memory")
         if limit is not None and number(limit) < SMALLEST_MEMORY:
             text = _CREATE + "container init was OOM-killed (memory limit too low?): unknown"
-            return Start(0.0, failed(128, START_ERROR, text))
+            return ProcessStart(0.0, failed(128, START_ERROR, text))
         program = next(iter(spec.get("command") or ()), "")
         if images.foreign(spec["image"], self._node):
             return _ended(failed, 0.0, 255, f"exec {program or '/entrypoint'}: exec format error")
         if self._images.lacks(spec["image"], program) and not self._others.has_program(spec["image"], program):
-            return Start(0.0, failed(128, START_ERROR))
+            return ProcessStart(0.0, failed(128, START_ERROR))
         if port := self._taken(pod, spec):
             return _ended(failed, _BIND_SECONDS, 1, f"listen tcp :{port}: bind: address already in use")
         if text := shell_idioms.overflow(_words(spec), partial(self._shared, pod, spec)):
@@ -97,8 +97,8 @@ class WithRuntime:
         return number(size) if size is not None else float("inf")
 
 
-def _ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> Start:
-    return Start(after, failed(code, "Error", text), (text,))
+def _ended(failed: Callable[..., Exit], after: float, code: int, text: str) -> ProcessStart:
+    return ProcessStart(after, failed(code, "Error", text), (text,))
 
 
 def _spec(pod: Object, name: str) -> Object:

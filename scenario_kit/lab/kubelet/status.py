@@ -16,10 +16,10 @@ from scenario_kit.lab.kubelet import (
     qos,
     times,
 )
-from scenario_kit.lab.kubelet.context import Context, Line, Lookup, PodEvent, Restarted, is_sidecar
+from scenario_kit.lab.kubelet.context import ConfigLookup, Line, PodContext, PodEvent, Restarted, is_sidecar
 from scenario_kit.lab.kubelet.images import Images
 from scenario_kit.lab.kubelet.pause import WithPause
-from scenario_kit.lab.kubelet.pod_state import Memory, recall
+from scenario_kit.lab.kubelet.pod_state import PodMemory, recall
 from scenario_kit.lab.kubelet.processes import Processes
 from scenario_kit.lab.kubelet.runtime import WithRuntime
 from scenario_kit.model.base import Object
@@ -39,7 +39,7 @@ class PodTransition(NamedTuple):
     status: Object
     events: tuple[PodEvent, ...]
     next_wakeup: float | None
-    memory: Memory
+    memory: PodMemory
     gone: bool = False
     output: tuple[Line | Restarted, ...] = ()
     pulled: tuple[tuple[str, float], ...] = ()
@@ -48,13 +48,13 @@ class PodTransition(NamedTuple):
 def pod_status(
     pod: Object,
     node: Object | None,
-    objects: Lookup,
+    objects: ConfigLookup,
     processes: Processes,
     now: float,
     *,
     images: Images,
     ip: str = "",
-    memory: Memory | None = None,
+    memory: PodMemory | None = None,
 ) -> PodTransition:
     """The next status of a pod that is bound to a node.
 
@@ -77,7 +77,7 @@ def pod_status(
     status = copy.deepcopy(pod.get("status") or {})
     if node is None:
         return PodTransition(status, (), None, own)
-    ctx = Context(pod, node, objects, processes, images, ip, own, status)
+    ctx = PodContext(pod, node, objects, processes, images, ip, own, status)
     _fill(ctx, now)
     gone, at = False, min(own.wakeup, now) if own.wakeup is not None else now
     for _ in range(_MOST_STEPS):
@@ -94,7 +94,7 @@ def pod_status(
     )
 
 
-def _fill(ctx: Context, now: float) -> None:
+def _fill(ctx: PodContext, now: float) -> None:
     status = ctx.status
     status.setdefault("phase", "Pending")
     status.setdefault("qosClass", qos.qos_class(ctx.pod))
@@ -116,7 +116,7 @@ def _addresses(node: Object) -> list[Object]:
     return list((node.get("status") or {}).get("addresses") or ())
 
 
-def _blank(ctx: Context, container: Object) -> Object:
+def _blank(ctx: PodContext, container: Object) -> Object:
     entry: Object = {
         "name": container["name"],
         "image": container["image"],
@@ -140,7 +140,7 @@ def _blank(ctx: Context, container: Object) -> Object:
     return entry
 
 
-def _step(ctx: Context, now: float, *, changes: bool) -> bool:
+def _step(ctx: PodContext, now: float, *, changes: bool) -> bool:
     """Everything that happens at one instant; True when the pod is over and may be deleted."""
     terminal = ctx.status["phase"] in conditions.TERMINAL
     if not terminal:
@@ -163,7 +163,7 @@ def _step(ctx: Context, now: float, *, changes: bool) -> bool:
     return gone
 
 
-def _exits(ctx: Context, now: float) -> None:
+def _exits(ctx: PodContext, now: float) -> None:
     for container in [*ctx.inits, *ctx.mains]:
         own = ctx.memory.of(container["name"])
         if own.exit is None or own.exit_at is None or own.exit_at > now:
@@ -173,7 +173,7 @@ def _exits(ctx: Context, now: float) -> None:
         own.exit = own.exit_at = None
 
 
-def _sandbox(ctx: Context, now: float) -> bool:
+def _sandbox(ctx: PodContext, now: float) -> bool:
     """Volumes mounted and the network there; what is mounted stays so."""
     if ctx.status.get("podIP"):
         return True
@@ -193,7 +193,7 @@ def _sandbox(ctx: Context, now: float) -> bool:
     return True
 
 
-def _run(ctx: Context, now: float, *, changes: bool) -> None:
+def _run(ctx: PodContext, now: float, *, changes: bool) -> None:
     sidecars = [c for c in ctx.inits if is_sidecar(c)]
     if changes:
         for container in [*sidecars, *ctx.mains]:
@@ -207,7 +207,7 @@ def _run(ctx: Context, now: float, *, changes: bool) -> None:
         probes.run(ctx, container, now)
 
 
-def _terminate(ctx: Context, now: float) -> bool:
+def _terminate(ctx: PodContext, now: float) -> bool:
     memory = ctx.memory
     if memory.stop_at is None:
         running = [c for c in [*ctx.inits, *ctx.mains] if "running" in ctx.entry(c["name"])["state"]]
@@ -224,19 +224,19 @@ def _terminate(ctx: Context, now: float) -> bool:
     return True
 
 
-def _finished(ctx: Context) -> bool:
+def _finished(ctx: PodContext) -> bool:
     """Whether no regular container runs or will run again."""
     ended = [(c, ctx.entry(c["name"])["state"].get("terminated")) for c in ctx.mains]
     return all(state is not None and not ctx.should_restart(c, state["exitCode"]) for c, state in ended)
 
 
-def _stop_sidecars(ctx: Context, now: float) -> None:
+def _stop_sidecars(ctx: PodContext, now: float) -> None:
     for container in ctx.inits:
         if is_sidecar(container) and "running" in ctx.entry(container["name"])["state"]:
             containers.kill(ctx, container, f"Stopping container {container['name']}", now)
 
 
-def _wakeup(ctx: Context, after: float) -> float | None:
+def _wakeup(ctx: PodContext, after: float) -> float | None:
     """The next time something is due by itself."""
     if ctx.status["phase"] in conditions.TERMINAL:
         return None

@@ -12,7 +12,7 @@ from scenario_kit.ports import Cluster
 _LOGS_GROUP = "kwok.x-k8s.io"
 
 
-class Writer(Protocol):
+class KubeletWriter(Protocol):
     """What the kubelet writes. Called from several threads. Raises, all methods: ``ClusterError`` and its kinds."""
 
     def write_status(self, pod: Object, status: Object) -> Object:
@@ -36,18 +36,20 @@ class Writer(Protocol):
 
 
 class ClusterWriter:
-    """A ``Writer`` on a cluster, which should write under the field manager ``kubelet``."""
+    """A ``KubeletWriter`` on a cluster, which should write under the field manager ``kubelet``."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def write_status(self, pod: Object, status: Object) -> Object:
-        """See ``Writer``."""
+        """See ``KubeletWriter``."""
         patch = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
         return self._cluster.patch(_reference(pod), patch, "Merge", subresource="status")
 
     def emit_event(self, event: Object) -> None:
-        """See ``Writer``. In a namespace that is being deleted nothing can be created, and nobody reads it either."""
+        """See ``KubeletWriter``. In a namespace that is being deleted nothing can be created, and nobody reads it
+        either.
+        """
         meta = event["metadata"]
         ref = Reference("Event", meta["name"], meta["namespace"])
         counted = {key: event[key] for key in ("count", "lastTimestamp", "message")}
@@ -64,18 +66,18 @@ class ClusterWriter:
                 self._cluster.patch(ref, counted)
 
     def delete_pod(self, pod: Object) -> None:
-        """See ``Writer``."""
+        """See ``KubeletWriter``."""
         self._cluster.delete(_reference(pod), uid=pod["metadata"]["uid"], grace_seconds=0)
 
     def publish_logs(self, logs: Object) -> None:
-        """See ``Writer``. To apply takes the API server thrice as long as to create."""
+        """See ``KubeletWriter``. To apply takes the API server thrice as long as to create."""
         try:
             self._cluster.create(logs)
         except AlreadyExists:  # from before a restart of ours
             self._cluster.apply(logs)
 
     def withdraw_logs(self, name: str) -> None:
-        """See ``Writer``."""
+        """See ``KubeletWriter``."""
         self._cluster.delete(Reference("ClusterLogs", name, "", _LOGS_GROUP))
 
 

@@ -14,7 +14,7 @@ from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError, NotFound
 from scenario_kit.lab.clock import ask
 from scenario_kit.lab.page import document, health
-from scenario_kit.lab.page.document import Run, Shown
+from scenario_kit.lab.page.document import WorldSummary, WorldTrial
 from scenario_kit.lab.page.graph import Drawing, drawing
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import AlertHistory, Object, Runbook, TrialSpec
@@ -44,7 +44,7 @@ class _World:
     answer: Object | None = None
 
 
-class Source:
+class PageSource:
     """The worlds of one lab. Safe to share.
 
     Args:
@@ -75,7 +75,7 @@ class Source:
         self._known: dict[str, _World] = {}
 
     @classmethod
-    def of_lab(cls, name: str, *, spoilers: bool = True) -> Source:
+    def of_lab(cls, name: str, *, spoilers: bool = True) -> PageSource:
         """The worlds of the lab of that name, which may be reset and repaired meanwhile: its ports stay."""
 
         def worlds() -> list[Object]:
@@ -153,12 +153,12 @@ class Source:
         shown = self._shown(found, runbook)
         return document.document(shown, run, known.drawing, components, history, objects["Event"])
 
-    def _history(self, found: Object, trial: Object, known: _World) -> tuple[Run, AlertHistory]:
+    def _history(self, found: Object, trial: Object, known: _World) -> tuple[WorldTrial, AlertHistory]:
         status = TrialStatus.from_json(trial.get("status") or {})
         started = status.started_at if status.started_at is not None else float(found["now"])
         history = self._evaluator(known, found, started).advance(float(found["stored"]))
         steps = status.steps if self._spoilers else ()
-        return Run(started_at=started, steps=steps, outcome=status.outcome), history
+        return WorldTrial(started_at=started, steps=steps, outcome=status.outcome), history
 
     def _evaluator(self, known: _World, found: Object, started: float) -> AlertEvaluator:
         began = max(started, float(found["now"]) - _BACK)
@@ -219,8 +219,8 @@ class Source:
             known = self._known[name] = _World(trial["metadata"]["uid"], runbook, drawing(runbook.app))
         return known
 
-    def _shown(self, world: Object, runbook: Runbook) -> Shown:
-        return Shown(
+    def _shown(self, world: Object, runbook: Runbook) -> WorldSummary:
+        return WorldSummary(
             namespace=world["namespace"],
             mode=world["mode"],
             now=world["now"],

@@ -9,7 +9,7 @@ import msgspec
 
 from scenario_kit.campaign import TrialResult
 from scenario_kit.lab.page.graph import Drawing
-from scenario_kit.lab.page.health import Health
+from scenario_kit.lab.page.health import ComponentHealth
 from scenario_kit.model import AlertHistory, Object, StepStatus, Value
 from scenario_kit.model.scenario import Expect
 from scenario_kit.ports import LogLine
@@ -20,7 +20,7 @@ EVENTS, LINES = 80, 200
 _LONGEST: Final = 2000
 
 
-class Shown(Value, frozen=True, kw_only=True, omit_defaults=False):
+class WorldSummary(Value, frozen=True, kw_only=True, omit_defaults=False):
     """A world as a list names it. ``trial`` and ``scenario`` are empty for eyes that must not know."""
 
     namespace: str
@@ -31,7 +31,7 @@ class Shown(Value, frozen=True, kw_only=True, omit_defaults=False):
     app: str = ""
 
 
-class Run(Value, frozen=True, kw_only=True):
+class WorldTrial(Value, frozen=True, kw_only=True):
     """How far the trial of a world is. Times are on its clock."""
 
     started_at: float
@@ -50,10 +50,10 @@ class Run(Value, frozen=True, kw_only=True):
 
 
 def document(
-    shown: Shown,
-    run: Run,
+    shown: WorldSummary,
+    run: WorldTrial,
     drawing: Drawing,
-    components: Sequence[Health],
+    components: Sequence[ComponentHealth],
     history: AlertHistory,
     events: Iterable[Object],
 ) -> Object:
@@ -75,7 +75,7 @@ def document(
     }
 
 
-def chart(run: Run, history: AlertHistory) -> Object | None:
+def chart(run: WorldTrial, history: AlertHistory) -> Object | None:
     """The alert timeline of a trial, as the report draws it; time is 0 at injection, before that at its beginning."""
     zero = run.injected_at if run.injected_at is not None else run.started_at
     if run.injected_at is None:

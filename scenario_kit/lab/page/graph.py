@@ -13,7 +13,7 @@ _STEP: Final = BOX_HEIGHT + DOWN
 _SWEEPS: Final = 6
 
 
-class Place(Value, frozen=True, kw_only=True, omit_defaults=False):
+class BoxPosition(Value, frozen=True, kw_only=True, omit_defaults=False):
     """The upper left corner of a component's box."""
 
     name: str
@@ -21,7 +21,7 @@ class Place(Value, frozen=True, kw_only=True, omit_defaults=False):
     y: float
 
 
-class Arrow(Value, frozen=True, kw_only=True, omit_defaults=False):
+class CallArrow(Value, frozen=True, kw_only=True, omit_defaults=False):
     """A call as an SVG path; ``mode`` is how much its caller depends on it."""
 
     caller: str
@@ -36,8 +36,8 @@ class Drawing(Value, frozen=True, kw_only=True, omit_defaults=False):
     width: float
     height: float
     box: tuple[int, int] = (BOX_WIDTH, BOX_HEIGHT)
-    places: tuple[Place, ...] = ()
-    arrows: tuple[Arrow, ...] = ()
+    places: tuple[BoxPosition, ...] = ()
+    arrows: tuple[CallArrow, ...] = ()
 
 
 def drawing(app: App) -> Drawing:
@@ -69,9 +69,11 @@ def drawing(app: App) -> Drawing:
     return Drawing(
         width=across * (BOX_WIDTH + ACROSS) - ACROSS + 4.0,
         height=max((y for _, y in corners.values()), default=0.0) + BOX_HEIGHT + 4.0,
-        places=tuple(Place(name=n, x=x, y=y) for n, (x, y) in corners.items()),
+        places=tuple(BoxPosition(name=n, x=x, y=y) for n, (x, y) in corners.items()),
         arrows=tuple(
-            Arrow(caller=a, callee=b, mode=modes[a, b], path=curve(corners[a], corners[b])) for a, b in calls if a != b
+            CallArrow(caller=a, callee=b, mode=modes[a, b], path=curve(corners[a], corners[b]))
+            for a, b in calls
+            if a != b
         ),
     )
 

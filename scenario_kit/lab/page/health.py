@@ -25,7 +25,7 @@ LATENCY: Final = (
 )
 
 
-class Served(NamedTuple):
+class ServedTraffic(NamedTuple):
     """What a component answered in the last two minutes: requests per second, share of errors, p95 in milliseconds."""
 
     rate: float
@@ -42,7 +42,7 @@ class Pods(NamedTuple):
     reason: str
 
 
-class Health(Value, frozen=True, kw_only=True, omit_defaults=False):
+class ComponentHealth(Value, frozen=True, kw_only=True, omit_defaults=False):
     """One component. ``word`` says how it is, ``detail`` what it does; ``firing`` are alerts about it."""
 
     name: str
@@ -56,7 +56,7 @@ class Health(Value, frozen=True, kw_only=True, omit_defaults=False):
     firing: tuple[str, ...] = ()
 
 
-def served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, Served]:
+def served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, ServedTraffic]:
     """By component, from the answers to ``CALLS`` and ``LATENCY``."""
     total: dict[str, float] = {}
     failed: dict[str, float] = {}
@@ -67,7 +67,7 @@ def served(calls: Iterable[Series], latency: Iterable[Series]) -> dict[str, Serv
             failed[name] = failed.get(name, 0.0) + value
     p95 = {s.labels.get("service_name", ""): value for s in latency if math.isfinite(value := _last(s))}
     return {
-        name: Served(rate, failed.get(name, 0.0) / rate if rate > 0 else 0.0, p95.get(name))
+        name: ServedTraffic(rate, failed.get(name, 0.0) / rate if rate > 0 else 0.0, p95.get(name))
         for name, rate in total.items()
     }
 
@@ -95,8 +95,8 @@ def pods_by_workload(workloads: Iterable[Object], pods: Iterable[Object], app: A
 
 
 def components(
-    app: App, pods: Mapping[str, Pods], traffic: Mapping[str, Served], timelines: Sequence[AlertTimeline]
-) -> list[Health]:
+    app: App, pods: Mapping[str, Pods], traffic: Mapping[str, ServedTraffic], timelines: Sequence[AlertTimeline]
+) -> list[ComponentHealth]:
     """Every component of the app, in the order of its definition."""
     firing: dict[str, set[str]] = {}
     for timeline in timelines:
@@ -112,7 +112,7 @@ def components(
         if about and tone == "good":
             tone = "open"
         result.append(
-            Health(
+            ComponentHealth(
                 name=component.name,
                 workload=bare,
                 role=component.role,
@@ -127,7 +127,7 @@ def components(
     return result
 
 
-def judge(pods: Pods, served: Served | None) -> tuple[Tone, str]:
+def judge(pods: Pods, served: ServedTraffic | None) -> tuple[Tone, str]:
     """Tone and word of a component; what stops it altogether comes first."""
     if pods.wanted is None:
         return "plain", "not there"
@@ -150,7 +150,7 @@ def judge(pods: Pods, served: Served | None) -> tuple[Tone, str]:
     return "good", "works"
 
 
-def told(served: Served | None) -> str:
+def told(served: ServedTraffic | None) -> str:
     """Traffic in a few characters; empty for a component that serves no spans."""
     if served is None:
         return ""

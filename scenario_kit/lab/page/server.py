@@ -39,7 +39,7 @@ _HEADERS = {
 }
 
 
-class Reads(Protocol):
+class PageData(Protocol):
     """What is asked; ``source.Source`` answers."""
 
     def worlds(self) -> list[Object]:
@@ -59,10 +59,10 @@ class Page(NamedTuple):
     policy: str
 
 
-class Site:
+class PageSite:
     """Requests in, answers out; knows nothing of sockets."""
 
-    def __init__(self, source: Reads, token: str, lab: str) -> None:
+    def __init__(self, source: PageData, token: str, lab: str) -> None:
         self._source = source
         self._token = token
         self.page = page(lab)
@@ -98,7 +98,7 @@ class Site:
         return told(200, self._source.world(match["namespace"]))
 
 
-def serve(site: Site, port: int) -> ThreadingHTTPServer:
+def serve(site: PageSite, port: int) -> ThreadingHTTPServer:
     """A server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:

@@ -52,7 +52,7 @@ class _Probe(msgspec.Struct, forbid_unknown_fields=True):
     path: str = ""
 
 
-class Api:
+class LabServerApi:
     """Requests in, answers out; knows nothing of sockets but whether the caller is still there."""
 
     def __init__(self, worlds: Worlds, token: str, health: Callable[[], str] = lambda: "") -> None:
@@ -129,7 +129,7 @@ class Api:
         return told(200, waited._asdict())
 
 
-def serve(api: Api, port: int) -> ThreadingHTTPServer:
+def serve(api: LabServerApi, port: int) -> ThreadingHTTPServer:
     """A server on loopback, not running yet; ``port`` 0 takes a free one.
 
     Raises:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 from scenario_kit.errors import LabError
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.watched_kinds import EXPERIMENTS, NAMESPACED, Watched
 
 #: How long the store may take to catch up before the API server is listed again, and before the lab is called broken.
@@ -51,7 +51,7 @@ class Versions(Protocol):
 class Barrier:
     """``pass_(namespace)`` returns once the store shows every write that was acknowledged before the call."""
 
-    def __init__(self, versions: Versions, store: Store, kinds: Sequence[Watched] = NAMESPACED) -> None:
+    def __init__(self, versions: Versions, store: ObjectStore, kinds: Sequence[Watched] = NAMESPACED) -> None:
         self._versions = versions
         self._store = store
         self._kinds = kinds

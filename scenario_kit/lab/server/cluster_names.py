@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from scenario_kit.lab import cluster_dns
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.twin.dns import DOMAIN, attempts
 from scenario_kit.model.base import Object
 
@@ -17,7 +17,7 @@ _POD: Final = re.compile(r"\d{1,3}(?:-\d{1,3}){3}")
 _CHAIN: Final = 5
 
 
-class Found(NamedTuple):
+class NameLookup(NamedTuple):
     """The IPv4 addresses of a name, or why there are none, in the words of Go's resolver.
 
     ``beyond`` is true for a name of the world outside, of which the lab knows nothing.
@@ -31,20 +31,20 @@ class Found(NamedTuple):
 class ClusterNames:
     """Resolves names as a pod does that asks the cluster's name server."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
-    def resolve(self, host: str, home: str) -> Found:
+    def resolve(self, host: str, home: str) -> NameLookup:
         """Look a name up from a pod in the namespace ``home``: the domains of its search first, then as it is."""
         for name in attempts(host, home):
             outcome, addresses = self._ask(name, 0)
             if addresses:
-                return Found(addresses)
+                return NameLookup(addresses)
             if outcome == "beyond":
-                return Found(problem=f"lookup {host}: a name of the world outside of the cluster", beyond=True)
+                return NameLookup(problem=f"lookup {host}: a name of the world outside of the cluster", beyond=True)
             if outcome not in ("", "noname"):
-                return Found(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: server misbehaving")
-        return Found(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
+                return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: server misbehaving")
+        return NameLookup(problem=f"lookup {host} on {cluster_dns.ADDRESS}:53: no such host")
 
     def _ask(self, name: str, depth: int) -> tuple[str, tuple[str, ...]]:
         """Outcome and addresses for a name with a dot at its end."""

@@ -16,14 +16,14 @@ from scenario_kit.lab import apiservice, chaos_manager
 from scenario_kit.lab.addresses import LOOPBACK
 from scenario_kit.lab.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.chaos_daemon import dns_server
-from scenario_kit.lab.chaos_daemon.dns_server import NameServer
+from scenario_kit.lab.chaos_daemon.dns_server import ChaosNameServer
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import load_messages
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.lab.server import external_targets
-from scenario_kit.lab.server.api import Api, serve
+from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.container_inspection import RunningPrograms
@@ -37,13 +37,13 @@ from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.resource_versions import ApiVersions
 from scenario_kit.lab.server.revisions import WATCHED, Revisions
 from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY
-from scenario_kit.lab.state import ChaosDaemon as DaemonState
+from scenario_kit.lab.state import ChaosDaemonState as DaemonState
 from scenario_kit.lab.state import LabState
 from scenario_kit.lab.supervisor import control_plane_pki
-from scenario_kit.lab.telemetry import Writer
+from scenario_kit.lab.telemetry import SeriesWriter
 from scenario_kit.lab.twin import Twin
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
 from scenario_kit.model import Object, Reference
@@ -72,7 +72,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     kubeconfig = Path(state.kubeconfig)
     cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
     stack.callback(cluster.close)
-    store, book, worlds, nudger = Store(), LedgerBook(), Worlds(), Nudger(cluster)
+    store, book, worlds, nudger = ObjectStore(), LedgerBook(), Worlds(), Nudger(cluster)
     hurried = Hurried(cluster)
     threads.on_stop = store.wake
     versions = ApiVersions(kubeconfig)
@@ -92,7 +92,7 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             effects=book,
             cluster=cluster,
             twin_of=_twin,
-            sink_of=partial(Writer, state.prometheus_url),
+            sink_of=partial(SeriesWriter, state.prometheus_url),
             epoch=float(state.epoch),
             past=Past(Path(state.folder) / "worlds.json"),
         )
@@ -123,13 +123,13 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     threads.spawn("ticks", partial(worlds.tick, threads.stop))
     _external_targets(state, store, threads, stack)
     _metrics_api(state, cluster, MetricsApi(worlds, store, looks.pace), threads, stack)
-    server = _listen(state, Api(worlds, state.server_token, lambda: threads.failure))
+    server = _listen(state, LabServerApi(worlds, state.server_token, lambda: threads.failure))
     stack.callback(server.server_close)
     stack.callback(server.shutdown)
     threads.spawn("http", partial(server.serve_forever, poll_interval=0.2))
 
 
-def _kubelet(state: LabState, store: Store, worlds: Worlds, cluster: KubeCluster, stack: ExitStack) -> Kubelet:
+def _kubelet(state: LabState, store: ObjectStore, worlds: Worlds, cluster: KubeCluster, stack: ExitStack) -> Kubelet:
     writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
     stack.callback(writes.close)
 
@@ -169,7 +169,7 @@ class _Writer(ClusterWriter):
 class _Lookup:
     """Objects of a namespace: from the store, and what is missing there from the API server."""
 
-    def __init__(self, store: Store, cluster: KubeCluster, namespace: str) -> None:
+    def __init__(self, store: ObjectStore, cluster: KubeCluster, namespace: str) -> None:
         self._store = store
         self._cluster = cluster
         self._namespace = namespace
@@ -188,7 +188,7 @@ def _chaos_daemon(
     where: DaemonState,
     state: LabState,
     cluster: KubeCluster,
-    store: Store,
+    store: ObjectStore,
     book: LedgerBook,
     containers: RunningContainers,
     kubelet: Kubelet,
@@ -203,7 +203,7 @@ def _chaos_daemon(
     tls = ServerTls(_read(where.server_certificate), _read(where.server_key), _read(where.ca))
     programs = RunningPrograms(containers, worlds)
     messages = load_messages(Path(where.proto))
-    daemon = ChaosDaemon(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
+    daemon = ChaosDaemonServer(messages, book, tls, pod_of=containers.pod_of, kill=kill, programs=programs)
     daemon.start(where.address, where.port)
     stack.callback(daemon.stop)
     nodes = state.nodes or tuple(store.names("", "Node"))
@@ -212,14 +212,14 @@ def _chaos_daemon(
         _name_server(state.ports[chaos_manager.NAMES], cluster, store, book, stack)
 
 
-def _name_server(port: int, cluster: KubeCluster, store: Store, book: LedgerBook, stack: ExitStack) -> None:
+def _name_server(port: int, cluster: KubeCluster, store: ObjectStore, book: LedgerBook, stack: ExitStack) -> None:
     """Serve the name server of Chaos Mesh, and tell the manager where it is."""
 
     def uid_of(namespace: str, name: str) -> str | None:
         pod = store.get(namespace, "Pod", name)
         return str(pod["metadata"]["uid"]) if pod is not None else None
 
-    server = NameServer(book, uid_of)
+    server = ChaosNameServer(book, uid_of)
     server.start(LOOPBACK, port)
     stack.callback(server.stop)
     service, pod = dns_server.objects(CHAOS_NAMESPACE)
@@ -229,7 +229,7 @@ def _name_server(port: int, cluster: KubeCluster, store: Store, book: LedgerBook
     cluster.patch(place, {"status": dns_server.status(LOOPBACK)}, subresource="status")
 
 
-def _external_targets(state: LabState, store: Store, threads: Threads, stack: ExitStack) -> None:
+def _external_targets(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
     """Resolve names for the manager of Chaos Mesh, which asks through the API server."""
     port = state.ports.get(chaos_manager.TARGETS)
     if port is None:
@@ -258,7 +258,7 @@ def _metrics_api(state: LabState, cluster: KubeCluster, api: MetricsApi, threads
         cluster.apply(obj)
 
 
-def _listen(state: LabState, api: Api) -> ThreadingHTTPServer:
+def _listen(state: LabState, api: LabServerApi) -> ThreadingHTTPServer:
     port = urlsplit(state.server_url).port or 0
     with _claimed(port):
         return serve(api, port)

@@ -10,7 +10,7 @@ from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.model.base import Object
 
 
-class _Place(NamedTuple):
+class _ContainerPlace(NamedTuple):
     pod_uid: str
     namespace: str
     spec: Object
@@ -23,7 +23,7 @@ class RunningContainers:
         self._book = book
         self._lock = threading.Lock()
         self._pods: dict[str, frozenset[str]] = {}
-        self._where: dict[str, _Place] = {}
+        self._where: dict[str, _ContainerPlace] = {}
 
     def heard(self, type_: str, kind: str, obj: Object) -> None:
         """A pod changed: containers that ended take their effects along, a pod that is gone takes everything."""
@@ -37,7 +37,7 @@ class RunningContainers:
             ended = self._pods.get(uid, frozenset()) - running
             for container_id in ended:
                 self._where.pop(container_id, None)
-            self._where.update((each, _Place(uid, meta["namespace"], spec)) for each, spec in specs.items())
+            self._where.update((each, _ContainerPlace(uid, meta["namespace"], spec)) for each, spec in specs.items())
             if type_ == "DELETED":
                 self._pods.pop(uid, None)
             else:

@@ -16,7 +16,7 @@ from typing import Final
 
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.settled.settle_context import condition
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object
 from scenario_kit.model.label_selector import Requirement, Selector, parse
 
@@ -49,7 +49,7 @@ class _Looking:
 class Looks:
     """Holds requests of the autoscalers' controller. Safe to share. ``heard`` is a listener of the store."""
 
-    def __init__(self, store: Store, tick_of: TickOf) -> None:
+    def __init__(self, store: ObjectStore, tick_of: TickOf) -> None:
         self._store = store
         self._tick_of = tick_of
         self._changed = threading.Condition()

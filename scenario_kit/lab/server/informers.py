@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from scenario_kit.errors import LabError, NotFound
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.watched_kinds import Watched
 from scenario_kit.model.base import Object
 
@@ -39,7 +39,7 @@ class Informers:
     def __init__(
         self,
         watcher: Watcher,
-        store: Store,
+        store: ObjectStore,
         stop: threading.Event,
         spawn: Callable[[str, Callable[[], None]], None],
     ) -> None:

@@ -11,7 +11,7 @@ from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs
 
 from scenario_kit.lab.http_server import Answer, Request, server, told
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.telemetry.resource_metrics import (
     API_VERSION,
     Measured,
@@ -61,7 +61,7 @@ Pace = Callable[[str, str, str], None]
 class MetricsApi:
     """Answers requests; knows nothing of sockets. ``pace`` may let a program wait for metrics that are new to it."""
 
-    def __init__(self, worlds: Worlds, store: Store, pace: Pace = lambda *_: None) -> None:
+    def __init__(self, worlds: Worlds, store: ObjectStore, pace: Pace = lambda *_: None) -> None:
         self._worlds = worlds
         self._store = store
         self._pace = pace

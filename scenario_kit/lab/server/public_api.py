@@ -15,7 +15,7 @@ from scenario_kit.lab.http_server import Answer, told
 from scenario_kit.lab.tracing import Asked, lines, refused, reply
 from scenario_kit.lab.tracing.query import Malformed, whole
 from scenario_kit.lab.worlds.registry import Worlds
-from scenario_kit.lab.worlds.world import World
+from scenario_kit.lab.worlds.world import LabWorld
 
 _LOG: Final = logging.getLogger(__name__)
 _PLACE: Final = re.compile(r"/worlds/(?P<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)/(jaeger/api/(?P<api>.+)|otlp)")
@@ -43,7 +43,7 @@ def opened(worlds: Worlds, path: str, query: str) -> Answer | None:
         return told(*refused(500, f"{type(error).__name__}: the lab server's log has more"))
 
 
-def _export(world: World, query: str) -> Answer:
+def _export(world: LabWorld, query: str) -> Answer:
     given = {key: values[0] for key, values in parse_qs(query).items()}
     since = world.now - whole(given, "since", _SINCE)
     service, errors = given.get("service", ""), given.get("errors", "") == "true"

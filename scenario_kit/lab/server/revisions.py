@@ -17,7 +17,7 @@ import httpx
 import msgspec
 
 from scenario_kit.lab import loopback
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 
 _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 1.0
@@ -48,13 +48,13 @@ def request(key: str) -> bytes:
     return msgspec.json.encode({"create_request": asked}) + b"\n"
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _WatchEntry(msgspec.Struct, frozen=True):
     key: str
     mod_revision: str
 
 
 class _Event(msgspec.Struct, frozen=True):
-    kv: _Entry
+    kv: _WatchEntry
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class Revisions:
         stop: ends ``follow``.
     """
 
-    def __init__(self, etcd_url: str, store: Store, stop: threading.Event) -> None:
+    def __init__(self, etcd_url: str, store: ObjectStore, stop: threading.Event) -> None:
         self._url = f"{etcd_url}/v3/watch"
         self._store = store
         self._stop = stop

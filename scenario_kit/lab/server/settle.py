@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from scenario_kit.lab.server.barrier import Barrier
 from scenario_kit.lab.server.requeue import AFTER_SECONDS, Nudger
 from scenario_kit.lab.server.settled import Due, Facts, Reason, chaos, pending_scheduling, unsettled
-from scenario_kit.lab.server.store import Store, Version
+from scenario_kit.lab.server.store import NamespaceVersion, ObjectStore
 from scenario_kit.lab.server.watched_kinds import CLUSTER_REFUSERS
 from scenario_kit.model.base import Object
 
@@ -31,12 +31,12 @@ _DUE_SECONDS = 15.0
 class Settler:
     """Settles namespaces; calls for different namespaces may overlap."""
 
-    def __init__(self, store: Store, barrier: Barrier, nudger: Nudger) -> None:
+    def __init__(self, store: ObjectStore, barrier: Barrier, nudger: Nudger) -> None:
         self._store = store
         self._barrier = barrier
         self._nudger = nudger
         self._lock = threading.Lock()
-        self._settled: dict[str, Version] = {}
+        self._settled: dict[str, NamespaceVersion] = {}
         self._due: dict[str, dict[str, float]] = {}
 
     def still(self, namespace: str) -> bool:
@@ -110,7 +110,7 @@ class Settler:
     def _awaited(self, namespace: str, kinds: Mapping[str, Mapping[str, Object]]) -> list[Due]:
         """What is due in a namespace, and has not been for too long."""
         nodes, volumes = self._store.names("", "Node"), self._store.names("", "PersistentVolume")
-        cluster = pending_scheduling.Cluster(nodes, volumes, lambda: self._store.everywhere("Pod"))
+        cluster = pending_scheduling.ClusterCapacity(nodes, volumes, lambda: self._store.everywhere("Pod"))
         found = list(pending_scheduling.due(kinds, cluster))
         now = time.monotonic()
         with self._lock:
@@ -126,5 +126,5 @@ class Settler:
         self._barrier.forget(namespace)
 
 
-def _differs(store: Store, namespace: str, version: Version) -> Callable[[], bool]:
+def _differs(store: ObjectStore, namespace: str, version: NamespaceVersion) -> Callable[[], bool]:
     return lambda: store.version(namespace) != version

@@ -23,7 +23,7 @@ _REFUSERS = frozenset({*REFUSERS, *CLUSTER_REFUSERS})
 _REVISIONS = 200_000
 
 
-class Version(NamedTuple):
+class NamespaceVersion(NamedTuple):
     """What a decision about a namespace rests on; differs whenever any of it changed."""
 
     namespace: int
@@ -31,7 +31,7 @@ class Version(NamedTuple):
     places: int
 
 
-class Store:
+class ObjectStore:
     """Objects by namespace, kind and name; cluster-scoped ones are in the namespace ``""``. Safe to share."""
 
     def __init__(self) -> None:
@@ -151,10 +151,10 @@ class Store:
         with self._changed:
             return self._total
 
-    def version(self, namespace: str) -> Version:
+    def version(self, namespace: str) -> NamespaceVersion:
         """The version of a namespace; its Namespace object, all chaos, nodes, volumes and admission included."""
         with self._changed:
-            return Version(self._versions.get(namespace, 0), self._chaos, self._places)
+            return NamespaceVersion(self._versions.get(namespace, 0), self._chaos, self._places)
 
     def view(self, namespace: str) -> tuple[Mapping[str, Names], int]:
         """What the twin may see of a namespace, and a number that grows whenever that changes."""

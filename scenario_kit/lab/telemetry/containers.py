@@ -40,7 +40,7 @@ class _Container(NamedTuple):
     periods: tuple[SeriesId, ...]
 
 
-class _Pod(NamedTuple):
+class _PodSeries(NamedTuple):
     """The series of a version of a pod."""
 
     version: Object
@@ -53,7 +53,7 @@ class ContainerMetrics:
 
     def __init__(self) -> None:
         self._counters: dict[SeriesId, float] = {}
-        self._pods: dict[str, _Pod] = {}
+        self._pods: dict[str, _PodSeries] = {}
 
     def advance(
         self,
@@ -70,7 +70,7 @@ class ContainerMetrics:
         """
         result: dict[SeriesId, float] = {}
         counters: dict[SeriesId, float] = {}
-        known: dict[str, _Pod] = {}
+        known: dict[str, _PodSeries] = {}
         for version in pods:
             uid = version["metadata"]["uid"]
             before = self._pods.get(uid)
@@ -91,12 +91,12 @@ class ContainerMetrics:
         return result | counters
 
 
-def _pod(pod: Object) -> _Pod:
+def _pod(pod: Object) -> _PodSeries:
     own = _pod_labels(pod)
     interface = label_set({**own, "interface": "eth0"})
     # One interface for the pod, as long as it has one of its own.
     names = () if block(pod, "spec").get("hostNetwork") else _NETWORK
-    return _Pod(
+    return _PodSeries(
         pod,
         tuple(_container(pod, container, container_id, own) for container, container_id in _running(pod)),
         tuple((name, interface) for name in names),

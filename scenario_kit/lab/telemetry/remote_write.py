@@ -34,7 +34,7 @@ _HEADERS = {
 Tick = tuple[float, Mapping[SeriesId, float]]
 
 
-class Writer:
+class SeriesWriter:
     """Writes the series of one world. It remembers which are alive, so that one that is missing gets a stale marker.
 
     Ticks must grow. The last batch, or an end of it, may be written again: the bytes are the same then.

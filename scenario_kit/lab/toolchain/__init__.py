@@ -8,7 +8,7 @@ the rest.
 from scenario_kit.lab.toolchain.assets import DEFINITIONS as CHAOS_DEFINITIONS
 from scenario_kit.lab.toolchain.assets import PROTO as CHAOS_PROTO
 from scenario_kit.lab.toolchain.assets import resolve as chaos_assets
-from scenario_kit.lab.toolchain.components import OPTIONAL, PARTS, Part
+from scenario_kit.lab.toolchain.components import OPTIONAL, PARTS, ToolchainComponent
 from scenario_kit.lab.toolchain.installer import install, install_optional
 from scenario_kit.lab.toolchain.lookup import PartStatus, inspect, resolve
 from scenario_kit.lab.toolchain.progress import Bars, Lines, Reporter
@@ -20,7 +20,7 @@ __all__ = [
     "PARTS",
     "Bars",
     "Lines",
-    "Part",
+    "ToolchainComponent",
     "PartStatus",
     "Reporter",
     "chaos_assets",

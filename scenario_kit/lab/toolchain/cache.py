@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scenario_kit.lab.locks import held
-from scenario_kit.lab.toolchain.components import Part
+from scenario_kit.lab.toolchain.components import ToolchainComponent
 
 
 def root() -> Path:
@@ -21,7 +21,7 @@ def root() -> Path:
     return (Path(base) if base else Path.home() / ".cache").absolute() / "scenario-kit" / "toolchain"
 
 
-def binary(part: Part) -> Path:
+def binary(part: ToolchainComponent) -> Path:
     """Where the binary of ``part`` is, or would be."""
     return root() / part.name / part.version / part.name
 
@@ -43,7 +43,7 @@ def workspace(part: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def publish(part: Part, built: Path) -> Path:
+def publish(part: ToolchainComponent, built: Path) -> Path:
     """Move a finished binary to its place in the cache; until then nobody sees it."""
     target = binary(part)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Part:
+class ToolchainComponent:
     """One binary. ``module`` is the folder under ``modules`` whose go.mod pins ``package``.
 
     Parts of one module are built together, with the ``tags`` of the module: what they share is compiled once.
@@ -72,9 +72,9 @@ _KUBERNETES_STAMPS = (
 )
 
 
-def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False) -> Part:
+def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False) -> ToolchainComponent:
     url = f"https://dl.k8s.io/release/v{KUBERNETES}/bin/linux/{_ARCH}/{name}"
-    return Part(
+    return ToolchainComponent(
         name=name,
         version=KUBERNETES,
         module=module,
@@ -85,8 +85,8 @@ def _kubernetes(name: str, *, module: str = "cluster", any_on_path: bool = False
     )
 
 
-def _kwok(name: str) -> Part:
-    return Part(
+def _kwok(name: str) -> ToolchainComponent:
+    return ToolchainComponent(
         name=name,
         version=KWOK,
         module="cluster",
@@ -95,10 +95,10 @@ def _kwok(name: str) -> Part:
     )
 
 
-def _prometheus(name: str) -> Part:
+def _prometheus(name: str) -> ToolchainComponent:
     base = f"https://github.com/prometheus/prometheus/releases/download/v{PROMETHEUS}"
     folder = f"prometheus-{PROMETHEUS}.linux-{_ARCH}"
-    return Part(
+    return ToolchainComponent(
         name=name,
         version=PROMETHEUS,
         module="prometheus",
@@ -108,10 +108,10 @@ def _prometheus(name: str) -> Part:
     )
 
 
-def _etcd() -> Part:
+def _etcd() -> ToolchainComponent:
     base = f"https://github.com/etcd-io/etcd/releases/download/v{ETCD}"
     folder = f"etcd-v{ETCD}-linux-{_ARCH}"
-    return Part(
+    return ToolchainComponent(
         name="etcd",
         version=ETCD,
         module="cluster",
@@ -122,8 +122,8 @@ def _etcd() -> Part:
 
 
 #: What every lab needs. What is compiled longest begins first, so that the rest is done beside it.
-PARTS: tuple[Part, ...] = (
-    Part(
+PARTS: tuple[ToolchainComponent, ...] = (
+    ToolchainComponent(
         name="chaos-controller-manager",
         version=CHAOS_MESH,
         module="cluster",
@@ -141,22 +141,22 @@ PARTS: tuple[Part, ...] = (
 )
 
 #: What no lab needs: had only when something asks for it by name (``install_optional``).
-OPTIONAL: tuple[Part, ...] = (_prometheus("promtool"), _kubernetes("kubelet", module="kubernetes"))
+OPTIONAL: tuple[ToolchainComponent, ...] = (_prometheus("promtool"), _kubernetes("kubelet", module="kubernetes"))
 
 _BY_NAME = {p.name: p for p in (*PARTS, *OPTIONAL)}
 
 
-def part(name: str) -> Part:
+def part(name: str) -> ToolchainComponent:
     """The part of that name; ``KeyError`` for another one."""
     return _BY_NAME[name]
 
 
-def versions(parts: Iterable[Part]) -> str:
+def versions(parts: Iterable[ToolchainComponent]) -> str:
     """Names and versions, for a person."""
     return ", ".join(f"{p.name} {p.version}" for p in parts)
 
 
-def supply(parts: Sequence[Part]) -> str:
+def supply(parts: Sequence[ToolchainComponent]) -> str:
     """How to supply parts by hand, for a person."""
     return f"set {', '.join(p.variable for p in parts)} to the path of {'its' if len(parts) == 1 else 'each'} binary"
 

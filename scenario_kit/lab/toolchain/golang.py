@@ -15,7 +15,7 @@ from pathlib import Path
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import go_package
-from scenario_kit.lab.toolchain.components import Part, supply, versions
+from scenario_kit.lab.toolchain.components import ToolchainComponent, supply, versions
 
 #: The newest ``go`` directive among the pinned modules.
 MINIMUM = (1, 26)
@@ -95,7 +95,9 @@ def copy_module(module: str, folder: Path) -> None:
         (folder / name).write_bytes((source / name).read_bytes())
 
 
-def build(go: Go, parts: Sequence[Part], folder: Path, on_progress: Callable[[int, int, str], None]) -> dict[str, Path]:
+def build(
+    go: Go, parts: Sequence[ToolchainComponent], folder: Path, on_progress: Callable[[int, int, str], None]
+) -> dict[str, Path]:
     """Build ``parts`` of one module in ``folder``, which holds it; returns the binaries by name.
 
     One call of Go builds all: packages that they share are compiled once, and one is linked while others are compiled.
@@ -125,18 +127,18 @@ def build(go: Go, parts: Sequence[Part], folder: Path, on_progress: Callable[[in
     return {part.name: output / (part.executable or part.name) for part in parts}
 
 
-def _linker(part: Part) -> str:
+def _linker(part: ToolchainComponent) -> str:
     return " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in part.stamps)])
 
 
-def module_source(go: Go, part: Part, module: str, folder: Path) -> Path:
+def module_source(go: Go, part: ToolchainComponent, module: str, folder: Path) -> Path:
     """The folder with the verified source of ``module``, one of those that the module in ``folder`` requires."""
     output = _run(go, [part], folder, ["mod", "download", "-json", module], lambda _: None)
     document = json.loads("\n".join(line for line in output if not line.startswith("go: ")))
     return Path(document["Dir"])
 
 
-def _run(go: Go, parts: Sequence[Part], folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
+def _run(go: Go, parts: Sequence[ToolchainComponent], folder: Path, arguments: list[str], on_line: OnLine) -> list[str]:
     """Run Go, in a session of its own so that an interrupt of ours takes the whole of it along."""
     lines: list[str] = []
     process = subprocess.Popen(

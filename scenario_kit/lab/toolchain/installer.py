@@ -11,7 +11,7 @@ from types import FrameType
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import assets, cache, golang
-from scenario_kit.lab.toolchain.components import PARTS, Part, part, supply, versions
+from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, part, supply, versions
 from scenario_kit.lab.toolchain.lookup import look
 from scenario_kit.lab.toolchain.progress import Reporter, on_stderr
 from scenario_kit.lab.toolchain.release import Releases, Unavailable
@@ -71,10 +71,10 @@ class _Installer:
         self._releases = releases
         self._go: golang.Go | None = None
 
-    def get(self, wanted: Sequence[Part]) -> dict[str, Path]:
+    def get(self, wanted: Sequence[ToolchainComponent]) -> dict[str, Path]:
         """The parts by name, in that order: what is there, what is released, and the rest built, module by module."""
         found: dict[str, Path] = {}
-        left: dict[str, list[Part]] = {}
+        left: dict[str, list[ToolchainComponent]] = {}
         reasons: dict[str, str] = {}
         for part_ in wanted:
             path, reason = self._have(part_)
@@ -87,7 +87,7 @@ class _Installer:
             found |= self._build(module, parts, reasons[module])
         return {part_.name: found[part_.name] for part_ in wanted}
 
-    def _have(self, wanted: Part) -> tuple[Path | None, str]:
+    def _have(self, wanted: ToolchainComponent) -> tuple[Path | None, str]:
         """A part that need not be built; else None, and why its release cannot be had."""
         status = look(wanted)
         if status.problem and status.source == "environment":
@@ -106,7 +106,7 @@ class _Installer:
             self._reporter.end(wanted.name, "official release")
             return cache.publish(wanted, binary), ""
 
-    def _build(self, module: str, parts: Sequence[Part], reason: str) -> dict[str, Path]:
+    def _build(self, module: str, parts: Sequence[ToolchainComponent], reason: str) -> dict[str, Path]:
         self._reporter.begin(module, f"{versions(parts)}, built from Go modules: {reason}")
         with cache.workspace(module) as work:
             go = self._golang(parts, reason)
@@ -130,7 +130,7 @@ class _Installer:
     def _advance(self, name: str) -> Callable[[int, int, str], None]:
         return lambda done, total, note: self._reporter.advance(name, done, total, note)
 
-    def _golang(self, wanted: Sequence[Part], reason: str) -> golang.Go:
+    def _golang(self, wanted: Sequence[ToolchainComponent], reason: str) -> golang.Go:
         if self._go is None:
             try:
                 self._go = golang.ensure(self._reporter.say)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import cache
-from scenario_kit.lab.toolchain.components import PARTS, Part, part
+from scenario_kit.lab.toolchain.components import PARTS, ToolchainComponent, part
 
 Source = Literal["environment", "PATH", "cache", "missing"]
 
@@ -49,7 +49,7 @@ def resolve(name: str) -> Path:
     return status.path
 
 
-def look(wanted: Part) -> PartStatus:
+def look(wanted: ToolchainComponent) -> PartStatus:
     """What is there of one part."""
 
     def status(source: Source, path: Path | None, problem: str = "") -> PartStatus:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from scenario_kit.lab.toolchain.components import Part, Release
+from scenario_kit.lab.toolchain.components import Release, ToolchainComponent
 
 #: A host that does not answer within this many seconds is not asked again in the same run.
 CONNECT_SECONDS = 3.0
@@ -28,7 +28,7 @@ class Releases:
         self._client = httpx.Client(timeout=_TIMEOUT, follow_redirects=True, transport=transport)
         self._unreachable: dict[str, str] = {}
 
-    def fetch(self, part: Part, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
+    def fetch(self, part: ToolchainComponent, folder: Path, on_progress: Callable[[int, int, str], None]) -> Path:
         """Download the binary of ``part`` into ``folder`` and verify it.
 
         Raises:
@@ -52,7 +52,7 @@ class Releases:
             raise Unavailable(f"{release.url} has the checksum {observed}, published is {wanted}")
         return _extract(release, downloaded, folder / part.name)
 
-    def known_problem(self, part: Part) -> str:
+    def known_problem(self, part: ToolchainComponent) -> str:
         """Why no release of ``part`` can be had, as far as that is known already; empty: try."""
         if part.release is None:
             return "no official binary with a published checksum"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote
 
-from scenario_kit.lab.tracing.query import Malformed, Query, find, identifier, micros, parse, tags_of, whole
+from scenario_kit.lab.tracing.query import Malformed, TraceQuery, find, identifier, micros, parse, tags_of, whole
 from scenario_kit.model.trace import Scalar, Span, Trace
 
 _OPERATIONS: Final = re.compile(r"services/(?P<service>[^/]+)/operations")
@@ -77,7 +77,7 @@ def _reply(asked: Asked, path: str, query: str) -> Replied:
     return refused(404, f"no such path: api/{path}")
 
 
-def _search(asked: Asked, query: Query) -> Replied:
+def _search(asked: Asked, query: TraceQuery) -> Replied:
     if not query.ids:
         return _found([trace_document(t) for t in find(asked.traces(query.since, query.until), query)])
     by_id = {trace.trace_id: trace for trace in asked.traces(0.0, asked.now)}

@@ -21,7 +21,7 @@ class Malformed(ValueError):
     """A parameter is missing or cannot be read; the text says which and why."""
 
 
-class Query(NamedTuple):
+class TraceQuery(NamedTuple):
     """A search. Times and durations are seconds; ``longest`` 0 sets no bound."""
 
     service: str = ""
@@ -47,7 +47,7 @@ class Query(NamedTuple):
         return all(_tagged(span, key, value) for key, value in self.tags)
 
 
-def parse(text: str, now: float) -> Query:
+def parse(text: str, now: float) -> TraceQuery:
     """The search that a query string describes; ``now`` is the world's time.
 
     ``start`` and ``end`` are microseconds since the epoch. Without ``start``, a ``lookback`` such as ``15m`` counts
@@ -60,7 +60,7 @@ def parse(text: str, now: float) -> Query:
     first = {key: values[0] for key, values in given.items()}
     until = micros(first, "end", now)
     back = duration(first, "lookback") if first.get("lookback", "")[:1].isdigit() else _LOOKBACK_SECONDS
-    query = Query(
+    query = TraceQuery(
         service=first.get("service", ""),
         operation=first.get("operation", "").removeprefix("all"),
         since=micros(first, "start", until - back),
@@ -78,7 +78,7 @@ def parse(text: str, now: float) -> Query:
     return query
 
 
-def find(traces: Iterable[Trace], query: Query) -> list[Trace]:
+def find(traces: Iterable[Trace], query: TraceQuery) -> list[Trace]:
     """The newest traces in which a span is looked for."""
     found = [trace for trace in traces if any(query.meets(span) for span in trace.spans)]
     return sorted(found, key=lambda trace: -trace.start)[: query.limit]

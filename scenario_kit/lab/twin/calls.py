@@ -11,7 +11,7 @@ from scenario_kit.lab.twin.connections import Link
 from scenario_kit.lab.twin.process import Process
 
 
-class Calls(NamedTuple):
+class CallBatch(NamedTuple):
     """Who calls what over which link, and when: ``at`` are the times at which the calls begin.
 
     ``salt`` keeps rounds of the same draws apart, ``draws`` are numbers that each request drew.
@@ -24,6 +24,6 @@ class Calls(NamedTuple):
     at: Floats
     draws: Draws
 
-    def part(self, who: Ints, at: Floats | None = None) -> Calls:
+    def part(self, who: Ints, at: Floats | None = None) -> CallBatch:
         """Some of the calls; ``at`` is when these begin, if not when they did."""
         return self._replace(at=self.at[who] if at is None else at, draws=subset(self.draws, who))

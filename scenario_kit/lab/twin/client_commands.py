@@ -25,7 +25,7 @@ from scenario_kit.model import Client, StoreEffect
 from scenario_kit.model.base import Object
 from scenario_kit.model.client import fill
 from scenario_kit.model.image import normalised
-from scenario_kit.model.process import Exit, Start
+from scenario_kit.model.process import Exit, ProcessStart
 from scenario_kit.model.twin.address import AddressSource, Protocol
 from scenario_kit.model.twin.edge import Edge
 
@@ -73,7 +73,7 @@ class Sessions:
         words = _words(spec)
         return bool(words) and self.has_program(spec["image"], words[0])
 
-    def start(self, process: Process, network: Network, now: float) -> Start:
+    def start(self, process: Process, network: Network, now: float) -> ProcessStart:
         """How a command goes that is started now. ``process`` becomes one of no component."""
         process.component, process.model, process.listeners = "", None, ()
         words = _words(process.spec)
@@ -100,15 +100,15 @@ class Sessions:
             code, text = complaint(scheme, outcome, session.address, ip)
             if session.repeats:
                 self._sessions[process.key.pod_uid, process.key.container] = session
-                return Start(0.0)
+                return ProcessStart(0.0)
             return self._ended(process, code, text)
         if text := objection(scheme, session.does, target):
             return self._ended(process, 1, text)
         session.target = target.key
         self._sessions[process.key.pod_uid, process.key.container] = session
         if session.does.lasts:
-            return Start(0.0)
-        return Start(SECONDS, Exit(process.key.pod_uid, process.key.container, 0, "Completed"))
+            return ProcessStart(0.0)
+        return ProcessStart(SECONDS, Exit(process.key.pod_uid, process.key.container, 0, "Completed"))
 
     def advance(self, view: View, network: Network, census: Census, now: float, dt: float) -> tuple[bool, list[Exit]]:
         """Do what is due by ``now``: whether new connections may meet something else, and which commands ended."""
@@ -186,9 +186,9 @@ class Sessions:
     def _of(self, image: str) -> Iterator[Client]:
         return (c for c in self._clients if normalised(c.image) == normalised(image))
 
-    def _ended(self, process: Process, code: int, text: str) -> Start:
+    def _ended(self, process: Process, code: int, text: str) -> ProcessStart:
         process.ready_at = float("inf")
-        return Start(SECONDS, self._exit(process, code, text), tuple(text.splitlines()))
+        return ProcessStart(SECONDS, self._exit(process, code, text), tuple(text.splitlines()))
 
     @staticmethod
     def _exit(process: Process, code: int, text: str) -> Exit:

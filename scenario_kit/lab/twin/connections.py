@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.http_chaos import Rule
+from scenario_kit.lab.twin.http_chaos import HttpRule
 from scenario_kit.lab.twin.network import NO_ANSWER, Destination, Network, Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.lab.twin.random_streams import Streams, identity, mix
-from scenario_kit.lab.twin.registry import Registries
+from scenario_kit.lab.twin.registry import ServiceRegistries
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.definition import Physics
 from scenario_kit.model.twin.edge import Edge
@@ -26,7 +26,7 @@ _NEVER = float("inf")
 _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
-class Lane(NamedTuple):
+class ConnectionLane(NamedTuple):
     """One way that calls may take. Calls before ``ready_at`` are refused; hanging ones give up at ``fails_at``.
 
     ``outcome``: ``ok``, ``refused``, ``noname``, ``unanswered`` and ``misanswered`` (no answer from the name server, or
@@ -63,8 +63,8 @@ class Link(NamedTuple):
     key: LinkKey
     address: Address
     ip: str
-    lanes: tuple[Lane, ...]
-    old: tuple[Lane, ...] = ()
+    lanes: tuple[ConnectionLane, ...]
+    old: tuple[ConnectionLane, ...] = ()
     old_from: float = 0.0
     old_until: float = 0.0
 
@@ -96,20 +96,22 @@ class _State:
 
 
 #: Where a connection of a pool ends: process and port, and what a proxy there does to it.
-_Place = tuple[ProcessKey, int, tuple[Rule, ...]]
+_Place = tuple[ProcessKey, int, tuple[HttpRule, ...]]
 
 
 class Connections:
     """The connections of all running processes, by caller and edge."""
 
-    def __init__(self, edges: tuple[Edge, ...], physics: Physics, streams: Streams, registries: Registries) -> None:
+    def __init__(
+        self, edges: tuple[Edge, ...], physics: Physics, streams: Streams, registries: ServiceRegistries
+    ) -> None:
         self._edges = edges
         self._physics = physics
         self._streams = streams
         self._registries = registries
         self._states: dict[tuple[LinkKey, Destination | None], _State] = {}
         self._network: Network | None = None
-        self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[Lane, ...], str]] = {}
+        self._dialled: dict[tuple[LinkKey, str], tuple[Address, tuple[ConnectionLane, ...], str]] = {}
         self._resolves: dict[LinkKey, str] = {}
 
     def redial(self) -> None:
@@ -153,7 +155,7 @@ class Connections:
 
     def _resolved(
         self, key: LinkKey, edge: Edge, address: Address, caller: Process, network: Network
-    ) -> tuple[tuple[Lane, ...], str]:
+    ) -> tuple[tuple[ConnectionLane, ...], str]:
         """What dialling leads to. Who sends datagrams has resolved once; some callers go on with what they knew."""
         known = self._resolves.get(key)
         if known and edge.protocol == "udp":
@@ -169,12 +171,12 @@ class Connections:
         self,
         key: LinkKey,
         caller: Process,
-        dialled: tuple[Lane, ...],
+        dialled: tuple[ConnectionLane, ...],
         network: Network,
         census: Census,
         start: float,
         end: float,
-    ) -> tuple[Lane, ...]:
+    ) -> tuple[ConnectionLane, ...]:
         """One connection to each registered address; calls take turns over those that stand."""
         edge = self._edges[key.edge]
         registry = next((lane.target for lane in dialled if lane.outcome == "ok" and lane.ready_at <= start), None)
@@ -190,11 +192,11 @@ class Connections:
         if stand:
             return stand
         soon = tuple(lane for lane, connected in lanes if connected)
-        return soon or tuple(lane for lane, _ in lanes)[:1] or (Lane("unlisted"),)
+        return soon or tuple(lane for lane, _ in lanes)[:1] or (ConnectionLane("unlisted"),)
 
     def _live(
         self, state: _State, caller: Process, edge: Edge, network: Network, census: Census, start: float, end: float
-    ) -> Lane | None:
+    ) -> ConnectionLane | None:
         if state.peer is None:
             return None
         peer = census.get(state.peer)
@@ -206,16 +208,16 @@ class Connections:
         wire = network.wire(caller, peer.pod, state.port)
         if not wire.cut:
             state.cut_since = None
-            return Lane(_greeting(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
+            return ConnectionLane(_greeting(edge, peer, state.port, network), peer, wire, 0.0, port=state.port)
         state.cut_since = start if state.cut_since is None else state.cut_since
         if end - state.cut_since <= (edge.silent_seconds or self._physics.connection_death_seconds):
-            return Lane("dropped", peer, wire, port=state.port)
+            return ConnectionLane("dropped", peer, wire, port=state.port)
         state.peer, state.broken_at, state.cut_since = None, state.cut_since, None
         return None
 
     def _dial(
-        self, state: _State, caller: Process, number: int, dialled: tuple[Lane, ...], start: float, end: float
-    ) -> Lane:
+        self, state: _State, caller: Process, number: int, dialled: tuple[ConnectionLane, ...], start: float, end: float
+    ) -> ConnectionLane:
         edge = self._edges[number]
         good = [lane for lane in dialled if _connects(edge, lane) and lane.ready_at <= end]
         if good:
@@ -225,13 +227,15 @@ class Connections:
         cut = [lane for lane in dialled if lane.outcome == "dropped"]
         if not cut:
             state.dial_cut_since = None
-            return dialled[0] if dialled[0].outcome != "ok" else Lane("refused", ready_at=0.0)
+            return dialled[0] if dialled[0].outcome != "ok" else ConnectionLane("refused", ready_at=0.0)
         if edge.protocol != "grpc":
             return cut[0]
         state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
         return cut[0]._replace(fails_at=state.dial_cut_since + self._physics.first_dial_seconds)
 
-    def _connect(self, state: _State, caller: Process, number: int, good: list[Lane], start: float, end: float) -> Lane:
+    def _connect(
+        self, state: _State, caller: Process, number: int, good: list[ConnectionLane], start: float, end: float
+    ) -> ConnectionLane:
         base = mix(identity(edge_name(self._edges[number])), state.connects)
         chosen = good[int(self._streams.anytime(mix(base, 1), caller.ordinal) * len(good))]
         opens = chosen.ready_at
@@ -241,7 +245,7 @@ class Connections:
             outage = min(max(state.healthy_at - state.broken_at, 0.0), self._physics.reconnect_seconds)
             opens = max(opens, state.healthy_at + outage * self._streams.anytime(mix(base, 2), caller.ordinal))
         if opens > end:
-            return Lane("refused", ready_at=0.0)
+            return ConnectionLane("refused", ready_at=0.0)
         state.peer, state.port = chosen.target.key if chosen.target else None, chosen.port
         state.broken_at = state.healthy_at = state.dial_cut_since = None
         state.connects += 1
@@ -265,7 +269,7 @@ class Connections:
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port)._replace(rules=())
                 outcome = "dropped" if wire.cut else _greeting(edge, process, port, network)
-                left.append(Lane(outcome, process, wire, process.ready_at, port=port))
+                left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._physics.http_pool_seconds:
             state.pool, state.pool_since = now, None
@@ -307,25 +311,25 @@ def timeout(edge: Edge, caller: Process) -> float:
     return float(text) if text.isdigit() and int(text) else edge.timeout_else
 
 
-def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[Lane, ...], str]:
+def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
     """The ways that a new connection could take now, and the address that the host's name stands for."""
     found = network.lookup(caller.pod, address.host, address.port, _transport(edge))
     if found.outcome != "ok":
-        return (Lane(found.outcome, rejected=found.outcome == "refused"),), found.ip
+        return (ConnectionLane(found.outcome, rejected=found.outcome == "refused"),), found.ip
     return tuple(_reach(edge, address, caller, network, place) for place in found.destinations), found.ip
 
 
-def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> Lane:
+def _reach(edge: Edge, address: Address, caller: Process, network: Network, place: Destination) -> ConnectionLane:
     """What a new connection to one place meets."""
     pod = network.pod_at(place.ip)
     if pod is None:
-        return Lane("dropped", port=place.port)
+        return ConnectionLane("dropped", port=place.port)
     wire = network.wire(caller, pod, place.port, _transport(edge))
     target = network.listener(place)
     if wire.cut:
-        return Lane("dropped", None, wire, port=place.port)
+        return ConnectionLane("dropped", None, wire, port=place.port)
     if target is None or target.ended:
-        return Lane("refused")
+        return ConnectionLane("refused")
     outcome = _greeting(edge, target, place.port, network)
     if outcome == "ok" and address.tls:
         outcome = "plain"
@@ -335,7 +339,7 @@ def _reach(edge: Edge, address: Address, caller: Process, network: Network, plac
         outcome = "nowhere"
     elif outcome == "ok" and target.holdings.full:
         outcome = "full"
-    return Lane(outcome, target, wire, target.ready_at, port=place.port)
+    return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port)
 
 
 def _transport(edge: Edge) -> str:
@@ -355,7 +359,7 @@ def _greeting(edge: Edge, target: Process, port: int, network: Network) -> str:
     return "ok" if same and listener is not None and listener.protocol in (edge.protocol, "tcp") else "foreign"
 
 
-def _connects(edge: Edge, lane: Lane) -> bool:
+def _connects(edge: Edge, lane: ConnectionLane) -> bool:
     """Whether a connection comes about: with the right program, or with another one that speaks the protocol."""
     if lane.outcome == "ok":
         return True

@@ -36,7 +36,7 @@ class Template(NamedTuple):
         return any(_inside(name, zone) for zone in self.zones) and any(p.found_in(name) for p in self.match)
 
 
-class NameServer(NamedTuple):
+class CoreDnsConfig(NamedTuple):
     """A configuration that was read. ``serves`` is whether it knows the Services of the cluster."""
 
     templates: tuple[Template, ...] = ()
@@ -54,14 +54,14 @@ class NameServer(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> NameServer:
+def read(text: str) -> CoreDnsConfig:
     """The configuration of that text; the usual one where CoreDNS would refuse to load it."""
     try:
         blocks = _blocks(text)
         own = [body for head, body in blocks if any(_zone_of(word) in (".", _ZONE) for word in head)]
-        return _server(own[-1]) if own else NameServer(serves=False)
+        return _server(own[-1]) if own else CoreDnsConfig(serves=False)
     except (ValueError, IndexError):
-        return NameServer()
+        return CoreDnsConfig()
 
 
 class _Directive(NamedTuple):
@@ -71,7 +71,7 @@ class _Directive(NamedTuple):
     inside: tuple[tuple[str, ...], ...] = ()
 
 
-def _server(body: list[_Directive]) -> NameServer:
+def _server(body: list[_Directive]) -> CoreDnsConfig:
     templates = tuple(_template(d) for d in body if d.words[0] == "template")
     hosts: dict[str, str] = {}
     for directive in body:
@@ -79,7 +79,7 @@ def _server(body: list[_Directive]) -> NameServer:
             for address, *names in (line for line in directive.inside if _is_address(line[0])):
                 hosts.update({name.lower().rstrip("."): address for name in names})
     zones = [_zone_of(word) for d in body if d.words[0] == "kubernetes" for word in d.words[1:] or (".",)]
-    return NameServer(templates, hosts, any(zone in (".", _ZONE) for zone in zones))
+    return CoreDnsConfig(templates, hosts, any(zone in (".", _ZONE) for zone in zones))
 
 
 def _template(directive: _Directive) -> Template:

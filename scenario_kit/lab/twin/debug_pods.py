@@ -26,7 +26,7 @@ _UNANSWERED_SECONDS: Final = 10.0
 _CONTENT: Final = "(answered; what pages hold is not simulated)"
 
 
-class Seen(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command came to: its output, its exit code, and how long it took."""
 
     lines: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
     seconds: float = 0.1
 
 
-class _Place(NamedTuple):
+class _Viewpoint(NamedTuple):
     """From where is looked."""
 
     view: View
@@ -46,7 +46,7 @@ class _Place(NamedTuple):
         return str(self.process.pod["metadata"].get("namespace", self.view.namespace))
 
 
-def look(view: View, network: Network, process: Process) -> Seen | None:
+def look(view: View, network: Network, process: Process) -> CommandResult | None:
     """What the command of a container prints and how it ends; None where it is none of those that are understood."""
     words = [str(w) for w in (*(process.spec.get("command") or ()), *(process.spec.get("args") or ()))]
     lines = _lines(words)
@@ -54,11 +54,11 @@ def look(view: View, network: Network, process: Process) -> Seen | None:
         return None
     if all(line[0].rpartition("/")[2] == "sleep" for line in lines):
         return None  # it keeps a place, and somebody wants it to stay
-    place = _Place(view, network, process)
-    whole = Seen(seconds=0.0)
+    place = _Viewpoint(view, network, process)
+    whole = CommandResult(seconds=0.0)
     for line in lines:
         one = _COMMANDS[line[0].rpartition("/")[2]](place, line[1:])
-        whole = Seen((*whole.lines, *one.lines), one.code, whole.seconds + one.seconds)
+        whole = CommandResult((*whole.lines, *one.lines), one.code, whole.seconds + one.seconds)
     return whole
 
 
@@ -87,35 +87,35 @@ def _plain(words: Sequence[str], valued: str = "") -> list[str]:
     return found
 
 
-def _full(place: _Place, host: str) -> str:
+def _full(place: _Viewpoint, host: str) -> str:
     labels = host.rstrip(".").split(".")
     return ".".join((labels[0], labels[1] if len(labels) > 1 else place.home, *DOMAIN))
 
 
-def _nslookup(place: _Place, words: Sequence[str]) -> Seen:
+def _nslookup(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host = next(iter(_plain(words, "tq")), "")
     head = (f"Server:\t\t{_RESOLVER}", f"Address:\t{_RESOLVER}:53", "")
     found = place.network.lookup(place.process.pod, host, 1)
     if found.outcome in NO_ANSWER:
-        return Seen((";; connection timed out; no servers could be reached",), 1, _UNANSWERED_SECONDS)
+        return CommandResult((";; connection timed out; no servers could be reached",), 1, _UNANSWERED_SECONDS)
     if not found.resolved:
-        return Seen((*head, f"** server can't find {_full(place, host)}: NXDOMAIN"), 1)
+        return CommandResult((*head, f"** server can't find {_full(place, host)}: NXDOMAIN"), 1)
     addresses = [d.ip for d in found.destinations] if len(found.destinations) > 1 else [found.ip]
-    return Seen((*head, *(t for ip in addresses for t in (f"Name:\t{_full(place, host)}", f"Address: {ip}"))))
+    return CommandResult((*head, *(t for ip in addresses for t in (f"Name:\t{_full(place, host)}", f"Address: {ip}"))))
 
 
-def _dig(place: _Place, words: Sequence[str]) -> Seen:
+def _dig(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host = next((w for w in _plain(words) if not w.startswith(("+", "@"))), "")
     found = place.network.lookup(place.process.pod, host, 1)
     if found.outcome in NO_ANSWER:
-        return Seen((";; no servers could be reached",), 9, _UNANSWERED_SECONDS)
-    return Seen((found.ip,)) if found.resolved else Seen((), 0)
+        return CommandResult((";; no servers could be reached",), 9, _UNANSWERED_SECONDS)
+    return CommandResult((found.ip,)) if found.resolved else CommandResult((), 0)
 
 
-def _getent(place: _Place, words: Sequence[str]) -> Seen:
+def _getent(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host = words[-1] if words else ""
     found = place.network.lookup(place.process.pod, host, 1)
-    return Seen((f"{found.ip}      {_full(place, host)}",)) if found.resolved else Seen((), 2)
+    return CommandResult((f"{found.ip}      {_full(place, host)}",)) if found.resolved else CommandResult((), 2)
 
 
 class _Dialled(NamedTuple):
@@ -127,7 +127,7 @@ class _Dialled(NamedTuple):
     status: int = 0
 
 
-def _dial(place: _Place, host: str, port: int, path: str = "/") -> _Dialled:
+def _dial(place: _Viewpoint, host: str, port: int, path: str = "/") -> _Dialled:
     network, pod = place.network, place.process.pod
     found = network.lookup(pod, host, port)
     if found.outcome != "ok":
@@ -137,7 +137,7 @@ def _dial(place: _Place, host: str, port: int, path: str = "/") -> _Dialled:
     return _Dialled("refused", found.ip)
 
 
-def _reach(place: _Place, destination: Destination, ip: str, path: str) -> _Dialled:
+def _reach(place: _Viewpoint, destination: Destination, ip: str, path: str) -> _Dialled:
     target = place.network.pod_at(destination.ip)
     if target is None or place.network.wire(place.process.pod, target, destination.port).cut:
         return _Dialled("dropped", ip)
@@ -160,67 +160,69 @@ def _target(words: Sequence[str], valued: str) -> tuple[str, int, str]:
     return parts.hostname or "", port, parts.path or "/"
 
 
-def _wget(place: _Place, words: Sequence[str]) -> Seen:
+def _wget(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _target(words, "TOPUt")
     met = _dial(place, host, port, path)
     opening = f"Connecting to {host}:{port} ({met.ip}:{port})"
     if met.outcome == "ok" and met.http:
         if met.status != 200:
-            return Seen((opening, "wget: server returned error: HTTP/1.1 404 Not Found"), 1)
-        return Seen((_CONTENT,))
+            return CommandResult((opening, "wget: server returned error: HTTP/1.1 404 Not Found"), 1)
+        return CommandResult((_CONTENT,))
     if met.outcome == "ok":
-        return Seen((opening, "wget: error getting response"), 1)
+        return CommandResult((opening, "wget: error getting response"), 1)
     said = {
         "refused": f"wget: can't connect to remote host ({met.ip}): Connection refused",
         "dropped": "wget: download timed out",
     }
-    return Seen((said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _took(met.outcome))
+    return CommandResult((said.get(met.outcome, f"wget: bad address '{host}:{port}'"),), 1, _took(met.outcome))
 
 
-def _curl(place: _Place, words: Sequence[str]) -> Seen:
+def _curl(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port, path = _target(words, "mowXHdAu")
     met = _dial(place, host, port, path)
     told = f"{met.status} {'OK' if met.status == 200 else 'Not Found'}"
     if met.outcome == "ok" and met.http:
         if any(w.startswith("-") and not w.startswith("--") and set(w) & {"I", "i"} for w in words):
-            return Seen((f"HTTP/1.1 {told}",))
+            return CommandResult((f"HTTP/1.1 {told}",))
         written = next((w for option, w in pairwise(words) if option in ("-w", "--write-out")), "")
-        return Seen((written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,))
+        return CommandResult(
+            (written.replace("%{http_code}", str(met.status)).replace("\\n", ""),) if written else (_CONTENT,)
+        )
     said = {
         "ok": (1, "curl: (1) Received HTTP/0.9 when not allowed"),
         "refused": (7, f"curl: (7) Failed to connect to {host} port {port} after 1 ms: Could not connect to server"),
         "dropped": (28, f"curl: (28) Failed to connect to {host} port {port} after 10001 ms: Timeout was reached"),
     }
     code, text = said.get(met.outcome, (6, f"curl: (6) Could not resolve host: {host}"))
-    return Seen((text,), code, _took(met.outcome))
+    return CommandResult((text,), code, _took(met.outcome))
 
 
-def _nc(place: _Place, words: Sequence[str]) -> Seen:
+def _nc(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host, port = [*_plain(words, "w"), "", "0"][:2]
     met = _dial(place, host, int(port) if port.isdigit() else 0)
     if met.outcome == "ok":
-        return Seen((f"{host} ({met.ip}:{port}) open",))
+        return CommandResult((f"{host} ({met.ip}:{port}) open",))
     why = {"refused": "Connection refused", "dropped": "Connection timed out"}.get(met.outcome)
     text = f"nc: {host} ({met.ip}:{port}): {why}" if why else f"nc: bad address '{host}'"
-    return Seen((text,), 1, _took(met.outcome))
+    return CommandResult((text,), 1, _took(met.outcome))
 
 
-def _ping(place: _Place, words: Sequence[str]) -> Seen:
+def _ping(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     host = next(iter(_plain(words, "cWwi")), "")
     found = place.network.lookup(place.process.pod, host, 1)
     if not found.resolved:
-        return Seen((f"ping: bad address '{host}'",), 1)
+        return CommandResult((f"ping: bad address '{host}'",), 1)
     target = place.network.pod_at(found.ip)
     opening = f"PING {host} ({found.ip}): 56 data bytes"
     if target is None or place.network.wire(place.process.pod, target, 1).cut:
         text = "1 packets transmitted, 0 packets received, 100% packet loss"  # nor does a Service's address answer
-        return Seen((opening, "", f"--- {host} ping statistics ---", text), 1, _UNANSWERED_SECONDS)
+        return CommandResult((opening, "", f"--- {host} ping statistics ---", text), 1, _UNANSWERED_SECONDS)
     text = "1 packets transmitted, 1 packets received, 0% packet loss"
     answer = f"64 bytes from {found.ip}: seq=0 ttl=63 time=0.3 ms"
-    return Seen((opening, answer, "", f"--- {host} ping statistics ---", text))
+    return CommandResult((opening, answer, "", f"--- {host} ping statistics ---", text))
 
 
-def _cat(place: _Place, words: Sequence[str]) -> Seen:
+def _cat(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     lines: list[str] = []
     code = 0
     for path in _plain(words):
@@ -230,10 +232,10 @@ def _cat(place: _Place, words: Sequence[str]) -> Seen:
         if text is None:
             code, text = 1, f"cat: can't open '{path}': No such file or directory"
         lines += text.splitlines()
-    return Seen(tuple(lines), code)
+    return CommandResult(tuple(lines), code)
 
 
-def _own_files(place: _Place) -> Mapping[str, str]:
+def _own_files(place: _Viewpoint) -> Mapping[str, str]:
     domains = " ".join(".".join(part) for part in ((place.home, *DOMAIN), DOMAIN, DOMAIN[1:]))
     return {
         "/etc/resolv.conf": f"search {domains}\nnameserver {_RESOLVER}\noptions ndots:5",
@@ -243,7 +245,7 @@ def _own_files(place: _Place) -> Mapping[str, str]:
     }
 
 
-def _env(place: _Place, words: Sequence[str]) -> Seen:
+def _env(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     known = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOSTNAME": place.process.name,
@@ -252,45 +254,49 @@ def _env(place: _Place, words: Sequence[str]) -> Seen:
     }
     named = _plain(words)
     if named:
-        return Seen(tuple(known[n] for n in named if n in known), 0 if all(n in known for n in named) else 1)
-    return Seen(tuple(f"{name}={value}" for name, value in known.items()))
+        return CommandResult(tuple(known[n] for n in named if n in known), 0 if all(n in known for n in named) else 1)
+    return CommandResult(tuple(f"{name}={value}" for name, value in known.items()))
 
 
-def _ls(place: _Place, words: Sequence[str]) -> Seen:
+def _ls(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     folders = ("bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var")
     path = next(iter(_plain(words)), "/").rstrip("/") or "/"
     mounts = [str(m["mountPath"]) for m in place.process.spec.get("volumeMounts") or ()]
     if path == "/":
-        return Seen(tuple(sorted({*folders, *(m.strip("/").partition("/")[0] for m in mounts)})))
+        return CommandResult(tuple(sorted({*folders, *(m.strip("/").partition("/")[0] for m in mounts)})))
     if path.strip("/") in folders or any(f"{m}/".startswith(f"{path}/") for m in mounts):
-        return Seen(tuple(sorted(m.removeprefix(path).strip("/") for m in mounts if m.startswith(f"{path}/"))))
-    return Seen((f"ls: {path}: No such file or directory",), 1)
+        return CommandResult(tuple(sorted(m.removeprefix(path).strip("/") for m in mounts if m.startswith(f"{path}/"))))
+    return CommandResult((f"ls: {path}: No such file or directory",), 1)
 
 
-def _ps(place: _Place, words: Sequence[str]) -> Seen:
+def _ps(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     del words
     command = " ".join(map(str, (*(place.process.spec.get("command") or ()), *(place.process.spec.get("args") or ()))))
-    return Seen(("PID   USER     TIME  COMMAND", f"    1 root      0:00 {command}"))
+    return CommandResult(("PID   USER     TIME  COMMAND", f"    1 root      0:00 {command}"))
 
 
-def _sleep(place: _Place, words: Sequence[str]) -> Seen:
+def _sleep(place: _Viewpoint, words: Sequence[str]) -> CommandResult:
     del place
     text = words[0].rstrip("s") if words else ""
-    return Seen((), 0, float(text)) if text.replace(".", "", 1).isdigit() else Seen(("sleep: invalid number",), 1)
+    return (
+        CommandResult((), 0, float(text))
+        if text.replace(".", "", 1).isdigit()
+        else CommandResult(("sleep: invalid number",), 1)
+    )
 
 
 def _took(outcome: str) -> float:
     return _UNANSWERED_SECONDS if outcome in ("dropped", *NO_ANSWER) else 0.1
 
 
-_COMMANDS: Final[Mapping[str, Callable[[_Place, Sequence[str]], Seen]]] = {
+_COMMANDS: Final[Mapping[str, Callable[[_Viewpoint, Sequence[str]], CommandResult]]] = {
     "nslookup": _nslookup, "dig": _dig, "host": _nslookup, "getent": _getent, "wget": _wget, "curl": _curl,
     "nc": _nc, "ping": _ping, "cat": _cat, "env": _env, "printenv": _env, "ls": _ls, "ps": _ps, "sleep": _sleep,
-    "echo": lambda _, words: Seen((" ".join(words),)),
-    "hostname": lambda place, _: Seen((place.process.name,)),
-    "id": lambda _, __: Seen(("uid=0(root) gid=0(root) groups=0(root)",)),
-    "whoami": lambda _, __: Seen(("root",)),
-    "uname": lambda _, __: Seen(("Linux",)),
-    "true": lambda _, __: Seen(),
-    "false": lambda _, __: Seen((), 1),
+    "echo": lambda _, words: CommandResult((" ".join(words),)),
+    "hostname": lambda place, _: CommandResult((place.process.name,)),
+    "id": lambda _, __: CommandResult(("uid=0(root) gid=0(root) groups=0(root)",)),
+    "whoami": lambda _, __: CommandResult(("root",)),
+    "uname": lambda _, __: CommandResult(("Linux",)),
+    "true": lambda _, __: CommandResult(),
+    "false": lambda _, __: CommandResult((), 1),
 }  # fmt: skip

@@ -20,14 +20,14 @@ from scenario_kit.model.twin.queue import RECORDS
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
-class Mistake(NamedTuple):
+class DefinitionMistake(NamedTuple):
     """What is wrong, and where in the document of the app's version: as near as can be told, so perhaps nowhere."""
 
     text: str
     place: Place = ()
 
 
-def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[Mistake, ...]:
+def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
     """What is wrong with the twin of an app; nothing where it can run.
 
     A call of what is not there is told alone. With the app as ``rendered``, and its objects, also what does not come
@@ -40,7 +40,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
         Twin(app, 0)
     except ValueError as error:
         said = str(error).removeprefix("twin: ")
-        return (Mistake(said, _called(parameters, said)),)
+        return (DefinitionMistake(said, _called(parameters, said)),)
     found = (
         *_unranged(parameters),
         *_strangers(parameters),
@@ -56,7 +56,7 @@ def mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> 
     return tuple(_at(miss.place, miss.text) for miss in misses(rendered[0], parameters, rendered[1]))
 
 
-def _unranged(parameters: TwinDefinition) -> Iterator[Mistake]:
+def _unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Find assumptions whose value lies outside of their range, or whose range does not fit where they are used."""
     for name, assumption in parameters.assumptions.items():
         place, low, high = ("assumptions", name), assumption.low, assumption.high
@@ -88,7 +88,7 @@ def _called(parameters: TwinDefinition, said: str) -> Place:
     return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
 
 
-def _strangers(parameters: TwinDefinition) -> Iterator[Mistake]:
+def _strangers(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Names of components, in the parts that nothing has looked up so far, that the twin does not have."""
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     named: list[tuple[Place, str]] = []
@@ -122,7 +122,7 @@ def _consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
             yield ("components", name, "consumes", i), f"{name}/{consumer.operation}"
 
 
-def _unqueued(parameters: TwinDefinition) -> Iterator[Mistake]:
+def _unqueued(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Topics that nobody keeps: what is appended there is lost, and whoever waits there waits for ever."""
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
@@ -146,7 +146,7 @@ def _of(known: Iterable[str] | None) -> str:
     return f"; there is {', '.join(sorted(known))}" if known else ""
 
 
-def _unread(parameters: TwinDefinition) -> Iterator[Mistake]:
+def _unread(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Numbers that are to be drawn, of a name that no route draws."""
     routes = (*parameters.load.routes.values(), *(t for c in parameters.load.crowds.values() for t in c.tasks.values()))
     drawn = {name for route in routes for name in route.draws}
@@ -159,7 +159,7 @@ def _unread(parameters: TwinDefinition) -> Iterator[Mistake]:
                 yield _at((*place, field), f"no route draws '{asked}'; drawn are {known}")
 
 
-def _alone(parameters: TwinDefinition) -> Iterator[Mistake]:
+def _alone(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Steps that are said to be made side by side with others, and there are no others."""
     for place, step in _steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
@@ -183,7 +183,7 @@ def _below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
         yield from _below(step.steps, here)
 
 
-def _unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[Mistake]:
+def _unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[DefinitionMistake]:
     """Components that no image of the app implements."""
     known = tuple(images)
     for name, model in parameters.components.items():
@@ -191,7 +191,7 @@ def _unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[Mi
             yield _at(("components", name, "image"), f"'{model.image}' is none of the app's `images`")
 
 
-def _untold(parameters: TwinDefinition, app: App) -> Iterator[Mistake]:
+def _untold(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
     """Edges between components of the app that its definition knows nothing of: no fault would be aimed along them."""
     names = {component.name for component in app.components}
     calls = {(call.caller, call.callee) for call in app.calls}
@@ -202,7 +202,7 @@ def _untold(parameters: TwinDefinition, app: App) -> Iterator[Mistake]:
             yield _at(("edges", i), f"`calls` of app.yaml has no {call}, along which faults, drafts and predictions go")
 
 
-def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[Mistake]:
+def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
     """An entry whose requests nobody counts: whether an incident is resolved is told by its spans."""
     model = parameters.components.get(entry)
     if model is None:
@@ -219,5 +219,5 @@ def _unmeasured(parameters: TwinDefinition, entry: str) -> Iterator[Mistake]:
             return
 
 
-def _at(place: Place, said: str) -> Mistake:
-    return Mistake(f"{spell(place)}: {said}", place)
+def _at(place: Place, said: str) -> DefinitionMistake:
+    return DefinitionMistake(f"{spell(place)}: {said}", place)

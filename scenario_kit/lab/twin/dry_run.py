@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.cluster_view import View
-from scenario_kit.lab.twin.connections import Lane, dial, read
+from scenario_kit.lab.twin.connections import ConnectionLane, dial, read
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, containers
@@ -52,11 +52,11 @@ def misses(app: App, parameters: TwinDefinition, objects: Sequence[Object]) -> t
     census = Census(parameters)
     census.observe(view, 0.0)
     network = Network(view, census)
-    stage = _Stage(app, parameters, view, census, network)
+    stage = _DryRun(app, parameters, view, census, network)
     return (*stage.unclaimed(), *stage.unmet(), *stage.unready(), *stage.unused())
 
 
-class _Stage:
+class _DryRun:
     def __init__(self, app: App, parameters: TwinDefinition, view: View, census: Census, network: Network) -> None:
         self._app, self._parameters = app, parameters
         self._view, self._census, self._network = view, census, network
@@ -107,7 +107,7 @@ class _Stage:
     def _giver(self, edge: Edge) -> Process | None:
         return next(iter(self._census.of(edge.address.of)), None) if edge.address.of else None
 
-    def _why(self, edge: Edge, address: Address, lane: Lane | None) -> str:
+    def _why(self, edge: Edge, address: Address, lane: ConnectionLane | None) -> str:
         at = f"{address.host}:{address.port}"
         service = self._service(address.host)
         if lane is None or lane.outcome == "noname":

@@ -18,14 +18,14 @@ from scenario_kit.lab.twin.flags import Active, Flags
 from scenario_kit.lab.twin.hung_calls import HangBook
 from scenario_kit.lab.twin.io_chaos import Disks
 from scenario_kit.lab.twin.jvm_chaos import Java, Rule
-from scenario_kit.lab.twin.load_generator import Load
+from scenario_kit.lab.twin.load_generator import LoadGenerators
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.probes import Probes
 from scenario_kit.lab.twin.process import Process, ProcessKey, holds
 from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.registry import Registries
+from scenario_kit.lab.twin.registry import ServiceRegistries
 from scenario_kit.lab.twin.request_executor import Flow, Moment
 from scenario_kit.lab.twin.resources import Resources
 from scenario_kit.lab.twin.span_buffer import Tape
@@ -35,7 +35,7 @@ from scenario_kit.lab.twin.traces import develop
 from scenario_kit.model.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import Ledger
-from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, SeriesId, Start
+from scenario_kit.model.process import Exit, InitState, Lag, LogRecord, ProcessStart, SeriesId
 from scenario_kit.model.trace import Trace
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
@@ -59,7 +59,7 @@ class Twin:
         self._parameters = _with_telemetry(app.twin.with_assumptions(assumptions) if assumptions else app.twin)
         self._streams = Streams(seed)
         self._census = Census(self._parameters)
-        self._registries = Registries(self._parameters)
+        self._registries = ServiceRegistries(self._parameters)
         self._connections = Connections(
             self._parameters.edges, self._parameters.physics, self._streams, self._registries
         )
@@ -78,7 +78,7 @@ class Twin:
         self._tape = Tape(seed)
         self._flow = Flow(self._parameters, self._streams, self._spans, self._hangs, self._logs, self._tape)
         crowds = {name: planter.tasks(crowd) for name, crowd in self._parameters.load.crowds.items()}
-        self._load = Load(self._parameters.load, self._routes, crowds, self._streams)
+        self._load = LoadGenerators(self._parameters.load, self._routes, crowds, self._streams)
         self._queues = Queues(self._parameters, self._consumers, self._spans)
         self._by_caller: dict[str, list[int]] = {}
         for number, edge in enumerate(self._parameters.edges):
@@ -146,7 +146,7 @@ class Twin:
         """Whether the image is known to hold this program."""
         return holds(self._parameters, image, program) or self._sessions.has_program(image, program)
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """How the process of a container comes up that is started now."""
         return self._startup.start(self._view, self._network, pod, container, now)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.call_tree import CallNode
-from scenario_kit.lab.twin.routes import Route, route
+from scenario_kit.lab.twin.routes import HttpRoute, route
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import ContainerEffect
 from scenario_kit.model.duration import seconds
@@ -24,7 +24,7 @@ from scenario_kit.model.duration import seconds
 _ERROR: Final = 400
 
 
-class Rule(NamedTuple):
+class HttpRule(NamedTuple):
     """What happens to requests, or to answers, that are meant: ``path`` is a pattern, empty fields mean all.
 
     ``delay`` is in seconds; ``status`` replaces that of an answer unless it is 0.
@@ -46,11 +46,11 @@ class Rule(NamedTuple):
         return self.method in ("", known.method) and (not self.path or fnmatchcase(known.path, self.path))
 
 
-def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[Rule, ...]:
+def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[HttpRule, ...]:
     """The rules in force for connections to a port of a pod. The proxy ends with the container that it came with."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {str(s.get("containerID", "")).rpartition("://")[2] for s in statuses if "running" in s.get("state", {})}
-    found: list[Rule] = []
+    found: list[HttpRule] = []
     for effect in effects:
         told = effect.arguments
         if effect.container_id.rpartition("://")[2] in running and port in told["proxyPorts"] and not told["tls"]:
@@ -58,24 +58,24 @@ def rules(pod: Object, effects: Iterable[ContainerEffect], port: int) -> tuple[R
     return tuple(found)
 
 
-def _route(node: CallNode) -> Route | None:
+def _route(node: CallNode) -> HttpRoute | None:
     """The route of a call, as its spans or the callee's log name it; None where nobody does."""
     names = (node.client.span if node.client else "", node.operation.server.span if node.operation.server else "")
     return route(*names, node.operation.log)
 
 
-def broken_off(met: tuple[Rule, ...], node: CallNode) -> str:
+def broken_off(met: tuple[HttpRule, ...], node: CallNode) -> str:
     """``aborted`` where requests never reach the callee; else empty."""
     return "aborted" if any(r.abort and not r.answers and r.means(node) for r in met) else ""
 
 
-def held_back(met: tuple[Rule, ...], node: CallNode, *, answers: bool) -> float:
+def held_back(met: tuple[HttpRule, ...], node: CallNode, *, answers: bool) -> float:
     """Seconds for which requests, or answers, are held back."""
     return sum(r.delay for r in met if r.answers is answers and r.means(node))
 
 
 def answered(
-    met: tuple[Rule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
+    met: tuple[HttpRule, ...], node: CallNode, took: Floats, failed: Flags, *, unchecked: bool
 ) -> tuple[Floats, Flags, str, Flags | None]:
     """What callers make of the answers, and the outcome of those that were falsified: ``aborted``, or a status.
 
@@ -99,11 +99,11 @@ def answered(
     return took, failed, outcome, noted if unchecked and noted.any() else None
 
 
-def _rule(told: Mapping[str, Any], port: int) -> Rule | None:
+def _rule(told: Mapping[str, Any], port: int) -> HttpRule | None:
     selector, actions = told.get("selector") or {}, told.get("actions") or {}
     if selector.get("port", port) != port or selector.get("request_headers") or selector.get("response_headers"):
         return None
-    return Rule(
+    return HttpRule(
         answers=told.get("target") == "Response",
         path=selector.get("path") or "",
         method=selector.get("method") or "",

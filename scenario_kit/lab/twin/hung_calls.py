@@ -22,7 +22,7 @@ class _Held(NamedTuple):
     began: Floats
 
 
-class Ended(NamedTuple):
+class EndedSpans(NamedTuple):
     """Hanging spans of one process and name, by their begin, that came to an end at ``now``."""
 
     owner: ProcessKey
@@ -40,7 +40,7 @@ class HangBook:
 
     def __init__(self, longest_seconds: float) -> None:
         self._longest = longest_seconds
-        self.ended: list[Ended] = []
+        self.ended: list[EndedSpans] = []
         self._held: list[_Held] = []
 
     def hold(self, link: LinkKey, owner: ProcessKey, name: SpanName, began: Floats) -> None:
@@ -72,5 +72,5 @@ class HangBook:
     def _export(self, held: _Held, now: float, failed: bool, spans: SpanBook) -> None:
         began = held.began
         if began.size:
-            self.ended.append(Ended(held.owner, held.name, began, now, failed))
+            self.ended.append(EndedSpans(held.owner, held.name, began, now, failed))
         spans.record(held.name, np.full(began.size, now), now - began, np.full(began.size, failed))

@@ -19,7 +19,7 @@ from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.process import Crash, Process, identify, injected
 from scenario_kit.lab.twin.random_streams import Streams, identity, mix
 from scenario_kit.lab.twin.serial_queue import queued
-from scenario_kit.lab.twin.toda_volume import Rule, rules
+from scenario_kit.lab.twin.toda_volume import IoRule, rules
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos_effects import Ledger
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -29,7 +29,7 @@ _DISK, _STEP = 0x5A, 0x2000
 _UNTOUCHED: Final[Mapping[str, Any]] = {"volume": "", "actions": ()}
 
 
-class _Met(NamedTuple):
+class _DiskImpact(NamedTuple):
     """What one access brings to each of its requests: seconds, the number of its error or 0, and whether it lies."""
 
     seconds: Floats
@@ -141,7 +141,7 @@ def disturb(process: Process, node: OperationNode, batch: Batch, streams: Stream
 
 
 def _fail(
-    process: Process, node: OperationNode, access: Access, met: _Met, batch: Batch, who: Ints, logs: LogBook
+    process: Process, node: OperationNode, access: Access, met: _DiskImpact, batch: Batch, who: Ints, logs: LogBook
 ) -> None:
     """Errors and lies of one access, which ``who`` of the batch meet now."""
     hit, when = met.errors > 0, batch.now[who]
@@ -185,21 +185,21 @@ def _wait(process: Process, access: Access, seconds: Floats, key: int, streams: 
     return none
 
 
-def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) -> _Met | None:
+def _meet(process: Process, access: Access, key: int, n: int, streams: Streams) -> _DiskImpact | None:
     """What the methods of an access meet; None where no rule concerns any."""
     disk = process.model.disk if process.model is not None else DiskModel()
     path = f"{disk.directory}/{access.file}"
     concerned = [process.volume.over(path, method) for method in access.methods]
     if not any(concerned):
         return None
-    met = _Met(np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool))
+    met = _DiskImpact(np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool))
     for step, found in enumerate(concerned):
         for number, rule in enumerate(found):
             _apply(rule, met, mix(key, step * 64 + number + 2), process.ordinal, streams)
     return met
 
 
-def _apply(rule: Rule, met: _Met, key: int, ordinal: int, streams: Streams) -> None:
+def _apply(rule: IoRule, met: _DiskImpact, key: int, ordinal: int, streams: Streams) -> None:
     """One rule for one method: those that have failed already do not come to it."""
     going = met.errors == 0
     hit = going & (streams.uniform(key, going.size, ordinal) < rule.share)

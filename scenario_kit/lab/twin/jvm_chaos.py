@@ -34,7 +34,7 @@ _BOUNDS: Final = (0.01, 0.1, 1.0, 10.0)
 Rule = Mapping[str, Any]
 
 
-class _Met(NamedTuple):
+class _JvmImpact(NamedTuple):
     """A rule that is carried out, for this share of the requests, or by the agent's own thread."""
 
     rule: Rule
@@ -128,17 +128,17 @@ def _is(rule: Rule, class_name: str, method: str) -> bool:
     return rule["method"] == method and rule["class"] in (class_name, class_name.rpartition(".")[2])
 
 
-def _met(rule: Rule, jvm: Jvm, model: JavaModel) -> _Met | None:
+def _met(rule: Rule, jvm: Jvm, model: JavaModel) -> _JvmImpact | None:
     if _is(rule, *_TRIGGER):
-        return _Met(rule, 1.0, by_requests=False)
+        return _JvmImpact(rule, 1.0, by_requests=False)
     if _is(rule, jvm.class_name, jvm.method):
-        return _Met(rule, 1.0)
+        return _JvmImpact(rule, 1.0)
     if jvm.returns is not None and _is(rule, jvm.returns.class_name, jvm.returns.method):
-        return _Met(rule, model.wrong.share if model.wrong is not None else 1.0)
+        return _JvmImpact(rule, model.wrong.share if model.wrong is not None else 1.0)
     return None
 
 
-def _acts(met: _Met, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None) -> Iterator[Active]:
+def _acts(met: _JvmImpact, jvm: Jvm, model: JavaModel, process: Process, fresh: float | None) -> Iterator[Active]:
     """The effects of one rule; ``fresh`` is when it was met for the first time, if that is now."""
     rule, serves = met.rule, (jvm.class_name, jvm.method)
     for action in rule["actions"]:
@@ -178,7 +178,7 @@ def _failing(share: float, model: JavaModel, exception: str, class_name: str, me
     return Active(share=share, error_share=1.0, thrown=exception, answer=model.answer, log=log)
 
 
-def _announce(process: Process, rule: Rule, port: int, met: _Met | None, at: float, logs: LogBook) -> None:
+def _announce(process: Process, rule: Rule, port: int, met: _JvmImpact | None, at: float, logs: LogBook) -> None:
     """What the agent prints when it takes a rule, and when that is first met; Chaos Mesh makes it talkative."""
     name = rule["name"]
     lines = [] if process.agent else [f"TransformListener() : accepting requests on localhost:{port}"]

@@ -74,7 +74,7 @@ class _Turn:
             users.waiting += _SMOOTHING * (self.spent / iterations - users.waiting)
 
 
-class Load:
+class LoadGenerators:
     """All load generators of a world."""
 
     def __init__(

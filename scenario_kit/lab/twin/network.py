@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.cluster_view import View
 from scenario_kit.lab.twin.dns import DOMAIN, alias, full, random_address, wrong_answers
-from scenario_kit.lab.twin.http_chaos import Rule, rules
+from scenario_kit.lab.twin.http_chaos import HttpRule, rules
 from scenario_kit.lab.twin.network_policy import (
     DNS_LABELS,
     DNS_NAMESPACE,
@@ -39,7 +39,7 @@ class Destination(NamedTuple):
 NO_ANSWER = frozenset({"unanswered", "misanswered"})
 
 
-class Lookup(NamedTuple):
+class DialLookup(NamedTuple):
     """What dialling a host and port leads to.
 
     ``outcome`` is ``ok``, ``refused`` (a Service without endpoints: kube-proxy rejects), ``noname`` (no such name),
@@ -58,7 +58,7 @@ class Lookup(NamedTuple):
         return self.outcome != "noname" and self.outcome not in NO_ANSWER
 
 
-class Shape(NamedTuple):
+class TrafficShape(NamedTuple):
     """What happens to messages in one direction: seconds, probability, bytes per second (0: unlimited)."""
 
     delay: float = 0.0
@@ -74,9 +74,9 @@ class Wire(NamedTuple):
     """
 
     cut: bool
-    out: Shape | None = None
-    back: Shape | None = None
-    rules: tuple[Rule, ...] = ()
+    out: TrafficShape | None = None
+    back: TrafficShape | None = None
+    rules: tuple[HttpRule, ...] = ()
 
 
 class Network:
@@ -118,25 +118,25 @@ class Network:
                         found.setdefault(str(address), set()).add(ip)
         return {address: tuple(sorted(ips)) for address, ips in found.items()}
 
-    def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> Lookup:
+    def lookup(self, pod: Object, host: str, port: int, protocol: str = "TCP") -> DialLookup:
         """Resolve what a program in ``pod`` dials: name, then Service, then its ready backends."""
         if not host or not port:
-            return Lookup("noname")
+            return DialLookup("noname")
         if _is_ip(host):
             return self._address(pod, host, port, protocol)
         if host == "localhost":
-            return Lookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
+            return DialLookup("ok", (Destination(_ip(pod), port),), "127.0.0.1")
         if known := alias(pod, host):
             return self._address(pod, known, port, protocol)
         if problem := self._no_answer(pod):
-            return Lookup(problem)
+            return DialLookup(problem)
         wrong = self._wrong.get(pod["metadata"]["uid"])
         if wrong is not None and wrong.misleads(host, self._home(pod)):
-            return Lookup("dropped", (), random_address(host)) if wrong.random else Lookup("misanswered")
+            return DialLookup("dropped", (), random_address(host)) if wrong.random else DialLookup("misanswered")
         if wrong is None and self._view.dns is not None:  # else another name server is asked
             outcome, address = self._view.dns.answer(full(host, self._home(pod)))
             if outcome or address:
-                return Lookup(outcome) if outcome else self._address(pod, address, port, protocol)
+                return DialLookup(outcome) if outcome else self._address(pod, address, port, protocol)
         return self._name(pod, host, port, protocol, depth=0)
 
     def wire(self, source: Process | Object, target: Object, port: int, protocol: str = "TCP") -> Wire:
@@ -169,15 +169,15 @@ class Network:
     def _home(self, obj: Object) -> str:
         return str(obj["metadata"].get("namespace", self._view.namespace))
 
-    def _address(self, pod: Object, host: str, port: int, protocol: str) -> Lookup:
+    def _address(self, pod: Object, host: str, port: int, protocol: str) -> DialLookup:
         if host.startswith("127."):
-            return Lookup("ok", (Destination(_ip(pod), port),), host)
+            return DialLookup("ok", (Destination(_ip(pod), port),), host)
         if host in self._pods:
-            return Lookup("ok", (Destination(host, port),), host)
+            return DialLookup("ok", (Destination(host, port),), host)
         for service in self._view.everywhere("Service"):
             if service["spec"].get("clusterIP") == host:
                 return self._service(pod, service, port, protocol)
-        return Lookup("dropped", (), host)
+        return DialLookup("dropped", (), host)
 
     def _no_answer(self, pod: Object) -> str:
         """Why names of the cluster are not found from a pod, whatever they are; empty where its name server answers."""
@@ -189,35 +189,35 @@ class Network:
         server = Party(DNS_LABELS, DNS_NAMESPACE, "", {"dns": 53, "dns-tcp": 53})
         return "" if leaves(self._policies, self._party(pod), server, 53, "UDP") else "unanswered"
 
-    def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> Lookup:
+    def _name(self, pod: Object, host: str, port: int, protocol: str, depth: int) -> DialLookup:
         labels = host.rstrip(".").lower().split(".")
         name, namespace, rest = labels[0], "".join(labels[1:2]) or self._home(pod), tuple(labels[2:])
         if depth > 4 or namespace not in self._labels or rest != DOMAIN[: len(rest)]:
-            return Lookup("noname")
+            return DialLookup("noname")
         service = self._view.within(namespace).kind("Service").get(name)
         if service is None:
-            return Lookup("noname")
+            return DialLookup("noname")
         if service["spec"].get("type") == "ExternalName":
             return self._name(pod, str(service["spec"].get("externalName") or ""), port, protocol, depth + 1)
         return self._service(pod, service, port, protocol)
 
-    def _service(self, pod: Object, service: Object, port: int, protocol: str) -> Lookup:
+    def _service(self, pod: Object, service: Object, port: int, protocol: str) -> DialLookup:
         spec = service["spec"]
         ip = str(spec.get("clusterIP") or "")
         if ip == "None":
             found = self._backends(service, None, port)
-            return Lookup("ok", found, found[0].ip) if found else Lookup("noname")
+            return DialLookup("ok", found, found[0].ip) if found else DialLookup("noname")
         entry = next(
             (p for p in spec.get("ports") or () if p["port"] == port and p.get("protocol", "TCP") == protocol), None
         )
         if entry is None:  # no rule of kube-proxy's concerns it
-            return Lookup("dropped", (), ip)
+            return DialLookup("dropped", (), ip)
         everywhere = self._backends(service, entry.get("name") or "", 0)
         node = self._local(pod, spec)
         found = self._backends(service, entry.get("name") or "", 0, node) if node else everywhere
         if found:
-            return Lookup("ok", found, ip)
-        return Lookup("dropped" if everywhere else "refused", (), ip)
+            return DialLookup("ok", found, ip)
+        return DialLookup("dropped" if everywhere else "refused", (), ip)
 
     @staticmethod
     def _local(pod: Object, spec: Object) -> str:
@@ -271,7 +271,9 @@ class Network:
         met = rules(target, proxies, port) if proxies else ()
         return Wire(cut, None if out is _CUT else out, None if back is _CUT else back, met)
 
-    def _shape(self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]) -> Shape | None:
+    def _shape(
+        self, sender: Object, receiver: Object, to: tuple[str, ...], come_from: tuple[str, ...]
+    ) -> TrafficShape | None:
         """What messages meet; ``to`` are the addresses by which the sender knows the receiver, and the other way."""
         for effect in self._effects.get(receiver["metadata"]["uid"], ()):
             if effect.direction == "INPUT" and effect.drop and _concerns(effect, come_from):
@@ -280,10 +282,10 @@ class Network:
         return _shaped(e for e in sent if e.direction == "OUTPUT" and _concerns(e, to))
 
 
-_CUT = Shape(loss=1.0)
+_CUT = TrafficShape(loss=1.0)
 
 
-def _shaped(effects: Iterable[NetworkEffect]) -> Shape | None:
+def _shaped(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
     """What effects do together to what a pod sends: times add up, chances multiply, the lowest rate holds."""
     delay = jitter = rate = 0.0
     passing = 1.0
@@ -298,7 +300,7 @@ def _shaped(effects: Iterable[NetworkEffect]) -> Shape | None:
         rate = min(rate, effect.rate) if rate and effect.rate else rate or effect.rate
     if passing <= 0.0:
         return _CUT
-    return Shape(delay, jitter, 1.0 - passing, rate) if touched else None
+    return TrafficShape(delay, jitter, 1.0 - passing, rate) if touched else None
 
 
 def _concerns(effect: NetworkEffect, peer: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
-from scenario_kit.lab.twin.network import Shape, Wire
+from scenario_kit.lab.twin.network import TrafficShape, Wire
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.model.process import NetworkUsage
 
@@ -21,7 +21,7 @@ def exchange(caller: Process, callee: Process, wire: Wire | None, took: Floats, 
     send(callee, caller, int(np.count_nonzero(np.isfinite(took))), size, wire.back if wire is not None else None)
 
 
-def send(sender: Process, receiver: Process, messages: int, size: float, shape: Shape | None = None) -> None:
+def send(sender: Process, receiver: Process, messages: int, size: float, shape: TrafficShape | None = None) -> None:
     """Messages reach another pod; what is lost on the way is sent again, until all are there."""
     if sender.key.pod_uid == receiver.key.pod_uid:  # the loopback interface
         return

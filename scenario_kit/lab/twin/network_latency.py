@@ -6,9 +6,9 @@ import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
 from scenario_kit.lab.twin.batches import stream
-from scenario_kit.lab.twin.calls import Calls
-from scenario_kit.lab.twin.connections import Lane
-from scenario_kit.lab.twin.network import Shape
+from scenario_kit.lab.twin.calls import CallBatch
+from scenario_kit.lab.twin.connections import ConnectionLane
+from scenario_kit.lab.twin.network import TrafficShape
 from scenario_kit.lab.twin.random_streams import Streams, mix
 from scenario_kit.lab.twin.traffic_shaping import delays
 from scenario_kit.model.twin.definition import Physics
@@ -24,7 +24,7 @@ class Crossing:
         self._physics = physics
         self._streams = streams
 
-    def cross(self, calls: Calls, lane: Lane, edge: Edge) -> tuple[Floats, Floats | None]:
+    def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
         """Seconds until each call has reached the callee, and those of the answers where the wire delays them."""
         took: Floats = self.noise(calls) * (self._physics.hop_ms / 1000.0 * self._physics.latency_scale)
         if lane.wire is None or (lane.wire.out is None and lane.wire.back is None):
@@ -36,13 +36,13 @@ class Crossing:
             took += self._shaped(lane.wire.back, calls, 3)
         return took, back
 
-    def noise(self, calls: Calls) -> Floats:
+    def noise(self, calls: CallBatch) -> Floats:
         """Log-normal factors around one."""
         key = stream(calls.node.key + _HOP, calls.salt)
         z: Floats = self._streams.normal(key, 1, calls.at.size, calls.caller.ordinal)[0]
         return np.asarray(np.exp(self._physics.sigma * z))
 
-    def _shaped(self, shape: Shape | None, calls: Calls, way: int) -> Floats:
+    def _shaped(self, shape: TrafficShape | None, calls: CallBatch, way: int) -> Floats:
         n = calls.at.size
         if shape is None:
             return np.zeros(n)

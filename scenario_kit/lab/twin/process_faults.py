@@ -10,7 +10,7 @@ from scenario_kit.lab.twin import io_chaos
 from scenario_kit.lab.twin.arrays import Floats, Ints
 from scenario_kit.lab.twin.batches import Batch, Result
 from scenario_kit.lab.twin.call_tree import CallNode, OperationNode
-from scenario_kit.lab.twin.calls import Calls
+from scenario_kit.lab.twin.calls import CallBatch
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.logs import LogBook
 from scenario_kit.lab.twin.process import Crash, Process
@@ -91,7 +91,7 @@ def barred(store: Process, operation: Operation, user: str) -> str:
     return "locked" if store.holdings.locks(operation.table) else ""
 
 
-def absorbed(calls: Calls, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
+def absorbed(calls: CallBatch, result: Result, effects: Sequence[Active], streams: Streams) -> Result:
     """What the caller's spans show: the errors that it absorbs are in them, and nowhere else."""
     share = sum(effect.error_share for effect in effects if effect.absorbs == calls.node.step.call)
     if not share:

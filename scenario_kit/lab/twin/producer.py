@@ -14,7 +14,7 @@ import numpy as np
 from scenario_kit.lab.twin.arrays import Flags, Floats, in_sequence
 from scenario_kit.lab.twin.batches import Draws
 from scenario_kit.lab.twin.call_tree import CallNode
-from scenario_kit.lab.twin.calls import Calls
+from scenario_kit.lab.twin.calls import CallBatch
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.span_buffer import Tape
@@ -86,11 +86,11 @@ class Publishing:
             self._lines[connection] = _Line(arrived[now:], float(done[now - 1]) if now else line.free_at)
         return done[:now]
 
-    def hold(self, calls: Calls, broker: Process) -> None:
+    def hold(self, calls: CallBatch, broker: Process) -> None:
         """What is written into a connection over which nothing comes waits in it."""
         calls.caller.unsent.setdefault(calls.node.edge, []).append(Unsent(broker.key, calls.at))
 
-    def release(self, calls: Calls, broker: Process) -> None:
+    def release(self, calls: CallBatch, broker: Process) -> None:
         """The connection works again: what waits in it goes out with the next repetition.
 
         What a connection held that was given up meanwhile is lost.

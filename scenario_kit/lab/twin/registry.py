@@ -16,7 +16,7 @@ from scenario_kit.model.twin.definition import TwinDefinition
 
 
 @dataclass(slots=True)
-class _Watch:
+class _NameWatch:
     """What one caller knows of one name: from which registry process, and since when it has seen another one."""
 
     source: ProcessKey | None = None
@@ -25,13 +25,13 @@ class _Watch:
     known: tuple[Destination, ...] = ()
 
 
-class Registries:
+class ServiceRegistries:
     """The content of all registries of a world, and the watches of all callers."""
 
     def __init__(self, parameters: TwinDefinition) -> None:
         self._seconds = {model.component: model.resolve_seconds for model in parameters.registries}
         self._content: dict[ProcessKey, dict[str, list[Destination]]] = {}
-        self._watches: dict[tuple[ProcessKey, str, str], _Watch] = {}
+        self._watches: dict[tuple[ProcessKey, str, str], _NameWatch] = {}
 
     def announce(self, registry: Process, name: str, process: Process) -> None:
         """A process announces its address and first port."""
@@ -49,7 +49,7 @@ class Registries:
         self, caller: Process, component: str, name: str, registry: Process | None, now: float
     ) -> tuple[Destination, ...]:
         """What a caller knows of a name at ``now``, while it reaches ``registry``, or none."""
-        watch = self._watches.setdefault((caller.key, component, name), _Watch())
+        watch = self._watches.setdefault((caller.key, component, name), _NameWatch())
         if registry is None:
             watch.other = None
             return watch.known

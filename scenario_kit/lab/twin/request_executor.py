@@ -16,8 +16,8 @@ from scenario_kit.lab.twin import caches, http_chaos, network_io, process_faults
 from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import Batch, Draws, Result, add, forked, in_turn, stream, subset, together
 from scenario_kit.lab.twin.call_tree import CallNode, LoopNode, OperationNode
-from scenario_kit.lab.twin.calls import Calls
-from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, timeout
+from scenario_kit.lab.twin.calls import CallBatch
+from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, timeout
 from scenario_kit.lab.twin.flags import Active
 from scenario_kit.lab.twin.hung_calls import HangBook
 from scenario_kit.lab.twin.logs import LogBook
@@ -29,7 +29,7 @@ from scenario_kit.lab.twin.rejections import LONGEST_SECONDS, Rejections
 from scenario_kit.lab.twin.response_mixup import Turns
 from scenario_kit.lab.twin.serial_queue import Gate
 from scenario_kit.lab.twin.span_buffer import Tape
-from scenario_kit.lab.twin.span_recorder import Recorder
+from scenario_kit.lab.twin.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.spans import SpanBook
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -58,7 +58,7 @@ class Flow:
         self._physics = parameters.physics
         self._streams = streams
         self._crossing = Crossing(parameters.physics, streams)
-        self._recorder = Recorder(spans, hangs, logs, tape, parameters.edges)
+        self._recorder = SpanRecorder(spans, hangs, logs, tape, parameters.edges)
         self.tape = tape
         self.logs = logs
         self.moment = Moment(0.0, 0.0, {}, {})
@@ -81,7 +81,7 @@ class Flow:
             return Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
         if node.operation.component in caller.lacks:
             return process_faults.miss(caller, caller.lacks[node.operation.component], at, self.logs)
-        calls = Calls(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
+        calls = CallBatch(caller, node, link, mix(salt, caller.ordinal) if caller.ordinal else salt, at, draws)
         took, failed, _ = self._attempt(calls)
         retries = self._edges[node.edge].retries
         if retries:  # the recorded spans keep their arrays
@@ -239,7 +239,7 @@ class Flow:
             batch.took[who] = inner.took
             batch.failed[who] = inner.failed & (node.step.on_error != "Ignore")
 
-    def _attempt(self, calls: Calls) -> Result:
+    def _attempt(self, calls: CallBatch) -> Result:
         """Each call once, and what the caller's spans say of it."""
         calls = self._traced(calls)
         caller, node, link = calls.caller, calls.node, calls.link
@@ -253,7 +253,7 @@ class Flow:
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
 
-    def _traced(self, calls: Calls) -> Calls:
+    def _traced(self, calls: CallBatch) -> CallBatch:
         """The calls, without spans where the caller's instrumentation watches an earlier connection only."""
         number, lane = calls.node.edge, calls.link.lanes[0]
         if not self._edges[number].first_only:
@@ -265,7 +265,7 @@ class Flow:
             return calls._replace(node=calls.node._replace(client=None))
         return calls
 
-    def _spread(self, calls: Calls) -> Result:
+    def _spread(self, calls: CallBatch) -> Result:
         """Spread calls over the backends of a pool, and over connections that the pool still has."""
         link, at = calls.link, calls.at
         lanes = (*link.lanes, *link.old)
@@ -282,7 +282,7 @@ class Flow:
                 whole = whole.with_part(who, self._lane(calls.part(who), lane))
         return whole
 
-    def _lane(self, calls: Calls, lane: Lane) -> Result:
+    def _lane(self, calls: CallBatch, lane: ConnectionLane) -> Result:
         """Calls that all go one way."""
         caller, node, link, salt, at, draws = calls
         edge = self._edges[node.edge]
@@ -318,7 +318,7 @@ class Flow:
             self._recorder.complain(calls, falsified or "failure", (at + took)[failed])
         return self._give_up(calls, took, failed)._replace(noted=noted)
 
-    def _split(self, calls: Calls, lane: Lane, early: Flags) -> Result:
+    def _split(self, calls: CallBatch, lane: ConnectionLane, early: Flags) -> Result:
         """Some calls come before the callee listens, or after it ended; who is patient waits for one that comes up."""
         at, patience = calls.at, self._edges[calls.node.edge].unreachable_seconds
         whole = Result(np.zeros(at.size), np.zeros(at.size, dtype=bool))
@@ -332,7 +332,7 @@ class Flow:
                 whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
         return whole
 
-    def _broken(self, calls: Calls, lane: Lane) -> Result:
+    def _broken(self, calls: CallBatch, lane: ConnectionLane) -> Result:
         """The callee is not there, not who it should be, or packets vanish."""
         at, edge = calls.at, self._edges[calls.node.edge]
         failed: Flags = np.ones(at.size, dtype=bool)
@@ -362,7 +362,7 @@ class Flow:
         self._recorder.complain(calls, lane.outcome, at + took)
         return Result(took, failed)
 
-    def _rejected(self, calls: Calls) -> Result:
+    def _rejected(self, calls: CallBatch) -> Result:
         """Calls that each dial a Service without endpoints: the kernel answers few of many (see ``rejections``)."""
         at, edge, caller = calls.at, self._edges[calls.node.edge], calls.caller
         limit = calls.node.step.patience_seconds or timeout(edge, caller) or np.inf
@@ -375,13 +375,13 @@ class Flow:
         self._recorder.complain(calls, "late" if limit < dials else "dropped", (at + took)[~answered])
         return Result(took, np.ones(at.size, dtype=bool))
 
-    def _say_unanswered(self, calls: Calls, took: Floats) -> None:
+    def _say_unanswered(self, calls: CallBatch, took: Floats) -> None:
         """What callers say of a connection that did not come about, where they had not given up before."""
         limit = calls.node.step.patience_seconds or timeout(self._edges[calls.node.edge], calls.caller)
         said = took <= limit if limit else np.isfinite(took)
         self._recorder.complain(calls, "dropped", (calls.at + took)[said])
 
-    def _give_up(self, calls: Calls, took: Floats, failed: Flags) -> Result:
+    def _give_up(self, calls: CallBatch, took: Floats, failed: Flags) -> Result:
         """What the caller leaves once its patience or its deadline is over."""
         limit = calls.node.step.patience_seconds or timeout(self._edges[calls.node.edge], calls.caller)
         if limit:

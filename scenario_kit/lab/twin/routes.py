@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 _ROUTE: Final = re.compile(r"\b(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (/[^\s?]*)")
 
 
-class Route(NamedTuple):
+class HttpRoute(NamedTuple):
     """A request as routers see it: without the query."""
 
     method: str
     path: str
 
 
-def route(*texts: str) -> Route | None:
+def route(*texts: str) -> HttpRoute | None:
     """The route that the first of these texts names which names one; None where none does."""
     found = next((m for text in texts if (m := _ROUTE.search(text))), None)
-    return Route(found[1], found[2]) if found else None
+    return HttpRoute(found[1], found[2]) if found else None

@@ -19,7 +19,7 @@ from scenario_kit.lab.twin.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.batches import REQUEST, Draws
 from scenario_kit.lab.twin.call_tree import CallNode, ConsumerNode, LoopNode, OperationNode
 from scenario_kit.lab.twin.connections import Link
-from scenario_kit.lab.twin.hung_calls import Ended
+from scenario_kit.lab.twin.hung_calls import EndedSpans
 from scenario_kit.lab.twin.in_flight_records import Place, Sent, Transit
 from scenario_kit.lab.twin.process import Process
 from scenario_kit.lab.twin.random_streams import mix
@@ -103,7 +103,7 @@ class Tape:
         self._everything = everything
         self.reels: deque[Reel] = deque()
         self.ticks: deque[tuple[float, bool]] = deque(maxlen=_TICKS)
-        self.ended: deque[Ended] = deque(maxlen=_RECORDS)
+        self.ended: deque[EndedSpans] = deque(maxlen=_RECORDS)
         self._kept = 0
         self._sources: dict[Place, dict[int, SpanRef]] = {}
         self._ends: dict[Place, int] = {}
@@ -175,7 +175,7 @@ class Tape:
         """Records came to a topic, of requests of ticks that are over."""
         self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
 
-    def close(self, t: float, collected: bool, ended: list[Ended]) -> None:
+    def close(self, t: float, collected: bool, ended: list[EndedSpans]) -> None:
         """The tick up to ``t`` is over; ``collected`` tells whether a collector took what ended in it."""
         self.ticks.append((t, collected))
         self.ended.extend(ended)

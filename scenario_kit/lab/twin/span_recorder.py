@@ -7,7 +7,7 @@ import numpy as np
 from scenario_kit.lab.twin.arrays import Flags, Floats
 from scenario_kit.lab.twin.batches import Batch, Draws, Result
 from scenario_kit.lab.twin.call_tree import CallNode, LoopNode, OperationNode
-from scenario_kit.lab.twin.calls import Calls
+from scenario_kit.lab.twin.calls import CallBatch
 from scenario_kit.lab.twin.client_errors.by_language import UNCONNECTED, answered, cause, told
 from scenario_kit.lab.twin.connections import Link, LinkKey
 from scenario_kit.lab.twin.hung_calls import HangBook
@@ -21,7 +21,7 @@ from scenario_kit.model.twin.edge import Edge
 _BROKEN = "rpc error: code = Unavailable desc = error reading from server: EOF"
 
 
-class Recorder:
+class SpanRecorder:
     """Writes into the books of a world."""
 
     def __init__(self, spans: SpanBook, hangs: HangBook, logs: LogBook, tape: Tape, edges: tuple[Edge, ...]) -> None:
@@ -45,7 +45,7 @@ class Recorder:
                 at, took, failed = at[known], took[known], failed[known]
         self._spans.record(name, at + took, took, failed)
 
-    def called(self, calls: Calls, result: Result, hanging: LinkKey | None, mark: int) -> None:
+    def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
         """The caller's spans of its calls; of those that it left it never ended any. ``mark`` is what the tape gave."""
         caller, node, link, _, at, draws = calls
         took, failed, noted = result
@@ -114,7 +114,7 @@ class Recorder:
         said = next((self._said[x.target.key] for x in link.lanes if x.target and x.target.key in self._said), "")
         return told(node.operation.model.failure, said)
 
-    def complain(self, calls: Calls, outcome: str, times: Floats) -> None:
+    def complain(self, calls: CallBatch, outcome: str, times: Floats) -> None:
         """The caller prints why calls failed at these times.
 
         ``failure`` means that the callee itself said so, a number that this is the status that arrived.

@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.process_table import Census
 from scenario_kit.lab.twin.startup_dependencies import Needs
 from scenario_kit.model.base import Object
 from scenario_kit.model.image import is_tool, normalised
-from scenario_kit.model.process import Exit, InitState, LogRecord, Start
+from scenario_kit.model.process import Exit, InitState, LogRecord, ProcessStart
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
@@ -44,7 +44,7 @@ class Startup:
         name = normalised(image)
         return name in self._images or any(fnmatchcase(name, pattern) for pattern in self._parameters.idle_images)
 
-    def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> Start:
+    def start(self, view: View, network: Network, pod: Object, container: str, now: float) -> ProcessStart:
         """How a container's process comes up that is started now."""
         spec = _container(pod, container)
         process = self._census.born(view, pod, spec, now)
@@ -53,22 +53,22 @@ class Startup:
         if not process.component and is_tool(process.image):
             seen = look(view.within(pod["metadata"].get("namespace", view.namespace)), network, process)
             if seen is not None:
-                return Start(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
+                return ProcessStart(seen.seconds, self._exit(process, seen.code, ""), seen.lines)
         if process.idle:
-            return Start(process.ready_at - now)
+            return ProcessStart(process.ready_at - now)
         refusal = self._refusal(process)
         if refusal is None:
             came = self._needs.begin(process, network, now)
             if came.up:
                 self._up(process, came.at)
-                return Start(process.ready_at - now)
+                return ProcessStart(process.ready_at - now)
             process.ready_at = float("inf")
             if came.at == float("inf"):  # it waits; whoever lets time pass will hear of it
-                return Start(came.at)
+                return ProcessStart(came.at)
             refusal = came.at - now, self._exit(process, came.code, came.text)
         process.ready_at = float("inf")
         self._print(process, now + refusal[0], refusal[1].text)
-        return Start(*refusal)
+        return ProcessStart(*refusal)
 
     def init(self, view: View, network: Network, pod: Object, container: str, now: float) -> InitState:
         """The state of an init container: those that wait for a port or a name run until it is there."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.client_errors.by_language import cause
-from scenario_kit.lab.twin.connections import Lane, dial, read
+from scenario_kit.lab.twin.connections import ConnectionLane, dial, read
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.model.twin.component import Need
@@ -100,22 +100,22 @@ class Needs:
         text = need.text.replace("{cause}", words)
         return text.replace("{host}", address.host).replace("{port}", str(address.port))
 
-    def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[Lane, ...], str]:
+    def _lanes(self, process: Process, need: Need, network: Network) -> tuple[tuple[ConnectionLane, ...], str]:
         """The ways to the callee, and the words for a failure."""
         edge = self._edges[process.component, need.callee]
         address = read(edge.address, process)
         if need.name_only and network.lookup(process.pod, address.host, address.port).resolved:
-            return (Lane("ok"),), ""
+            return (ConnectionLane("ok"),), ""
         lanes, ip = dial(edge, address, process, network)
         return lanes, _words(process, edge, lanes, ip)
 
 
-def _turned_away(lanes: tuple[Lane, ...], now: float) -> bool:
+def _turned_away(lanes: tuple[ConnectionLane, ...], now: float) -> bool:
     """Whether whoever answers refuses the login: that is no reason to wait for it to come up."""
     return bool(lanes) and all(lane.outcome in ("denied", "barred") and lane.ready_at <= now for lane in lanes)
 
 
-def _words(process: Process, edge: Edge, lanes: tuple[Lane, ...], ip: str) -> str:
+def _words(process: Process, edge: Edge, lanes: tuple[ConnectionLane, ...], ip: str) -> str:
     address = read(edge.address, process)
     outcome = "refused" if lanes[0].outcome == "ok" else lanes[0].outcome
     dialect = process.model.dialect if process.model else ""

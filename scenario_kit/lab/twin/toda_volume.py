@@ -19,7 +19,7 @@ _OWNER = 0o600
 _EACCES = 13
 
 
-class Rule(NamedTuple):
+class IoRule(NamedTuple):
     """One action of the injector, as the ledger has it; ``errors`` are numbers with their weights, shares of one."""
 
     path: re.Pattern[str] | None
@@ -48,7 +48,7 @@ class Volume:
     """
 
     path: str = ""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[IoRule, ...] = ()
     waits: dict[str, float] = field(default_factory=dict)
     demand: dict[str, float] = field(default_factory=dict)
     rounds: dict[str, tuple[float, int]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Volume:
     failing: bool = False
     kept: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
-    def meet(self, path: str, rules: Sequence[Rule]) -> None:
+    def meet(self, path: str, rules: Sequence[IoRule]) -> None:
         """Other rules hold from now on; what waited for an operation that is over waits no more."""
         if (path, tuple(rules)) != (self.path, self.rules):
             self.path, self.rules = path, tuple(rules)
@@ -67,7 +67,7 @@ class Volume:
             if not self.failing:
                 self.answers = {}
 
-    def over(self, path: str, method: str) -> list[Rule]:
+    def over(self, path: str, method: str) -> list[IoRule]:
         """The rules that concern a method on the file at this absolute path."""
         if not self.rules or not within(path, self.path):
             return []
@@ -79,16 +79,16 @@ def within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def rules(actions: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
+def rules(actions: Iterable[Mapping[str, Any]]) -> tuple[IoRule, ...]:
     """The rules of a list of actions, as the ledger has them."""
     return tuple(rule for action in actions if (rule := _rule(action)) is not None)
 
 
-def _rule(action: Mapping[str, Any]) -> Rule | None:
+def _rule(action: Mapping[str, Any]) -> IoRule | None:
     kind = action["type"]
     methods = frozenset(str(m).lower() for m in action.get("methods") or ())
     share = float(action.get("percent", 100)) / 100.0
-    base = Rule(_pattern(str(action.get("path") or "")), methods or None, share)
+    base = IoRule(_pattern(str(action.get("path") or "")), methods or None, share)
     if kind == "latency":
         return base._replace(delay_seconds=float(action["delaySeconds"]))
     if kind == "fault":

@@ -10,7 +10,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.attributes import Circumstance, attributes, events, message, resource
 from scenario_kit.lab.twin.call_tree import CallNode
-from scenario_kit.lab.twin.hung_calls import Ended
+from scenario_kit.lab.twin.hung_calls import EndedSpans
 from scenario_kit.lab.twin.process import ProcessKey
 from scenario_kit.lab.twin.span_buffer import Frame, Note, Reel, Tape, span_id
 from scenario_kit.lab.twin.spans import SpanName
@@ -54,7 +54,7 @@ class _Seen:
         ticks = list(tape.ticks)
         self._times = [t for t, _ in ticks]
         self._collected = [collected for _, collected in ticks]
-        self._ended: dict[tuple[ProcessKey, SpanName], list[Ended]] = {}
+        self._ended: dict[tuple[ProcessKey, SpanName], list[EndedSpans]] = {}
         for ended in list(tape.ended):
             self._ended.setdefault((ended.owner, ended.name), []).append(ended)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from scenario_kit.lab.twin.arrays import Floats
-from scenario_kit.lab.twin.network import Shape
+from scenario_kit.lab.twin.network import TrafficShape
 from scenario_kit.model.twin.definition import Physics
 
 
-def delays(shape: Shape, draws: Floats, physics: Physics) -> Floats:
+def delays(shape: TrafficShape, draws: Floats, physics: Physics) -> Floats:
     """Seconds added to each message; ``draws`` are two rows of uniform numbers.
 
     Jitter is uniform around the delay. A message that is lost k times comes 0.2·(2^k-1) s later, which happens with

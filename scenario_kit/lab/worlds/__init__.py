@@ -4,6 +4,6 @@ from scenario_kit.lab.worlds.registry import Worlds
 from scenario_kit.lab.worlds.sample_horizon import Past
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import Surroundings, Waited, World, WorldSpec
+from scenario_kit.lab.worlds.world import LabWorld, Surroundings, Waited, WorldSpec
 
-__all__ = ["Past", "Surroundings", "VirtualWorld", "Waited", "WallWorld", "World", "WorldSpec", "Worlds"]
+__all__ = ["Past", "Surroundings", "VirtualWorld", "Waited", "WallWorld", "LabWorld", "WorldSpec", "Worlds"]

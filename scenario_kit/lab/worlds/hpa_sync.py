@@ -24,7 +24,7 @@ from scenario_kit.errors import NotFound
 from scenario_kit.lab.server.hpa_pacing import KIND, Looks
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.server.settled.settle_context import condition
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 
@@ -43,7 +43,7 @@ _EARLY_SECONDS = 0.02
 _NEWS_SECONDS = 5.0
 
 
-class Memory:
+class TickMemory:
     """When each tick was told by the wall clock, and since when (in virtual time) each autoscaler holds back."""
 
     def __init__(self) -> None:
@@ -77,12 +77,12 @@ class Memory:
 class Autoscalers:
     """The autoscalers of one world in virtual time. Used by one thread at a time."""
 
-    def __init__(self, store: Store, looks: Looks, cluster: Cluster, namespaces: Sequence[str]) -> None:
+    def __init__(self, store: ObjectStore, looks: Looks, cluster: Cluster, namespaces: Sequence[str]) -> None:
         self._store = store
         self._looks = looks
         self._cluster = cluster
         self._namespaces = namespaces
-        self._memory = Memory()
+        self._memory = TickMemory()
 
     def published(self, tick: float) -> None:
         """The metrics of a tick are there: whoever waits for them is answered."""

@@ -13,7 +13,7 @@ from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.worlds.malloc_trim import give_back
 from scenario_kit.lab.worlds.virtual import VirtualWorld
 from scenario_kit.lab.worlds.wall import WallWorld
-from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, World, WorldSpec, grid_after
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, WorldSpec, grid_after
 from scenario_kit.model.process import SeriesId
 
 _LOG = logging.getLogger(__name__)
@@ -37,8 +37,8 @@ class Worlds:
         self._around: Surroundings | None = None
         self._lock = threading.Lock()
         self._nodes_turn = threading.Lock()
-        self._worlds: dict[str, World] = {}
-        self._by_namespace: dict[str, World] = {}
+        self._worlds: dict[str, LabWorld] = {}
+        self._by_namespace: dict[str, LabWorld] = {}
         self._offsets: dict[str, float] = {}
         self._plain = PlainProcesses()
         self._cluster_state = KubeState()
@@ -71,7 +71,7 @@ class Worlds:
         world = self._by_namespace.get(namespace)
         return world.twin if world else self._plain
 
-    def open(self, spec: WorldSpec) -> World:
+    def open(self, spec: WorldSpec) -> LabWorld:
         """The world of a trial, made if there is none.
 
         Raises:
@@ -89,7 +89,7 @@ class Worlds:
                     raise Taken(f"namespace {namespace} belongs to the world of trial {other.spec.trial}")
             kind = VirtualWorld if spec.mode == "Virtual" else WallWorld
             try:
-                world: World = kind(spec, self._surroundings())
+                world: LabWorld = kind(spec, self._surroundings())
             except ValueError as error:
                 raise Unsuitable(f"app {spec.app.name} {spec.app.version}: {error}") from error
             self._worlds[spec.trial] = world
@@ -99,17 +99,17 @@ class Worlds:
         _LOG.info("world %s opened: %s, %s, seed %s", spec.trial, spec.namespace, spec.mode, spec.seed)
         return world
 
-    def get(self, trial: str) -> World | None:
+    def get(self, trial: str) -> LabWorld | None:
         """The world of a trial, or None."""
         with self._lock:
             return self._worlds.get(trial)
 
-    def at_home(self, namespace: str) -> World | None:
+    def at_home(self, namespace: str) -> LabWorld | None:
         """The world of a namespace, or None."""
         with self._lock:
             return self._by_namespace.get(namespace)
 
-    def all(self) -> list[World]:
+    def all(self) -> list[LabWorld]:
         """Every world, by trial."""
         with self._lock:
             return [self._worlds[trial] for trial in sorted(self._worlds)]
@@ -207,7 +207,7 @@ class Worlds:
         return self._around
 
 
-def describe(world: World) -> Mapping[str, object]:
+def describe(world: LabWorld) -> Mapping[str, object]:
     """A world as the API shows it."""
     spec = world.spec
     return {

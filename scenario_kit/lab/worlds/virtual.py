@@ -12,7 +12,7 @@ from scenario_kit.lab.server.deadlines import ProgressDeadlines, backdate
 from scenario_kit.lab.server.settled import Reason
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers
-from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec, grid_from
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec, grid_from
 from scenario_kit.model.process import SeriesId
 
 #: Ticks that are written together while a wait goes on.
@@ -28,7 +28,7 @@ class _StillMoving(Exception):
         super().__init__("; ".join(map(str, reasons)))
 
 
-class VirtualWorld(World):
+class VirtualWorld(LabWorld):
     """Starts at the lab's epoch, or after an earlier world of its namespace, and moves on a grid of ticks.
 
     At every tick: the clock is set, the kubelet does what is due, the cluster settles, requests flow, processes that
@@ -57,7 +57,7 @@ class VirtualWorld(World):
 
     @property
     def stored(self) -> float:
-        """See ``World``."""
+        """See ``LabWorld``."""
         return self._stored
 
     def wait(self, until: float, *, stride: float | None, seconds: float, go_on: Callable[[], bool]) -> Waited:

@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from scenario_kit.lab.worlds.world import TICK_SECONDS, Surroundings, Waited, World, WorldSpec
+from scenario_kit.lab.worlds.world import TICK_SECONDS, LabWorld, Surroundings, Waited, WorldSpec
 from scenario_kit.model.process import SeriesId
 
 _STEP_SECONDS = 0.2
 
 
-class WallWorld(World):
+class WallWorld(LabWorld):
     """Its clock is the wall clock. ``tick`` is called on the grid; ``current`` is what it last said."""
 
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:
@@ -27,7 +27,7 @@ class WallWorld(World):
 
     @property
     def stored(self) -> float:
-        """See ``World``; a scrape may come a whole interval after the tick."""
+        """See ``LabWorld``; a scrape may come a whole interval after the tick."""
         return self.now - 2 * TICK_SECONDS
 
     @property

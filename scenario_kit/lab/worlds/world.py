@@ -14,7 +14,7 @@ from scenario_kit.lab.kubelet import Processes
 from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.settle import Settler
 from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds.probing import ask
@@ -114,7 +114,7 @@ class Sink(Protocol):
 class Surroundings:
     """The lab around its worlds."""
 
-    store: Store
+    store: ObjectStore
     settler: Settler
     looks: Looks
     nodes: Nodes
@@ -126,7 +126,7 @@ class Surroundings:
     past: Past
 
 
-class World(ABC):
+class LabWorld(ABC):
     """An app's namespaces with a twin. The twin is used by one thread at a time."""
 
     def __init__(self, spec: WorldSpec, around: Surroundings) -> None:

@@ -12,7 +12,7 @@ from scenario_kit.lint.brief.mechanism import Broken, find_mechanisms
 from scenario_kit.lint.brief.obfuscation import find_disguised, find_encoded
 from scenario_kit.lint.brief.statements import find_statements
 from scenario_kit.lint.brief.text import contains_name, contains_word, normalize_text, split_sentences
-from scenario_kit.lint.lint_context import Case
+from scenario_kit.lint.lint_context import LintContext
 from scenario_kit.lint.ngrams import repeated
 from scenario_kit.lint.rule import Problem, rule
 from scenario_kit.model import Reference, Severity
@@ -41,7 +41,7 @@ _SHORT_KINDS: Final = {
     good="brief: Customers report that product pages have been failing for a few minutes.",
     fix="describe what users or alerts report; name neither the broken object nor the mechanism",
 )
-def check_brief(case: Case) -> Iterator[Problem]:
+def check_brief(case: LintContext) -> Iterator[Problem]:
     """The brief gives the answer away."""
     text = normalize_text(case.scenario.spec.brief)
     leaks = list(dict.fromkeys(_find_leaks(case, text)))
@@ -63,7 +63,7 @@ def _quote(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _find_leaks(case: Case, text: str) -> Iterator[str]:
+def _find_leaks(case: LintContext, text: str) -> Iterator[str]:
     yield from find_statements(text)
     yield from (run for run, _ in find_encoded(text))
     yield from _find_quotations(case, text)
@@ -86,7 +86,7 @@ def _find_leaks(case: Case, text: str) -> Iterator[str]:
     yield from (f"{name} in disguise" for name in find_disguised(text, sorted(secret)))
 
 
-def _broken_objects(case: Case, use: FaultUse) -> list[Reference]:
+def _broken_objects(case: LintContext, use: FaultUse) -> list[Reference]:
     """The target of a fault and its causes, each once, in a fixed order."""
     texts = dict.fromkeys((use.target, *case.entities(use.name, "Cause")))
     return [Reference.parse(text) for text in texts]
@@ -113,7 +113,7 @@ def _find_values(text: str, use: FaultUse, components: set[str]) -> Iterator[str
     yield from (value for value in telling if contains_word(text, value))
 
 
-def _find_quotations(case: Case, text: str) -> Iterator[str]:
+def _find_quotations(case: LintContext, text: str) -> Iterator[str]:
     """Yield what the brief repeats of the texts that tell the answer."""
     spec = case.scenario.spec
     cause = _REASON.search(spec.title)

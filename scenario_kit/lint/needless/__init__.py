@@ -5,6 +5,6 @@ free to say anything, and so must not be there.
 """
 
 from scenario_kit.lint.needless.object_checks import Needless, needless
-from scenario_kit.lint.needless.surroundings import World
+from scenario_kit.lint.needless.surroundings import ObjectSurroundings
 
-__all__ = ["Needless", "World", "needless"]
+__all__ = ["Needless", "ObjectSurroundings", "needless"]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.needless.marks import marks
-from scenario_kit.lint.needless.surroundings import Needless, World
-from scenario_kit.lint.simulation import Stage
+from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
+from scenario_kit.lint.simulation import Simulation
 from scenario_kit.model import Change, Object, Reference
 
 _MARKS: Final = ("labels", "annotations")
 
 
-def abroad(stage: Stage, world: World) -> Iterator[tuple[str, Needless]]:
+def abroad(stage: Simulation, world: ObjectSurroundings) -> Iterator[tuple[str, Needless]]:
     """What the changes of a stage say on other objects and nothing reads, with the object's kind and name."""
     known = {(o["kind"], o["metadata"]["name"]) for o in stage.before}
     for change in stage.changes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.surroundings import METADATA, Needless, World
+from scenario_kit.lint.needless.surroundings import METADATA, Needless, ObjectSurroundings
 from scenario_kit.lint.simulation import Keys, part
 from scenario_kit.model import Object
 
@@ -53,7 +53,7 @@ _READ: Final = {
 }
 
 
-def marks(obj: Object, was: Object | None, world: World) -> Iterator[Needless]:
+def marks(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh labels and annotations of an object and of its templates that nothing acts on."""
     for keys in METADATA:
         now, before = part(obj, keys), part(was, keys) if was else None
@@ -70,13 +70,15 @@ def _fresh(now: Mapping[str, Any], before: Any, field: str) -> Iterator[tuple[st
         yield from ((key, value) for key, value in new.items() if old.get(key) != value and value is not None)
 
 
-def _annotations(now: Mapping[str, Any], before: Any, keys: Keys, world: World) -> Iterator[Needless]:
+def _annotations(now: Mapping[str, Any], before: Any, keys: Keys, world: ObjectSurroundings) -> Iterator[Needless]:
     for key, value in _fresh(now, before, "annotations"):
         if (key, str(value)) not in world.annotations and not _read("annotations", key, str(value)):
             yield Needless((*keys, "annotations", key), value, f"annotation '{key}': nothing acts on it")
 
 
-def _labels(now: Mapping[str, Any], before: Any, keys: Keys, obj: Object, world: World) -> Iterator[Needless]:
+def _labels(
+    now: Mapping[str, Any], before: Any, keys: Keys, obj: Object, world: ObjectSurroundings
+) -> Iterator[Needless]:
     old = (before.get("labels") or {}) if isinstance(before, Mapping) else {}
     for key, value in _fresh(now, before, "labels"):
         asked = world.selected.get(key, frozenset())

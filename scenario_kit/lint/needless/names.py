@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.surroundings import Needless, World
+from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.simulation import Keys, containers, mappings, part, pod_specs
 from scenario_kit.model import Object
 
@@ -14,7 +14,7 @@ _TEMPLATE: Final = re.compile(r"{[{%]")
 _DATA: Final = ("ConfigMap", "Secret")
 
 
-def names(obj: Object, was: Object | None, world: World, *, created: bool) -> Iterator[Needless]:
+def names(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
     """Fresh names that hold a word of which neither the app nor the trade makes names.
 
     Of an object that is known only in part, nobody can say which names are fresh.

@@ -8,7 +8,7 @@ from scenario_kit.lint.needless.marks import marks
 from scenario_kit.lint.needless.names import names
 from scenario_kit.lint.needless.presence import unused
 from scenario_kit.lint.needless.settings import documents, variables
-from scenario_kit.lint.needless.surroundings import Needless, World
+from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.needless.texts import texts
 from scenario_kit.model import Object
 from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
@@ -16,7 +16,7 @@ from scenario_kit.model.chaos import GROUP as CHAOS_GROUP
 __all__ = ["Needless", "needless"]
 
 
-def needless(obj: Object, was: Object | None, world: World, *, created: bool) -> Iterator[Needless]:
+def needless(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
     """What the object says and nothing reads; ``was`` is the object before, ``created`` that a change made it.
 
     The spec of an experiment is left out: it has to say what is to be done, and where.

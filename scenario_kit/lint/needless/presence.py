@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenario_kit.lint.needless.surroundings import World
+from scenario_kit.lint.needless.surroundings import ObjectSurroundings
 from scenario_kit.model import Object
 
 #: Kinds that only say something: no controller acts on one that a fault makes.
@@ -19,7 +19,7 @@ _NAMED: Final = frozenset(
 _OPEN: Final = ("NodePort", "LoadBalancer")
 
 
-def unused(obj: Object, world: World) -> str:
+def unused(obj: Object, world: ObjectSurroundings) -> str:
     """Why nothing uses an object that a fault creates; empty where something does."""
     kind, spec = obj["kind"], obj.get("spec") or {}
     if kind in _SAYING:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.lint.needless.surroundings import Needless, World, mentions
+from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings, mentions
 from scenario_kit.lint.simulation import containers, leaves, mappings, pod_specs
 from scenario_kit.model import Object
 
@@ -26,7 +26,7 @@ _DATA: Final = ("data", "stringData", "binaryData")
 _HOLDERS: Final = ("ConfigMap", "Secret")
 
 
-def variables(obj: Object, was: Object | None, world: World) -> Iterator[Needless]:
+def variables(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh variables that neither the app, a runtime nor a command of the same pod reads."""
     before = {
         str(v.get("name")) for _, c in containers(was or {"kind": "", "spec": {}}) for _, v in mappings(c.get("env"))
@@ -41,7 +41,7 @@ def variables(obj: Object, was: Object | None, world: World) -> Iterator[Needles
             yield Needless((*keys, "env", i, "name"), name, f"variable '{name}': no program of the app reads it")
 
 
-def _of_family(name: str, world: World) -> bool:
+def _of_family(name: str, world: ObjectSurroundings) -> bool:
     """Whether the app has variables that begin with the same word, and the rest says nothing: ``LOCUST_RUN_TIME``."""
     family = name.partition("_")[0]
     return len(family) > 2 and world.neutral(name) and any(v.startswith(f"{family}_") for v in world.variables)
@@ -53,7 +53,7 @@ def _expanded(obj: Object, name: str) -> bool:
     return any(pattern.search(text) for _, spec in pod_specs(obj) for _, text in leaves(spec) if isinstance(text, str))
 
 
-def documents(obj: Object, was: Object | None, world: World, *, created: bool) -> Iterator[Needless]:
+def documents(obj: Object, was: Object | None, world: ObjectSurroundings, *, created: bool) -> Iterator[Needless]:
     """Fresh keys that no pod asks for, and fresh fields in documents of a known form.
 
     A pod that takes a new object as a whole takes every key of it, as long as keys and values say nothing.
@@ -70,11 +70,11 @@ def documents(obj: Object, was: Object | None, world: World, *, created: bool) -
                 yield from _fields(value, old[key], (field, key), world)
 
 
-def _says_nothing(key: str, value: Any, world: World) -> bool:
+def _says_nothing(key: str, value: Any, world: ObjectSurroundings) -> bool:
     return world.neutral(key) and ("\n" in str(value) or world.neutral(str(value)))
 
 
-def _asked_for(obj: Object, key: str, world: World) -> bool:
+def _asked_for(obj: Object, key: str, world: ObjectSurroundings) -> bool:
     """Whether a pod reads this key: by its name, or because another text tells of a file or variable so called."""
     name = str(obj["metadata"]["name"])
     own = (obj["kind"], name)
@@ -98,7 +98,7 @@ def _as_variables(obj: Object, name: str) -> bool:
     return any((s.get(ref) or {}).get("name") == name for s in sources for ref in ("configMapRef", "secretRef"))
 
 
-def _fields(text: str, before: str, keys: tuple[str, ...], world: World) -> Iterator[Needless]:
+def _fields(text: str, before: str, keys: tuple[str, ...], world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh fields of a JSON document whose names occur nowhere in it before, and that the app does not know."""
     try:
         new, old = json.loads(text), json.loads(before)

@@ -38,7 +38,7 @@ class Needless(NamedTuple):
     reason: str
 
 
-class World:
+class ObjectSurroundings:
     """The app's objects before any fault, and all objects while it is in force."""
 
     def __init__(self, app: App, before: Sequence[Object], now: Sequence[Object]) -> None:

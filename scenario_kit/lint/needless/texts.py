@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scenario_kit.lint.needless.surroundings import Needless, World
+from scenario_kit.lint.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.needless.words import OUTPUT
 from scenario_kit.lint.simulation import Keys, containers, leaves
 from scenario_kit.model import Object
@@ -28,7 +28,7 @@ _TELLING: Final = 3
 _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
-def texts(obj: Object, was: Object | None, world: World) -> Iterator[Needless]:
+def texts(obj: Object, was: Object | None, world: ObjectSurroundings) -> Iterator[Needless]:
     """Fresh texts for readers only."""
     before = {value for _, value in leaves(was) if isinstance(value, str)} if was is not None else set()
     commands = {(*keys, field) for keys, _ in containers(obj) for field in ("command", "args")}
@@ -45,7 +45,7 @@ def texts(obj: Object, was: Object | None, world: World) -> Iterator[Needless]:
             yield from _document(keys, value, _former(was, keys))
 
 
-def _commands(keys: Keys, text: str, world: World) -> Iterator[Needless]:
+def _commands(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
     for match in _PRINTED.finditer(text):
         told = match[1].strip("\"' ")
         telling = [word for word in world.strange(told) if len(word) >= _TELLING and word not in OUTPUT]

@@ -21,7 +21,7 @@ ALWAYS: Final = frozenset({"OTEL_RESOURCE_ATTRIBUTES"})
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 
 
-class Reads(NamedTuple):
+class ProgramReads(NamedTuple):
     """What is read of a program: values of variables and keys, whether those of ``needed`` are set, and where.
 
     ``needed`` are glob patterns of variables, ``needed_keys`` keys of the file ``config``. ``words`` are those of its
@@ -38,15 +38,15 @@ class Reads(NamedTuple):
     files: frozenset[str] = frozenset()
 
 
-def reads(app: App, container: Object) -> Reads:
+def reads(app: App, container: Object) -> ProgramReads:
     """What is read of the program in a container; next to nothing where the app's definition does not know it."""
     twin = app.twin
     component = component_of(twin, container) if twin is not None else ""
     if twin is None or not component:
-        return Reads()
+        return ProgramReads()
     model = twin.components[component]
     parts = [model, *_parts(twin, component)]
-    return Reads(
+    return ProgramReads(
         component=component,
         variables=ALWAYS | {name for part in parts for name in _variables(part)},
         needed=model.start.env,

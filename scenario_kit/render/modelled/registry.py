@@ -10,7 +10,7 @@ from typing import Any, Final
 from scenario_kit.model import App, Object
 from scenario_kit.model.reference import WORKLOADS
 from scenario_kit.render.modelled.contents import Contents, expanded, mounted
-from scenario_kit.render.modelled.reads import Reads, documents, flags, reads
+from scenario_kit.render.modelled.reads import ProgramReads, documents, flags, reads
 
 #: Fields of a pod that the scheduler and the API server act on; both are real.
 CONTROL_PLANE: Final = (
@@ -153,7 +153,7 @@ def _container(
     return found
 
 
-def _words(container: Object, env: Mapping[str, str], known: Reads, *, init: bool) -> Any:
+def _words(container: Object, env: Mapping[str, str], known: ProgramReads, *, init: bool) -> Any:
     """What is read of the command line: all of it where a script or an unknown program runs, else what is known."""
     words = [expanded(str(word), env) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
     program = words[0].rpartition("/")[2] if words else ""
@@ -163,7 +163,7 @@ def _words(container: Object, env: Mapping[str, str], known: Reads, *, init: boo
     return [words[:1] if container.get("command") else [], named]
 
 
-def _set(container: Object, env: Mapping[str, str], known: Reads) -> dict[str, bool]:
+def _set(container: Object, env: Mapping[str, str], known: ProgramReads) -> dict[str, bool]:
     """Whether the variables are set that the program demands, by a pattern or by name."""
     names = {str(e.get("name")) for e in container.get("env") or ()} | {n for n in known.needed if "*" not in n}
     return {n: bool(env.get(n)) for n in sorted(names) if any(_fits(n, pattern) for pattern in known.needed)}
@@ -173,7 +173,7 @@ def _fits(name: str, pattern: str) -> bool:
     return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None
 
 
-def _config(text: str | None, known: Reads) -> Any:
+def _config(text: str | None, known: ProgramReads) -> Any:
     """What is read of the configuration file. What a program does without it, nobody says."""
     if text is None:
         return UNKNOWN

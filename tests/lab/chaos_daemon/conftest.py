@@ -12,7 +12,7 @@ from scenario_kit.lab.certificates import Authority, KeyPair, issue
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import Messages, load_messages
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls
 from scenario_kit.lab.toolchain import CHAOS_PROTO, chaos_assets
 
 
@@ -51,7 +51,7 @@ class Client:
 
 
 class Running(NamedTuple):
-    daemon: ChaosDaemon
+    daemon: ChaosDaemonServer
     book: LedgerBook
     call: Client
     killed: list[tuple[str, str]]
@@ -103,7 +103,7 @@ def running(
     book = LedgerBook()
     killed: list[tuple[str, str]] = []
     server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
-    daemon = ChaosDaemon(
+    daemon = ChaosDaemonServer(
         messages,
         book,
         ServerTls(server.certificate, server.key, pem(authority)),

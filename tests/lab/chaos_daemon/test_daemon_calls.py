@@ -15,7 +15,7 @@ from scenario_kit.errors import LabError
 from scenario_kit.lab.certificates import issue
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
 from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
-from scenario_kit.lab.chaos_daemon.server import ChaosDaemon, ServerTls, _demand_tls13, _Refused
+from scenario_kit.lab.chaos_daemon.server import ChaosDaemonServer, ServerTls, _demand_tls13, _Refused
 from scenario_kit.model import NetworkEffect
 from tests.lab.chaos_daemon.conftest import Java, pem
 
@@ -345,7 +345,7 @@ class TestTls:
 
 def test_a_taken_port_is_a_clear_error(running: Any, authority: Any) -> None:
     server = issue(authority, SERVER_NAME, hosts=[SERVER_NAME])
-    second = ChaosDaemon(
+    second = ChaosDaemonServer(
         running.call.messages,
         running.book,
         ServerTls(server.certificate, server.key, pem(authority)),

@@ -4,13 +4,13 @@ import pytest
 
 from scenario_kit.lab.chaos_daemon.endpoints import daemon_endpoints
 from scenario_kit.lab.chaos_daemon.ledger import EffectKey, LedgerBook
-from scenario_kit.lab.chaos_daemon.network import AddressSet, Rule, members
+from scenario_kit.lab.chaos_daemon.network import AddressSet, NetworkRule, members
 from scenario_kit.lab.chaos_daemon.units import bytes_per_second
 from scenario_kit.model import ContainerEffect, NetworkEffect
 
 
-def delay(pod: str, amount: float = 1.0) -> Rule:
-    return Rule(NetworkEffect(pod_uid=pod, delay=amount))
+def delay(pod: str, amount: float = 1.0) -> NetworkRule:
+    return NetworkRule(NetworkEffect(pod_uid=pod, delay=amount))
 
 
 def effect(pod: str, container: str, kind: str = "Stress") -> ContainerEffect:
@@ -82,13 +82,13 @@ def test_the_order_does_not_tell_who_came_first() -> None:
 def test_sets_stay_while_rules_name_them() -> None:
     book = LedgerBook()
     book.set_address_sets("p", {"s": AddressSet(("10.0.0.1/32",))})
-    book.set_filters("p", [Rule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+    book.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
     book.set_address_sets("p", {})
     assert book.snapshot(["p"]).network[0].peers == ("10.0.0.1/32",)
     book.set_filters("p", [])
     book.set_address_sets("p", {})
     with pytest.raises(ValueError, match="no ipset s"):
-        book.set_filters("p", [Rule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
+        book.set_filters("p", [NetworkRule(NetworkEffect(pod_uid="p", drop=True), ("s",))])
 
 
 def test_sets_of_sets_that_hold_each_other() -> None:

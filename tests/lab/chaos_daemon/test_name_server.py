@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, NameServer, objects, status
+from scenario_kit.lab.chaos_daemon.dns_server import _PROTOCOL, ChaosNameServer, objects, status
 from scenario_kit.lab.chaos_daemon.ledger import LedgerBook
 from scenario_kit.lab.chaos_daemon.proto import parse_messages
 
@@ -44,7 +44,7 @@ def book() -> LedgerBook:
 
 @pytest.fixture
 def manager(book: LedgerBook) -> Iterator[Manager]:
-    server = NameServer(book, lambda namespace, name: UIDS.get((namespace, name)))
+    server = ChaosNameServer(book, lambda namespace, name: UIDS.get((namespace, name)))
     manager = Manager(server.start("127.0.0.1", 0))
     yield manager
     manager.close()

@@ -9,8 +9,8 @@ import pytest
 
 from scenario_kit.lab.chaos_daemon.network import (
     AddressSet,
+    NetworkRule,
     NotSimulated,
-    Rule,
     address_set,
     filter_rule,
     members,
@@ -89,19 +89,19 @@ def test_newer_messages_have_no_ports(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_netem_shapes_what_a_pod_sends(message: Any, netem: Any, expected: Any) -> None:
     effect = NetworkEffect(pod_uid="pod-1", direction="OUTPUT", device="eth0", **expected)
-    assert traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == Rule(effect, ())
+    assert traffic_rule("pod-1", message("tc", type="NETEM", netem=netem)) == NetworkRule(effect, ())
 
 
 @pytest.mark.parametrize(("rate", "expected"), [("1mbps", 1e6), ("1mbit", 125_000.0), ("100", 12.5), ("", 0.0)])
 def test_a_bucket_limits_the_rate(message: Any, rate: str, expected: float) -> None:
     tc = message("tc", type="BANDWIDTH", tbf={"rate": rate, "limit": 100, "buffer": 100}, netem={"time": "1s"})
     effect = NetworkEffect(pod_uid="pod-1", device="eth0", rate=expected)
-    assert traffic_rule("pod-1", tc) == Rule(effect, ())
+    assert traffic_rule("pod-1", tc) == NetworkRule(effect, ())
 
 
 def test_traffic_control_names_its_device_and_whom_it_is_for(message: Any) -> None:
     rule = traffic_rule("pod-1", message("tc", netem={"time": "1s"}, device="eth1", ipset="targets"))
-    assert rule == Rule(NetworkEffect(pod_uid="pod-1", device="eth1", delay=1.0), ("targets",))
+    assert rule == NetworkRule(NetworkEffect(pod_uid="pod-1", device="eth1", delay=1.0), ("targets",))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,9 @@ def test_traffic_control_that_cannot_be(message: Any, fields: Any, error: type[V
 )
 def test_a_chain_drops_in_its_direction(message: Any, fields: Any, expected: Any) -> None:
     rule = filter_rule("pod-1", message("chain", name="x", target="DROP", ipsets=["a", "b"], **fields))
-    assert rule == Rule(NetworkEffect(**{"pod_uid": "pod-1", "drop": True, "device": "eth0"} | expected), ("a", "b"))
+    assert rule == NetworkRule(
+        NetworkEffect(**{"pod_uid": "pod-1", "drop": True, "device": "eth0"} | expected), ("a", "b")
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ SETS = {
 )
 def test_a_rule_touches_the_members_of_its_sets(names: tuple[str, ...], expected: Any) -> None:
     """Every peer where it names no set, and nobody where those that it names are empty."""
-    found = resolved(Rule(EFFECT, names), SETS)
+    found = resolved(NetworkRule(EFFECT, names), SETS)
     if expected == "nobody":
         assert found is None
     else:

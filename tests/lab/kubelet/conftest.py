@@ -8,10 +8,10 @@ import pytest
 
 from scenario_kit.lab.kubelet.context import PodEvent
 from scenario_kit.lab.kubelet.images import ImageCache
-from scenario_kit.lab.kubelet.pod_state import Memory
+from scenario_kit.lab.kubelet.pod_state import PodMemory
 from scenario_kit.lab.kubelet.status import PodTransition, pod_status
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import InitState, Lag, Start
+from scenario_kit.model.process import InitState, Lag, ProcessStart
 
 T0 = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 NODE = {
@@ -25,7 +25,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.absent: set[str] = set()
-        self.starts: dict[str, Callable[[float], Start]] = {}
+        self.starts: dict[str, Callable[[float], ProcessStart]] = {}
         self.inits: dict[str, Callable[[float], InitState]] = {}
         self.answering: Callable[[str, int, str | None, float], bool] = lambda *_: True
         self.asked: list[tuple[str, float]] = []
@@ -37,9 +37,9 @@ class Scripted:
     def image_exists(self, image: str) -> bool:
         return image not in self.absent
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         self.asked.append((container, now))
-        return self.starts.get(container, lambda _: Start(0.0))(now)
+        return self.starts.get(container, lambda _: ProcessStart(0.0))(now)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         return self.inits.get(container, lambda _: InitState("Succeeded"))(now)
@@ -64,7 +64,7 @@ class Bench:
     processes: Scripted = field(default_factory=Scripted)
     objects: Objects = field(default_factory=Objects)
     images: ImageCache = field(default_factory=ImageCache)
-    memory: Memory | None = None
+    memory: PodMemory | None = None
     node: Object = field(default_factory=lambda: NODE)
     events: list[PodEvent] = field(default_factory=list)
     output: list[Any] = field(default_factory=list)

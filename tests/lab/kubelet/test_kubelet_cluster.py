@@ -17,7 +17,7 @@ import pytest
 from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.kubelet import ClusterWriter, Kubelet, LogFolder
 from scenario_kit.model import Object, Reference
-from scenario_kit.model.process import Exit, InitState, LogRecord, Start
+from scenario_kit.model.process import Exit, InitState, LogRecord, ProcessStart
 
 pytestmark = pytest.mark.lab
 
@@ -35,13 +35,13 @@ class Programs:
     def image_exists(self, image: str) -> bool:
         return not image.endswith(":absent")
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         image = next(c["image"] for c in pod["spec"]["containers"] if c["name"] == container)
         if image.endswith(":crash"):
-            return Start(0.1, Exit(pod["metadata"]["uid"], container, 3, "Error"))
+            return ProcessStart(0.1, Exit(pod["metadata"]["uid"], container, 3, "Error"))
         if image.endswith(":job"):
-            return Start(0.1, Exit(pod["metadata"]["uid"], container, 0, "Completed"))
-        return Start(0.0)
+            return ProcessStart(0.1, Exit(pod["metadata"]["uid"], container, 0, "Completed"))
+        return ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         return InitState("Succeeded", 0, ("ready",))

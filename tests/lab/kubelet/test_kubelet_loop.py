@@ -11,7 +11,7 @@ import pytest
 from scenario_kit.errors import NotFound, Unreachable
 from scenario_kit.lab.kubelet import Kubelet, LogFolder
 from scenario_kit.model.base import Object
-from scenario_kit.model.process import Exit, LogRecord, Start
+from scenario_kit.model.process import Exit, LogRecord, ProcessStart
 
 T0 = 1_767_225_600.0
 
@@ -116,8 +116,8 @@ class Processes:
     def image_exists(self, image: str) -> bool:
         return True
 
-    def start(self, pod: Object, container: str, now: float) -> Start:
-        return Start(1.0, self.exit) if self.exit else Start(0.0)
+    def start(self, pod: Object, container: str, now: float) -> ProcessStart:
+        return ProcessStart(1.0, self.exit) if self.exit else ProcessStart(0.0)
 
     def init(self, pod: Object, container: str, now: float) -> Any:
         raise AssertionError("no init containers here")

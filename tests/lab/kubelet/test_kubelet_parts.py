@@ -12,7 +12,7 @@ from scenario_kit.lab.kubelet import images, qos, times
 from scenario_kit.lab.kubelet.addresses import Addresses
 from scenario_kit.lab.kubelet.backoff import BackOff, after_attempt, waits_until
 from scenario_kit.lab.kubelet.context import PodEvent
-from scenario_kit.lab.kubelet.events import Recorder
+from scenario_kit.lab.kubelet.events import EventRecorder
 from scenario_kit.lab.kubelet.logs import LogFolder, object_name
 
 T0 = 1_767_225_600.0
@@ -132,7 +132,7 @@ def test_quality_of_service(resources: Any, expected: str) -> None:
 
 class TestRecorder:
     def test_equal_events_are_counted_in_one_object(self) -> None:
-        recorder = Recorder()
+        recorder = EventRecorder()
         made = [
             recorder.record(POD, PodEvent(T0 + at, "Warning", "Unhealthy", "Readiness probe failed: x", "main"))
             for at in (0, 10, 20)
@@ -146,7 +146,7 @@ class TestRecorder:
         assert last["source"] == {"component": "kubelet", "host": "node-0"}
 
     def test_init_containers_and_pods_have_their_own_paths(self) -> None:
-        recorder = Recorder()
+        recorder = EventRecorder()
         init = recorder.record(POD, PodEvent(T0, "Normal", "Started", "x", "wait", init=True))
         whole = recorder.record(POD, PodEvent(T0, "Warning", "FailedMount", "x"))
         assert init is not None
@@ -155,7 +155,7 @@ class TestRecorder:
         assert "fieldPath" not in whole["involvedObject"]
 
     def test_a_flood_is_held_back(self) -> None:
-        recorder = Recorder()
+        recorder = EventRecorder()
         sent = [recorder.record(POD, PodEvent(T0 + at, "Normal", "BackOff", "x", "main")) for at in range(100)]
         assert sum(e is not None for e in sent) == 25
         assert recorder.record(POD, PodEvent(T0 + 400, "Normal", "BackOff", "x", "main")) is not None

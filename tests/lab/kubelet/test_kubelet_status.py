@@ -8,13 +8,13 @@ import pytest
 
 from scenario_kit.lab.kubelet import START_ERROR
 from scenario_kit.lab.kubelet.status import pod_status
-from scenario_kit.model.process import Exit, InitState, Start
+from scenario_kit.model.process import Exit, InitState, ProcessStart
 
 T0 = 1_767_225_600.0
 
 
 def crash(after: float, code: int = 1, reason: str = "Error") -> Any:
-    return lambda _now: Start(after, Exit("u-1", "main", code, reason))
+    return lambda _now: ProcessStart(after, Exit("u-1", "main", code, reason))
 
 
 class TestStart:
@@ -211,7 +211,7 @@ class TestCrashes:
 
     def test_a_missing_command(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(command=["/no/such"]))
-        b.processes.starts["main"] = lambda _: Start(0.0, Exit("u-1", "main", 128, START_ERROR))
+        b.processes.starts["main"] = lambda _: ProcessStart(0.0, Exit("u-1", "main", 128, START_ERROR))
         b.to(0)
         main = b.container()
         assert main["state"]["waiting"]["reason"] == "RunContainerError"
@@ -228,7 +228,7 @@ class TestCrashes:
 
     def test_last_words_become_the_message_where_the_policy_says_so(self, bench: Any, make_container: Any) -> None:
         b = bench(make_container(terminationMessagePolicy="FallbackToLogsOnError"))
-        b.processes.starts["main"] = lambda _: Start(1.0, Exit("u-1", "main", 1, "Error", "panic: no address"))
+        b.processes.starts["main"] = lambda _: ProcessStart(1.0, Exit("u-1", "main", 1, "Error", "panic: no address"))
         b.to(0)
         b.to(5)
         assert b.container()["lastState"]["terminated"]["message"] == "panic: no address"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.model.process import Exit, Start
+from scenario_kit.model.process import Exit, ProcessStart
 from tests.lab.kubelet.test_kubelet_stopping import DEAF, Stoppable
 
 T0 = 1_767_225_600.0
@@ -72,7 +72,7 @@ def test_a_container_that_was_changed_is_restarted_and_named(
 def test_only_sidecars_are_stopped_when_the_containers_have_ended(bench: Any, make_container: Any) -> None:
     inits = (make_container("before"), make_container("proxy", restartPolicy="Always"))
     b = bench(make_container(), inits=inits, restartPolicy="Never")
-    b.processes.starts["main"] = lambda _now: Start(5.0, Exit("u-1", "main", 0, "Completed"))
+    b.processes.starts["main"] = lambda _now: ProcessStart(5.0, Exit("u-1", "main", 0, "Completed"))
     b.to(0)
     b.to(60)
     assert [e.message for e in b.events if e.reason == "Killing"] == ["Stopping container proxy"]

@@ -7,9 +7,9 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.page import document, health
-from scenario_kit.lab.page.document import Run, Shown
+from scenario_kit.lab.page.document import WorldSummary, WorldTrial
 from scenario_kit.lab.page.graph import drawing
-from scenario_kit.lab.page.health import Pods, Served
+from scenario_kit.lab.page.health import Pods, ServedTraffic
 from scenario_kit.model import AlertHistory, AlertTimeline, App, Interval, StepStatus
 from scenario_kit.ports import LogLine
 
@@ -26,9 +26,9 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
     pods = {c.workload: Pods(1, 1, 0, "") for c in app.components}
     pods["Deployment/payment"] = Pods(1, 0, 7, "CrashLoopBackOff")
     pods["Deployment/image-provider"] = Pods(2, 1, 0, "ImagePullBackOff")
-    traffic = {c.name: Served(4.2, 0.0, 38.0) for c in app.components if c.role == "App"}
-    traffic |= {"checkout": Served(0.8, 0.93, 320.0), "frontend": Served(31.0, 0.03, 95.0)}
-    traffic["recommendation"] = Served(2.0, 0.0, 2310.0)
+    traffic = {c.name: ServedTraffic(4.2, 0.0, 38.0) for c in app.components if c.role == "App"}
+    traffic |= {"checkout": ServedTraffic(0.8, 0.93, 320.0), "frontend": ServedTraffic(31.0, 0.03, 95.0)}
+    traffic["recommendation"] = ServedTraffic(2.0, 0.0, 2310.0)
     onset = NOW - 400
     timelines = (
         AlertTimeline(
@@ -50,8 +50,9 @@ def a_world(app: App, *, spoilers: bool = True) -> dict[str, Any]:
     )
     events = [an_event(n, f"Back-off restarting failed container {HOSTILE}") for n in range(12)]
     components = health.components(app, pods, traffic, timelines)
-    run = Run(started_at=NOW - 1200, steps=steps if spoilers else ())
-    shown = Shown(namespace="otel-demo", mode="Virtual", now=NOW, trial="payment-fails-g1", scenario="payment-fails",
+    run = WorldTrial(started_at=NOW - 1200, steps=steps if spoilers else ())
+    shown = WorldSummary(namespace="otel-demo", mode="Virtual", now=NOW, trial="payment-fails-g1",
+    scenario="payment-fails",
                   app="otel-demo 2.2.0")  # fmt: skip
     return document.document(shown, run, drawing(app), components, history, events)
 

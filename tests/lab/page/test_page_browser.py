@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.lab.page.server import Site, serve
+from scenario_kit.lab.page.server import PageSite, serve
 
 from .conftest import HOSTILE, Lab
 
@@ -25,7 +25,7 @@ Open = Callable[..., str]
 @pytest.fixture
 def opened(little: Lab, tmp_path: Path) -> Iterator[Open]:
     """The document of the page after some seconds of the browser's own, virtual time."""
-    server = serve(Site(little, "t", "demo"), 0)
+    server = serve(PageSite(little, "t", "demo"), 0)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
 

@@ -7,7 +7,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.lab.page import document, graph
-from scenario_kit.lab.page.document import Run
+from scenario_kit.lab.page.document import WorldTrial
 from scenario_kit.model import AlertHistory, AlertTimeline, App, CallEdge, Component, Interval, StepStatus
 from scenario_kit.ports import LogLine
 
@@ -91,7 +91,9 @@ def test_whoever_investigates_is_told_no_steps(shop: App) -> None:
 
 
 def test_before_the_injection_time_counts_from_the_beginning() -> None:
-    run = Run(started_at=1000.0, steps=(StepStatus(index=0, step="deploy", outcome="Running", started_at=1000.0),))
+    run = WorldTrial(
+        started_at=1000.0, steps=(StepStatus(index=0, step="deploy", outcome="Running", started_at=1000.0),)
+    )
     pending = AlertTimeline(name="A", pending=(Interval(start=1060.0),))
     over = AlertTimeline(name="B", pending=(Interval(start=1000.0, end=1060.0),))
     found = document.chart(run, AlertHistory(start=1000.0, end=1120.0, timelines=(pending, over)))

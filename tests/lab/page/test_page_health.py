@@ -3,7 +3,7 @@
 import pytest
 
 from scenario_kit.lab.page import health
-from scenario_kit.lab.page.health import Pods, Served
+from scenario_kit.lab.page.health import Pods, ServedTraffic
 from scenario_kit.model import AlertTimeline, Interval
 from scenario_kit.ports import Series
 
@@ -15,18 +15,18 @@ FINE = Pods(2, 2, 0, "")
     [
         (Pods(None, 0, 0, ""), None, ("plain", "not there")),
         (Pods(0, 0, 0, ""), None, ("bad", "scaled to 0")),
-        (Pods(1, 0, 3, "CrashLoopBackOff"), Served(9.0, 1.0, 9.0), ("bad", "0/1 CrashLoopBackOff")),
+        (Pods(1, 0, 3, "CrashLoopBackOff"), ServedTraffic(9.0, 1.0, 9.0), ("bad", "0/1 CrashLoopBackOff")),
         (Pods(1, 0, 0, ""), None, ("bad", "0/1 ready")),
         (Pods(2, 1, 0, "ImagePullBackOff"), None, ("open", "1/2 ImagePullBackOff")),
-        (Pods(2, 1, 0, ""), Served(5.0, 0.5, 10.0), ("bad", "50% fail")),
+        (Pods(2, 1, 0, ""), ServedTraffic(5.0, 0.5, 10.0), ("bad", "50% fail")),
         (FINE, None, ("good", "works")),
-        (FINE, Served(0.0, 0.0, None), ("open", "no requests")),
-        (FINE, Served(5.0, 0.051, 10.0), ("bad", "5% fail")),
-        (FINE, Served(5.0, 0.05, 10.0), ("open", "5.0% fail")),
-        (FINE, Served(5.0, 0.005, 10.0), ("good", "works")),
-        (FINE, Served(5.0, 0.0, 1501.0), ("open", "slow, p95 1.5 s")),
+        (FINE, ServedTraffic(0.0, 0.0, None), ("open", "no requests")),
+        (FINE, ServedTraffic(5.0, 0.051, 10.0), ("bad", "5% fail")),
+        (FINE, ServedTraffic(5.0, 0.05, 10.0), ("open", "5.0% fail")),
+        (FINE, ServedTraffic(5.0, 0.005, 10.0), ("good", "works")),
+        (FINE, ServedTraffic(5.0, 0.0, 1501.0), ("open", "slow, p95 1.5 s")),
         # A single failed request of an idle service is no share.
-        (FINE, Served(0.05, 1.0, 9000.0), ("good", "works")),
+        (FINE, ServedTraffic(0.05, 1.0, 9000.0), ("good", "works")),
     ],
 )
 def test_what_stops_a_component_comes_before_what_slows_it(pods, served, expected) -> None:
@@ -37,10 +37,10 @@ def test_what_stops_a_component_comes_before_what_slows_it(pods, served, expecte
     ("served", "expected"),
     [
         (None, ""),
-        (Served(0.0, 0.0, None), "no requests"),
-        (Served(0.42, 0.0, 3.4), "0.4/s, p95 3 ms"),
-        (Served(31.4, 0.0, 2310.0), "31/s, p95 2.3 s"),
-        (Served(31.4, 0.0, None), "31/s"),
+        (ServedTraffic(0.0, 0.0, None), "no requests"),
+        (ServedTraffic(0.42, 0.0, 3.4), "0.4/s, p95 3 ms"),
+        (ServedTraffic(31.4, 0.0, 2310.0), "31/s, p95 2.3 s"),
+        (ServedTraffic(31.4, 0.0, None), "31/s"),
     ],
 )
 def test_traffic_in_a_few_characters(served, expected) -> None:
@@ -58,7 +58,10 @@ def test_spans_add_up_by_component() -> None:
         one(0.0, service_name="ad", status_code="STATUS_CODE_UNSET"),
     ]
     latency = [one(12.0, service_name="cart"), one(float("nan"), service_name="ad")]
-    assert health.served(calls, latency) == {"cart": Served(4.0, 0.25, 12.0), "ad": Served(0.0, 0.0, None)}
+    assert health.served(calls, latency) == {
+        "cart": ServedTraffic(4.0, 0.25, 12.0),
+        "ad": ServedTraffic(0.0, 0.0, None),
+    }
 
 
 def a_pod(name: str, *, ready: bool = True, going: bool = False, status: dict | None = None) -> dict:

@@ -9,7 +9,7 @@ import pytest
 
 from scenario_kit.errors import LabError
 from scenario_kit.lab.http_server import Request
-from scenario_kit.lab.page.server import Site, page, serve
+from scenario_kit.lab.page.server import PageSite, page, serve
 
 from .conftest import HOSTILE, Lab
 
@@ -19,7 +19,7 @@ GOOD = {"Authorization": f"Bearer {TOKEN}"}
 
 @pytest.fixture
 def address(little: Lab) -> Iterator[str]:
-    server = serve(Site(little, TOKEN, "demo"), 0)
+    server = serve(PageSite(little, TOKEN, "demo"), 0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
@@ -81,11 +81,11 @@ def test_the_name_localhost_is_this_address_too(address: str) -> None:
 
 
 def test_it_listens_on_loopback_only(little: Lab) -> None:
-    server = serve(Site(little, TOKEN, "demo"), 0)
+    server = serve(PageSite(little, TOKEN, "demo"), 0)
     try:
         assert server.server_address[0] == "127.0.0.1"
         with pytest.raises(OSError, match="in use"):
-            serve(Site(little, TOKEN, "demo"), server.server_address[1])
+            serve(PageSite(little, TOKEN, "demo"), server.server_address[1])
     finally:
         server.server_close()
 
@@ -97,7 +97,7 @@ def test_what_is_broken_below_is_told_and_not_what_is_wrong_with_us(little: Lab)
     def bug() -> list:
         raise KeyError("x")
 
-    site = Site(little, TOKEN, "demo")
+    site = PageSite(little, TOKEN, "demo")
     request = Request("GET", "/api/worlds", headers={"authorization": GOOD["Authorization"]})
     little.worlds = broken
     answer = site.answer(request)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.errors import InfrastructureError, NotFound
-from scenario_kit.lab.page.data import Source
+from scenario_kit.lab.page.data import PageSource
 from scenario_kit.model import AlertRule, App, CallEdge, Component, Runbook, TrialSpec
 from scenario_kit.model.alert_rule import EntityLabel, Windows
 from scenario_kit.model.scenario import Expect, GroundTruth
@@ -79,8 +79,8 @@ class Stage:
         )
         self.worlds = [self.world]
 
-    def source(self, **options: bool) -> Source:
-        return Source(lambda: self.worlds, self.management, self.cluster, self.metrics, **options)
+    def source(self, **options: bool) -> PageSource:
+        return PageSource(lambda: self.worlds, self.management, self.cluster, self.metrics, **options)
 
 
 @pytest.fixture

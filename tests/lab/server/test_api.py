@@ -13,10 +13,10 @@ import pytest
 
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, LabError, MetricsError
 from scenario_kit.lab import clock
-from scenario_kit.lab.clock import WallClock, WorldClock, close_world, open_world
+from scenario_kit.lab.clock import WorldClock, WorldWallClock, close_world, open_world
 from scenario_kit.lab.http_server import LIMIT_BYTES
 from scenario_kit.lab.server import api as module
-from scenario_kit.lab.server.api import Api, serve
+from scenario_kit.lab.server.api import LabServerApi, serve
 from scenario_kit.lab.worlds import registry
 from tests.lab.worlds.little_lab import APP, EPOCH, TICKS, LittleLab
 
@@ -38,7 +38,7 @@ def problems() -> list[str]:
 
 @pytest.fixture
 def server(lab: LittleLab, problems: list[str]) -> Iterator[ThreadingHTTPServer]:
-    server = serve(Api(lab.worlds, TOKEN, lambda: "; ".join(problems)), 0)
+    server = serve(LabServerApi(lab.worlds, TOKEN, lambda: "; ".join(problems)), 0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
@@ -236,10 +236,10 @@ def test_a_wall_clock_looks_after_its_world(url: str, monkeypatch: pytest.Monkey
     slept: list[float] = []
     monkeypatch.setattr(clock.time, "sleep", slept.append)
     wall = opened(url, mode="Wall")
-    assert isinstance(wall, WallClock)
+    assert isinstance(wall, WorldWallClock)
     wall.wait(wall.now() + 1000)
     wall.wait(wall.now() - 1000)
-    assert slept == [WallClock.STRIDE, 0.0]
+    assert slept == [WorldWallClock.STRIDE, 0.0]
     close_world(url, TOKEN, "t1")
     with pytest.raises(LabError, match="has no world"):
         wall.wait(wall.now())

@@ -30,12 +30,12 @@ from scenario_kit.lab.server.metrics_api import MetricsApi, serve
 from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.resource_versions import ApiVersions
 from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.server.watched_kinds import CLUSTER, WORKLOADS
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds
-from scenario_kit.lab.worlds.world import World
+from scenario_kit.lab.worlds.world import LabWorld
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.process import Usage
 from tests.lab.worlds.little_lab import EPOCH, LittleNodes, LittleSink, LittleTwin, NoEffects, spec
@@ -90,7 +90,7 @@ class Loaded(LittleTwin):
 class Kubelet(LittleNodes):
     """Every pod runs and is ready as soon as it is there, and goes when it is told to."""
 
-    def __init__(self, store: Store, kube: KubeCluster) -> None:
+    def __init__(self, store: ObjectStore, kube: KubeCluster) -> None:
         super().__init__()
         self._store = store
         self._kube = kube
@@ -167,7 +167,7 @@ class Scene:
     """A world in virtual time on that control plane, and what is around it."""
 
     def __init__(self, kubeconfig: Path, pki: Path, kube: KubeCluster, stack: ExitStack) -> None:
-        threads, self.store, self.twin, worlds = Threads(), Store(), Loaded(), Worlds()
+        threads, self.store, self.twin, worlds = Threads(), ObjectStore(), Loaded(), Worlds()
         stack.callback(threads.stop.set)
         self.looks = Looks(self.store, worlds.tick_of)
         stack.callback(self.looks.close)
@@ -198,7 +198,7 @@ class Scene:
         for obj in apiservice.objects(pki, int(server.server_address[1])):
             kube.apply(obj)
         self._kube = kube
-        self.world: World = worlds.open(spec())
+        self.world: LabWorld = worlds.open(spec())
 
     def advance(self, ticks: int) -> list[int]:
         """The replicas that are wanted after each of the next ticks."""

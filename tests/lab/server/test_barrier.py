@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.errors import LabError
 from scenario_kit.lab.server import barrier as module
 from scenario_kit.lab.server.barrier import Barrier, Listing
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.watched_kinds import Watched
 from tests.lab.server.test_store import obj
 
@@ -34,8 +34,8 @@ class Api:
 
 
 @pytest.fixture
-def store() -> Store:
-    return Store()
+def store() -> ObjectStore:
+    return ObjectStore()
 
 
 @pytest.fixture
@@ -44,11 +44,11 @@ def api() -> Api:
 
 
 @pytest.fixture
-def barrier(api: Api, store: Store) -> Barrier:
+def barrier(api: Api, store: ObjectStore) -> Barrier:
     return Barrier(api, store, (PODS,))
 
 
-def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store: Store, barrier: Barrier) -> None:
+def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 7))
     api.at, api.content = 7, {"Pod": {("shop", "a"): 7}}
     barrier.pass_("shop")
@@ -56,7 +56,7 @@ def test_the_first_time_everything_is_compared_and_then_nothing(api: Api, store:
     assert api.asked == [("Pod", "shop")]
 
 
-def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: Store, barrier: Barrier) -> None:
+def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     barrier.pass_("shop")
     api.asked.clear()
     store.put("Pod", obj("a", 1))
@@ -68,7 +68,7 @@ def test_revisions_that_were_all_delivered_need_no_list(api: Api, store: Store, 
 
 
 def test_a_missing_revision_is_looked_into(
-    api: Api, store: Store, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
+    api: Api, store: ObjectStore, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_IN_FLIGHT_SECONDS", 0.0)
     barrier.pass_("shop")
@@ -79,7 +79,7 @@ def test_a_missing_revision_is_looked_into(
     assert api.asked == [("Pod", "shop")]
 
 
-def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: Store, barrier: Barrier) -> None:
+def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     barrier.pass_("shop")
     api.at = 1
     late = threading.Timer(0.02, store.put, ("Pod", obj("a", 1)))
@@ -88,7 +88,7 @@ def test_it_waits_for_a_delivery_that_is_under_way(api: Api, store: Store, barri
     assert list(store.names("shop", "Pod")) == ["a"]
 
 
-def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store: Store, barrier: Barrier) -> None:
+def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 1, "elsewhere"))
     api.at, api.content = 1, {"Pod": {("elsewhere", "a"): 1}}
     barrier.prove()
@@ -99,7 +99,7 @@ def test_one_comparison_of_everything_serves_namespaces_to_come(api: Api, store:
 
 @pytest.mark.parametrize("behind", ["older", "missing", "surplus"])
 def test_a_store_that_stays_behind_is_an_error(
-    behind: str, api: Api, store: Store, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
+    behind: str, api: Api, store: ObjectStore, barrier: Barrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.001)
     monkeypatch.setattr(module, "_LIMIT_SECONDS", 0.005)
@@ -111,7 +111,7 @@ def test_a_store_that_stays_behind_is_an_error(
         barrier.pass_("shop")
 
 
-def test_objects_newer_than_the_list_are_fine(api: Api, store: Store, barrier: Barrier) -> None:
+def test_objects_newer_than_the_list_are_fine(api: Api, store: ObjectStore, barrier: Barrier) -> None:
     store.put("Pod", obj("a", 9))
     store.put("Pod", obj("b", 8))
     api.at, api.content = 5, {"Pod": {("shop", "a"): 5}}
@@ -119,7 +119,7 @@ def test_objects_newer_than_the_list_are_fine(api: Api, store: Store, barrier: B
     assert api.asked == [("Pod", "shop")]
 
 
-def test_experiments_are_compared_wherever_they_are(api: Api, store: Store) -> None:
+def test_experiments_are_compared_wherever_they_are(api: Api, store: ObjectStore) -> None:
     from scenario_kit.lab.server.watched_kinds import EXPERIMENTS
 
     Barrier(api, store, EXPERIMENTS).pass_("shop")

@@ -12,18 +12,18 @@ from scenario_kit.lab import chaos_webhooks, cluster_dns
 from scenario_kit.lab.http_server import Request
 from scenario_kit.lab.server.cluster_names import ClusterNames
 from scenario_kit.lab.server.external_targets import ExternalTargets
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object
 
 
-def put(store: Store, kind: str, name: str, namespace: str = "shop", labels: Any = None, **more: Any) -> None:
+def put(store: ObjectStore, kind: str, name: str, namespace: str = "shop", labels: Any = None, **more: Any) -> None:
     meta = {"name": name, "namespace": namespace, "uid": f"{namespace}-{kind}-{name}", "resourceVersion": "1"}
     store.put(kind, {"kind": kind, "metadata": {**meta, "labels": labels or {}}, **more})
 
 
 @pytest.fixture
-def store() -> Store:
-    found = Store()
+def store() -> ObjectStore:
+    found = ObjectStore()
     put(found, "Service", "cart", spec={"clusterIP": "10.96.0.7"})
     put(found, "Service", "db", spec={"clusterIP": "None"})
     put(found, "Service", "empty", spec={"clusterIP": "None"})
@@ -40,7 +40,7 @@ def store() -> Store:
     return found
 
 
-def reviewed(store: Store, *targets: str, kind: str = "NetworkChaos") -> tuple[Any, str]:
+def reviewed(store: ObjectStore, *targets: str, kind: str = "NetworkChaos") -> tuple[Any, str]:
     """The targets that the manager sees, or why the object is refused."""
     spec: Object = {"externalTargets": list(targets)}
     if kind == "Schedule":
@@ -79,29 +79,29 @@ def reviewed(store: Store, *targets: str, kind: str = "NetworkChaos") -> tuple[A
         ("2001:db8::1", ["2001:db8::1"]),
     ],
 )
-def test_what_a_name_stands_for(store: Store, target: str, addresses: list[str]) -> None:
+def test_what_a_name_stands_for(store: ObjectStore, target: str, addresses: list[str]) -> None:
     assert reviewed(store, target) == (addresses, "")
 
 
 @pytest.mark.parametrize(
     "target", ["cart", "kart.shop", "cart.shopp.svc.cluster.local", "redis.default.svc", "empty.shop", "db-2.db.shop"]
 )
-def test_a_name_that_nobody_has_is_refused_with_its_field(store: Store, target: str) -> None:
+def test_a_name_that_nobody_has_is_refused_with_its_field(store: ObjectStore, target: str) -> None:
     found, problem = reviewed(store, "cart.shop", target)
     assert found is None
     assert problem == f"spec.externalTargets[1]: lookup {target} on {cluster_dns.ADDRESS}:53: no such host"
 
 
 @pytest.mark.parametrize("target", ["example.com", "api.stripe.com", "world.shop"])
-def test_a_name_of_the_world_is_not_known(store: Store, target: str) -> None:
+def test_a_name_of_the_world_is_not_known(store: ObjectStore, target: str) -> None:
     assert "the world outside" in reviewed(store, target)[1]
 
 
-def test_a_schedule_is_resolved_where_it_holds_the_experiment(store: Store) -> None:
+def test_a_schedule_is_resolved_where_it_holds_the_experiment(store: ObjectStore) -> None:
     assert reviewed(store, "cart.shop", kind="Schedule") == (["10.96.0.7"], "")
 
 
-def test_the_configuration_of_the_name_server_counts(store: Store) -> None:
+def test_the_configuration_of_the_name_server_counts(store: ObjectStore) -> None:
     corefile = (
         ".:53 {\n  template ANY A shop.svc.cluster.local {\n    rcode SERVFAIL\n  }\n  kubernetes cluster.local\n}\n"
     )
@@ -113,7 +113,7 @@ def test_the_configuration_of_the_name_server_counts(store: Store) -> None:
     assert reviewed(store, "cart.shop")[1].endswith("server misbehaving")
 
 
-def test_what_is_no_review_is_refused(store: Store) -> None:
+def test_what_is_no_review_is_refused(store: ObjectStore) -> None:
     answer = ExternalTargets(ClusterNames(store)).answer
     assert answer(Request("POST", chaos_webhooks.TARGETS_PATH, body=b"{}")).status == 400
     assert answer(Request("GET", "/")).status == 404

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.server.hpa_pacing import Looks, asks, requirements, within
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model.label_selector import parse
 
 AGENT = "kube-controller-manager/v1.34.2 (linux/amd64) kubernetes/8cc511e/horizontal-pod-autoscaler"
@@ -21,7 +21,7 @@ class Scene:
     """A namespace with one autoscaler, its clock, and threads that ask as the controller does."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self.store = Store()
+        self.store = ObjectStore()
         self.tick = 15.0
         self.looks = Looks(self.store, lambda _: self.tick)
         self.store.listen(self.looks.heard)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.http_server import Request
-from scenario_kit.lab.server.api import Api
+from scenario_kit.lab.server.api import LabServerApi
 from scenario_kit.model.trace import Span, Trace
 
 NOW = 1_790_000_100.0
@@ -33,7 +33,7 @@ class TwoWorlds:
 
 
 def ask(path: str, method: str = "GET") -> tuple[int, bytes, str]:
-    answer = Api(TwoWorlds(), "s3cret").answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
+    answer = LabServerApi(TwoWorlds(), "s3cret").answer(Request(method, *path.split("?")))  # type: ignore[arg-type]
     return answer.status, answer.body, answer.type
 
 

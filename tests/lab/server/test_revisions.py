@@ -14,7 +14,7 @@ import pytest
 
 from scenario_kit.lab.server import revisions as revisions_module
 from scenario_kit.lab.server.revisions import WATCHED, Revisions, is_foreign
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def gateway() -> Iterator[Gateway]:
 
 def followed(gateway: Gateway, keys: tuple[str, ...], upto: int) -> bool:
     """Whether a store hears of all revisions up to a number."""
-    store, stop = Store(), threading.Event()
+    store, stop = ObjectStore(), threading.Event()
     revisions = Revisions(f"http://127.0.0.1:{gateway.server_port}", store, stop)
     for key in keys:
         threading.Thread(target=partial(revisions.follow, key), daemon=True).start()

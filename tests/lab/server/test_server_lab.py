@@ -15,7 +15,7 @@ from scenario_kit.clients import KubeCluster, PrometheusMetrics
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.clock import close_world, open_world
 from scenario_kit.lab.server.revisions import WATCHED, Revisions
-from scenario_kit.lab.server.store import Store, revision
+from scenario_kit.lab.server.store import ObjectStore, revision
 from scenario_kit.lab.state import LabState
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
@@ -151,7 +151,7 @@ def of_no_interest(namespace: str) -> list[Object]:
 @pytest.mark.parametrize("attempt", range(5))
 def test_revisions_that_concern_nobody_are_heard_of(lab: LabState, kube: KubeCluster, attempt: int) -> None:
     """Otherwise every look at a namespace lists all its kinds, and each trial takes twice as long."""
-    store, stop = Store(), threading.Event()
+    store, stop = ObjectStore(), threading.Event()
     revisions = Revisions(f"http://127.0.0.1:{lab.ports['etcd']}", store, stop)
     for key in WATCHED:
         threading.Thread(target=partial(revisions.follow, key), daemon=True).start()

@@ -19,7 +19,7 @@ from scenario_kit.lab.server.deadlines import ProgressDeadlines
 from scenario_kit.lab.server.informers import Informers
 from scenario_kit.lab.server.requeue import ANNOTATION, Nudger
 from scenario_kit.lab.server.settled import Reason
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.server.threads import Threads
 from scenario_kit.lab.server.watched_kinds import CLUSTER, NAMESPACED, PASSED_BY, Watched
 from scenario_kit.model import ContainerEffect, Object, Reference
@@ -280,13 +280,13 @@ class Watching:
         stop.wait(30)
 
 
-def follow(watching: Watching, store: Store, threads: Threads, **options: Any) -> None:
+def follow(watching: Watching, store: ObjectStore, threads: Threads, **options: Any) -> None:
     Informers(watching, store, threads.stop, threads.spawn).follow([Watched("Pod")], **options)
 
 
 def test_informers_bring_the_store_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informers_module, "_POLL_SECONDS", 0.0)
-    store, threads = Store(), Threads()
+    store, threads = ObjectStore(), Threads()
     events = [("ADDED", obj("a", 1)), ("ADDED", obj("b", 2)), ("DELETED", obj("a", 3)), ("SYNCED", {})]
     follow(Watching({"Pod": events}, unserved=2), store, threads)
     threads.stop.set()
@@ -295,7 +295,7 @@ def test_informers_bring_the_store_up_to_date(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_kinds_that_are_passed_by_are_not_kept() -> None:
-    store, threads = Store(), Threads()
+    store, threads = ObjectStore(), Threads()
     follow(Watching({"Pod": [("ADDED", obj("a", 1)), ("SYNCED", {})]}), store, threads, keep=False)
     threads.stop.set()
     assert store.names("shop", "Pod") == {}
@@ -305,7 +305,7 @@ def test_kinds_that_are_passed_by_are_not_kept() -> None:
 def test_a_kind_that_is_never_listed_is_an_error() -> None:
     threads = Threads()
     with pytest.raises(LabError, match="not listed Pod"):
-        follow(Watching({}), Store(), threads, seconds=0.01)
+        follow(Watching({}), ObjectStore(), threads, seconds=0.01)
     threads.stop.set()
 
 

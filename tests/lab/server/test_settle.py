@@ -10,7 +10,7 @@ import pytest
 
 from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.testing import FakeCluster
 from tests.lab.server.cluster_objects import namespace, world
 
@@ -31,8 +31,8 @@ class Gate:
 
 
 @pytest.fixture
-def store() -> Store:
-    store = Store()
+def store() -> ObjectStore:
+    store = ObjectStore()
     for kind, names in world().items():
         for obj in names.values():
             store.put(kind, obj)
@@ -46,18 +46,18 @@ def gate() -> Gate:
 
 
 @pytest.fixture
-def settler(store: Store, gate: Gate) -> Settler:
+def settler(store: ObjectStore, gate: Gate) -> Settler:
     return Settler(store, gate, Nudger(FakeCluster()))  # type: ignore[arg-type]
 
 
-def unready(store: Store, revision: int) -> None:
+def unready(store: ObjectStore, revision: int) -> None:
     rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
     rs["metadata"]["resourceVersion"] = str(revision)
     rs["status"]["readyReplicas"] = 0
     store.put("ReplicaSet", rs)
 
 
-def ready(store: Store, revision: int) -> None:
+def ready(store: ObjectStore, revision: int) -> None:
     rs = copy.deepcopy(store.names("shop", "ReplicaSet")["cart-r1"])
     rs["metadata"]["resourceVersion"] = str(revision)
     rs["status"]["readyReplicas"] = 1
@@ -72,7 +72,7 @@ def test_a_settled_state_is_collected_twice_and_then_known(settler: Settler, gat
     assert gate.passed == 3
 
 
-def test_what_the_second_collection_brings_is_judged_again(settler: Settler, store: Store, gate: Gate) -> None:
+def test_what_the_second_collection_brings_is_judged_again(settler: Settler, store: ObjectStore, gate: Gate) -> None:
     gate.then = {2: lambda: unready(store, 201), 3: lambda: ready(store, 202)}
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert [r.code for r in reasons] == ["Moving"]
@@ -80,14 +80,14 @@ def test_what_the_second_collection_brings_is_judged_again(settler: Settler, sto
     assert settler.settle("shop", lambda: 0, 5.0) == ()
 
 
-def test_an_unsettled_state_is_reported_with_its_reasons(settler: Settler, store: Store) -> None:
+def test_an_unsettled_state_is_reported_with_its_reasons(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     reasons = settler.settle("shop", lambda: 0, 0.0)
     assert {r.name for r in reasons} == {"cart-r1", "cart"}
     assert not settler.still("shop")
 
 
-def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: Store) -> None:
+def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     writes = iter([1, 1])
 
@@ -101,7 +101,7 @@ def test_the_kubelet_must_have_nothing_to_do(settler: Settler, store: Store) -> 
     assert next(writes, None) is None
 
 
-def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: Store) -> None:
+def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: ObjectStore) -> None:
     settler.settle("shop", lambda: 0, 5.0)
     store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
     assert settler.still("shop")
@@ -109,12 +109,12 @@ def test_a_change_elsewhere_does_not_unsettle(settler: Settler, store: Store) ->
     assert not settler.still("shop")
 
 
-def test_it_gives_up_when_nobody_listens(settler: Settler, store: Store) -> None:
+def test_it_gives_up_when_nobody_listens(settler: Settler, store: ObjectStore) -> None:
     unready(store, 201)
     assert settler.settle("shop", lambda: 0, 60.0, go_on=lambda: False)
 
 
-def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: Store) -> None:
+def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: ObjectStore) -> None:
     pod = copy.deepcopy(store.names("shop", "Pod")["cart-1"])
     pod["metadata"] |= {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 30, "resourceVersion": "300"}
     store.put("Pod", pod)
@@ -125,21 +125,21 @@ def test_pods_in_their_grace_period_do_not_hold_it_up(settler: Settler, store: S
     assert "Deleting" in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
 
 
-def refused(store: Store) -> None:
+def refused(store: ObjectStore) -> None:
     verdict = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     metadata = {"name": "new", "namespace": "shop", "uid": "new", "resourceVersion": "400"}
     spec = {"containers": [{"name": "c"}]}
     store.put("Pod", {"kind": "Pod", "metadata": metadata, "spec": spec, "status": {"conditions": [verdict]}})
 
 
-def node(store: Store, revision: int, **spec: object) -> None:
+def node(store: ObjectStore, revision: int, **spec: object) -> None:
     metadata = {"name": "n1", "uid": "n1", "resourceVersion": str(revision)}
     status = {"allocatable": {"pods": "110"}, "beat": revision}
     store.put("Node", {"kind": "Node", "metadata": metadata, "spec": spec, "status": status})
 
 
 def test_room_for_a_refused_pod_unsettles_until_the_scheduler_had_its_time(
-    settler: Settler, store: Store, monkeypatch: pytest.MonkeyPatch
+    settler: Settler, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused(store)
     node(store, 401, unschedulable=True)

@@ -48,7 +48,7 @@ def volume(phase="Available", **more):
 
 
 def due(*objects, nodes=(), volumes=(), pods=()):
-    cluster = pending_scheduling.Cluster(
+    cluster = pending_scheduling.ClusterCapacity(
         {n["metadata"]["name"]: n for n in nodes}, {v["metadata"]["name"]: v for v in volumes}, lambda: pods
     )
     return [f"{d.kind}/{d.name}: {d.text}" for d in pending_scheduling.due(by_kind(*objects), cluster)]
@@ -135,7 +135,7 @@ def test_a_pod_waits_for_its_claim_and_not_for_a_place():
 def test_what_is_due_is_not_settled():
     kinds = world()
     kinds["Pod"]["new"] = waiting()
-    cluster = pending_scheduling.Cluster({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
+    cluster = pending_scheduling.ClusterCapacity({"n1": node()}, {}, lambda: copy.deepcopy(list(kinds["Pod"].values())))
     reasons = unsettled(facts(kinds, due=list(pending_scheduling.due(kinds, cluster))))
     assert [str(r) for r in reasons] == ["Pod/new: there is room on node n1"]
     assert unsettled(facts(kinds)) == []

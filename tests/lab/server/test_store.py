@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.model import Object
 
 
@@ -16,7 +16,7 @@ def obj(name: str, revision: int, namespace: str = "shop", uid: str = "", **more
 
 
 def test_a_reader_keeps_what_it_was_given() -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("Pod", obj("b", 1))
     before = store.kinds("shop")
     store.put("Pod", obj("a", 2))
@@ -26,7 +26,7 @@ def test_a_reader_keeps_what_it_was_given() -> None:
 
 
 def test_names_are_in_order_whatever_the_order_of_arrival() -> None:
-    store = Store()
+    store = ObjectStore()
     for revision, name in enumerate(("c", "a", "b"), start=1):
         store.put("Pod", obj(name, revision))
     assert list(store.names("shop", "Pod")) == ["a", "b", "c"]
@@ -41,14 +41,14 @@ def test_names_are_in_order_whatever_the_order_of_arrival() -> None:
     ],
 )
 def test_an_older_version_of_the_same_object_is_ignored(second: Object, kept: str) -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("Pod", obj("a", 5, tag="first"))
     store.put("Pod", second)
     assert store.names("shop", "Pod")["a"]["tag"] == kept
 
 
 def test_the_end_of_a_predecessor_does_not_remove_its_successor() -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("Pod", obj("a", 5, uid="new"))
     store.drop("Pod", obj("a", 6, uid="old"))
     assert list(store.names("shop", "Pod")) == ["a"]
@@ -66,7 +66,7 @@ def test_the_end_of_a_predecessor_does_not_remove_its_successor() -> None:
     ],
 )
 def test_what_changes_a_namespace(kind: str, namespace: str, shop_changes: bool, view_grows: bool) -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("Pod", obj("first", 1))
     version, (_, number) = store.version("shop"), store.view("shop")
     store.put(kind, obj("x", 2, namespace))
@@ -75,7 +75,7 @@ def test_what_changes_a_namespace(kind: str, namespace: str, shop_changes: bool,
 
 
 def test_the_namespace_object_is_part_of_its_namespace() -> None:
-    store = Store()
+    store = ObjectStore()
     version, (_, number) = store.version("shop"), store.view("shop")
     store.put("Namespace", obj("shop", 1, ""))
     assert store.version("shop") != version
@@ -85,14 +85,14 @@ def test_the_namespace_object_is_part_of_its_namespace() -> None:
 
 
 def test_the_twin_sees_no_chaos_and_no_bookkeeping() -> None:
-    store = Store()
+    store = ObjectStore()
     for kind in ("Pod", "NetworkChaos", "PodNetworkChaos", "ServiceAccount", "Job"):
         store.put(kind, obj("x", 1, metadata_of=kind))
     assert list(store.view("shop")[0]) == ["Pod"]
 
 
 def test_managed_fields_are_not_kept() -> None:
-    store = Store()
+    store = ObjectStore()
     pod = obj("a", 1)
     pod["metadata"]["managedFields"] = [{}]
     store.put("Pod", pod)
@@ -101,7 +101,7 @@ def test_managed_fields_are_not_kept() -> None:
 
 
 def test_a_revision_counts_as_seen_once_listeners_have_heard_of_it() -> None:
-    store = Store()
+    store = ObjectStore()
     heard: list[tuple[str, str, bool]] = []
     store.listen(
         lambda type_, kind, o: heard.append((type_, kind, store.saw_all(0, int(o["metadata"]["resourceVersion"]))))
@@ -123,7 +123,7 @@ def test_a_revision_counts_as_seen_once_listeners_have_heard_of_it() -> None:
 
 
 def test_a_listener_hears_of_the_end_of_a_replaced_object() -> None:
-    store = Store()
+    store = ObjectStore()
     heard: list[tuple[str, str]] = []
     store.listen(lambda type_, _, o: heard.append((type_, o["metadata"]["uid"])))
     store.put("Pod", obj("a", 1, uid="old"))
@@ -132,7 +132,7 @@ def test_a_listener_hears_of_the_end_of_a_replaced_object() -> None:
 
 
 def test_experiments_of_all_namespaces_in_order() -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("PodChaos", obj("p", 1, "b"))
     store.put("NetworkChaos", obj("n", 2, "b"))
     store.put("PodChaos", obj("q", 3, "a"))
@@ -141,7 +141,7 @@ def test_experiments_of_all_namespaces_in_order() -> None:
 
 
 def test_quiet_counts_for_the_latest_version_only() -> None:
-    store = Store()
+    store = ObjectStore()
     store.put("Pod", obj("a", 1))
     assert store.quiet_seconds(obj("a", 1)) >= 0.0
     store.put("Pod", obj("a", 2))
@@ -149,7 +149,7 @@ def test_quiet_counts_for_the_latest_version_only() -> None:
 
 
 def test_what_may_have_refused_pods_is_remembered_when_it_goes() -> None:
-    store = Store()
+    store = ObjectStore()
     assert store.removed("shop") == 0
     store.put("ResourceQuota", obj("q", 3))
     store.put("ConfigMap", obj("c", 4))

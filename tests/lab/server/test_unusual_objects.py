@@ -14,7 +14,7 @@ from scenario_kit.lab.kubelet.images import ImageCache
 from scenario_kit.lab.kubelet.status import pod_status
 from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.settled import Facts, pending_scheduling, unsettled
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.network_policy import inside
@@ -57,7 +57,7 @@ def run(one: Object) -> Object:
 
 def judge(*objects: Object) -> list[Any]:
     kinds: dict[str, dict[str, Object]] = {}
-    store = Store()
+    store = ObjectStore()
     for obj in objects:
         kinds.setdefault(obj["kind"], {})[obj["metadata"]["name"]] = obj
         store.put(obj["kind"], obj)
@@ -65,7 +65,7 @@ def judge(*objects: Object) -> list[Any]:
     looks.unfinished(NAMESPACE)
     list(
         pending_scheduling.due(
-            kinds, pending_scheduling.Cluster({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())
+            kinds, pending_scheduling.ClusterCapacity({"node-0": NODE}, {}, lambda: kinds.get("Pod", {}).values())
         )
     )
     home = {"kind": "Namespace", "metadata": {"name": NAMESPACE, "resourceVersion": "1"}}

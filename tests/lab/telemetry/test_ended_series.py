@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from scenario_kit.clients.prometheus import PrometheusMetrics
-from scenario_kit.lab.telemetry.remote_write import Tick, Writer
+from scenario_kit.lab.telemetry.remote_write import SeriesWriter, Tick
 from scenario_kit.lab.telemetry.series import series_id
 
 EPOCH = (time.time() - 3 * 86400) // 86400 * 86400
@@ -42,8 +42,8 @@ def wait_until_removed(prometheus: str, count: int) -> None:
 @pytest.mark.lab
 def test_ended_series_leave_memory_and_nothing_that_is_asked_changes(prometheus: str) -> None:
     metrics = PrometheusMetrics(prometheus)
-    over, past = Writer(prometheus), in_memory(prometheus)[1]
-    goes_on = Writer(prometheus)
+    over, past = SeriesWriter(prometheus), in_memory(prometheus)[1]
+    goes_on = SeriesWriter(prometheus)
     over.write(ticks("over", 1, TICKS))
     goes_on.write(ticks("on", 1, TICKS))
     rate = 'sum by (namespace) (rate(ended_total{namespace=~"over|on"}[2m]))'

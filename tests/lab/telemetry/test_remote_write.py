@@ -15,7 +15,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from scenario_kit.errors import KitError, MetricsError
 from scenario_kit.lab.telemetry import remote_write
-from scenario_kit.lab.telemetry.remote_write import Writer, varint
+from scenario_kit.lab.telemetry.remote_write import SeriesWriter, varint
 from scenario_kit.lab.telemetry.series import series_id
 
 A = series_id("a_total", {"namespace": "shop", "pod": "x"})
@@ -79,11 +79,11 @@ def sink() -> Sink:
 
 
 @pytest.fixture
-def writer(sink: Sink) -> Writer:
-    return Writer("http://prometheus/", client=httpx.Client(transport=httpx.MockTransport(sink)))
+def writer(sink: Sink) -> SeriesWriter:
+    return SeriesWriter("http://prometheus/", client=httpx.Client(transport=httpx.MockTransport(sink)))
 
 
-def test_labels_are_sorted_and_the_headers_are_those_of_version_1(writer: Writer, sink: Sink) -> None:
+def test_labels_are_sorted_and_the_headers_are_those_of_version_1(writer: SeriesWriter, sink: Sink) -> None:
     writer.write([(15.0, {B: 1})])
     message = REQUEST.FromString(bytes(cramjam.snappy.decompress_raw(sink.bodies[0])))
     labels = [(label.name, label.value) for label in message.timeseries[0].labels]
@@ -115,20 +115,20 @@ def test_labels_are_sorted_and_the_headers_are_those_of_version_1(writer: Writer
         ([[(15, {})]], {}),
     ],
 )  # fmt: skip
-def test_samples_and_markers(writer: Writer, sink: Sink, batches: Any, expected: Any) -> None:
+def test_samples_and_markers(writer: SeriesWriter, sink: Sink, batches: Any, expected: Any) -> None:
     for batch in batches:
         writer.write(batch)
     assert sink.received() == expected
 
 
-def test_not_a_number_is_not_a_marker(writer: Writer, sink: Sink) -> None:
+def test_not_a_number_is_not_a_marker(writer: SeriesWriter, sink: Sink) -> None:
     writer.write([(15, {A: math.nan})])
     ((_, value),) = sink.received()["a_total"]
     assert isinstance(value, float)
     assert math.isnan(value)
 
 
-def test_a_replay_has_the_same_bytes(writer: Writer, sink: Sink) -> None:
+def test_a_replay_has_the_same_bytes(writer: SeriesWriter, sink: Sink) -> None:
     batch = [(15.0, {A: 1.0, B: 2.0}), (30.0, {A: 3.0})]
     writer.write([(0.0, {A: 0.0, B: 0.0, series_id("c", {}): 0.0})])
     writer.write(batch)
@@ -139,7 +139,7 @@ def test_a_replay_has_the_same_bytes(writer: Writer, sink: Sink) -> None:
     assert (writer.alive, writer.last) == (frozenset({A}), 30.0)
 
 
-def test_a_refused_batch_can_be_written_again(writer: Writer, sink: Sink) -> None:
+def test_a_refused_batch_can_be_written_again(writer: SeriesWriter, sink: Sink) -> None:
     writer.write([(15, {A: 1, B: 1})])
     sink.answers = [httpx.Response(400, text="out of bounds\n")]
     with pytest.raises(MetricsError, match=r"http://prometheus/api/v1/write: .* \(400\): out of bounds$"):
@@ -157,7 +157,7 @@ def test_a_refused_batch_can_be_written_again(writer: Writer, sink: Sink) -> Non
         ([(7, {A: 1})], "comes after 15"),
     ],
 )
-def test_time_does_not_go_back(writer: Writer, batch: Any, message: str) -> None:
+def test_time_does_not_go_back(writer: SeriesWriter, batch: Any, message: str) -> None:
     writer.write([(15, {A: 1})])
     with pytest.raises(KitError, match=message):
         writer.write(batch)
@@ -167,12 +167,14 @@ def test_nobody_there() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("connection refused", request=request)
 
-    writer = Writer("http://prometheus", client=httpx.Client(transport=httpx.MockTransport(refuse)))
+    writer = SeriesWriter("http://prometheus", client=httpx.Client(transport=httpx.MockTransport(refuse)))
     with pytest.raises(MetricsError, match="did not take the samples: connection refused"):
         writer.write([(15, {A: 1})])
 
 
-def test_large_batches_are_cut_between_series(writer: Writer, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_batches_are_cut_between_series(
+    writer: SeriesWriter, sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(remote_write, "REQUEST_BYTES", 200)
     many = {series_id(f"m{i}", {"namespace": "shop"}): float(i) for i in range(20)}
     writer.write([(15, many), (30, many)])
@@ -180,7 +182,7 @@ def test_large_batches_are_cut_between_series(writer: Writer, sink: Sink, monkey
     assert sink.received() == {name: [(15000, v), (30000, v)] for (name, _), v in many.items()}
 
 
-def test_labels_of_series_that_ended_are_forgotten(writer: Writer) -> None:
+def test_labels_of_series_that_ended_are_forgotten(writer: SeriesWriter) -> None:
     for tick in range(5):
         writer.write([(15.0 * tick, {series_id(f"m{tick}_{i}", {}): 1.0 for i in range(900)})])
     assert len(writer._labels) < 3000
@@ -208,7 +210,7 @@ EPOCH = (time.time() - 5 * 86400) // 15 * 15
 class TestPrometheus:
     def test_a_marker_ends_the_series_at_its_tick(self, prometheus: str, query: Any) -> None:
         one, two = (series_id("stale_test", {"namespace": "n", "pod": pod}) for pod in ("one", "two"))
-        writer = Writer(prometheus)
+        writer = SeriesWriter(prometheus)
         writer.write([(EPOCH + 15 * i, {one: 1.0, two: 2.0} if i < 4 else {one: 1.0}) for i in range(8)])
         assert query("stale_test", EPOCH + 45) == {"one": 1.0, "two": 2.0}
         assert query("stale_test", EPOCH + 59) == {"one": 1.0, "two": 2.0}
@@ -219,7 +221,9 @@ class TestPrometheus:
         writer.close()
 
     def test_worlds_may_be_days_apart_and_interleaved(self, prometheus: str, query: Any) -> None:
-        worlds = {name: (Writer(prometheus), start) for name, start in (("now", EPOCH), ("then", EPOCH - 5 * 86400))}
+        worlds = {
+            name: (SeriesWriter(prometheus), start) for name, start in (("now", EPOCH), ("then", EPOCH - 5 * 86400))
+        }
         for step in range(0, 40, 10):
             for name, (writer, start) in worlds.items():
                 series = series_id("ooo_total", {"namespace": name, "pod": name})
@@ -230,14 +234,14 @@ class TestPrometheus:
     def test_a_replay_is_harmless(self, prometheus: str, query: Any) -> None:
         series = series_id("replay_total", {"namespace": "n", "pod": "p"})
         batch = [(EPOCH + 15 * i, {series: float(i)}) for i in range(20)]
-        writer = Writer(prometheus)
+        writer = SeriesWriter(prometheus)
         writer.write(batch)
         writer.write(batch)
         assert query("count_over_time(replay_total[5m])", EPOCH + 19 * 15) == {"p": 20.0}
 
     def test_too_old_is_an_error_in_prometheus_own_words(self, prometheus: str) -> None:
-        writer = Writer(prometheus)
+        writer = SeriesWriter(prometheus)
         # The window counts from the newest sample of the database, so there has to be one.
         writer.write([(EPOCH, {series_id("young", {"namespace": "n"}): 1.0})])
         with pytest.raises(MetricsError, match=r"refused the samples \(400\): .*(too old|out of bounds)"):
-            Writer(prometheus).write([(EPOCH - 40 * 86400, {series_id("old", {"namespace": "n"}): 1.0})])
+            SeriesWriter(prometheus).write([(EPOCH - 40 * 86400, {series_id("old", {"namespace": "n"}): 1.0})])

@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
-from scenario_kit.lab.twin.connections import Connections, Lane, Link
+from scenario_kit.lab.twin.connections import ConnectionLane, Connections, Link
 from scenario_kit.lab.twin.network import Network
 from scenario_kit.lab.twin.process import Listener, Process, ProcessKey
 from scenario_kit.lab.twin.random_streams import Streams
-from scenario_kit.lab.twin.registry import Registries
+from scenario_kit.lab.twin.registry import ServiceRegistries
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import ComponentModel
@@ -66,7 +66,7 @@ class Surroundings:
         self.proxies: tuple[ContainerEffect, ...] = ()
         self.more: tuple[dict[str, Any], ...] = ()
         self.programs: dict[str, str] = {}
-        self.registries = Registries(parameters or _no_registries())
+        self.registries = ServiceRegistries(parameters or _no_registries())
         self.connections = Connections((of,), Physics(), Streams(1), self.registries)
         self.network: Network | None = None
 
@@ -95,7 +95,7 @@ class Surroundings:
         end = start + 15.0 if end is None else end
         return self.connections.link(self.caller, 0, now, self.census(), start, end, redirect)
 
-    def lane(self, start: float, end: float | None = None, redirect: str = "") -> Lane:
+    def lane(self, start: float, end: float | None = None, redirect: str = "") -> ConnectionLane:
         """The only way that calls may take."""
         (lane,) = self.link(start, end, redirect).lanes
         return lane

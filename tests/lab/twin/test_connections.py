@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.connections import Lane
+from scenario_kit.lab.twin.connections import ConnectionLane
 from scenario_kit.lab.twin.network import Wire
 from tests.lab.twin.dialling import ADDRESS, CALLEE, PORT, Surroundings, between, edge, process
 from tests.lab.twin.net import endpoint, endpoints, policy, service
@@ -18,7 +18,7 @@ def test_a_channel_stays_with_its_peer_whatever_becomes_of_the_service(protocol:
     around, there = between(protocol)
     opened = around.lane(0.0)
     around.behind.clear()
-    assert around.lane(15.0) == opened == Lane("ok", there, Wire(cut=False), 0.0, port=PORT)
+    assert around.lane(15.0) == opened == ConnectionLane("ok", there, Wire(cut=False), 0.0, port=PORT)
     around.served = False
     assert around.lane(10_000.0).target is there
     assert around.link(10_015.0).lanes[0].outcome == "ok"
@@ -28,7 +28,7 @@ def test_a_call_that_dials_anew_meets_the_present_state() -> None:
     around, there = between("sql", shared=False)
     assert around.lane(0.0).target is there
     around.behind.clear()
-    assert around.lane(15.0) == Lane("refused", rejected=True)
+    assert around.lane(15.0) == ConnectionLane("refused", rejected=True)
 
 
 def test_a_redirect_dials_elsewhere_and_leaves_the_channel_alone() -> None:
@@ -67,11 +67,11 @@ def test_a_peer_that_ended_is_dialled_again() -> None:
     around, there = between("sql")
     around.lane(0.0)
     around.end(there)
-    assert around.lane(15.0) == Lane("refused", rejected=True)
+    assert around.lane(15.0) == ConnectionLane("refused", rejected=True)
     again = process("again", IP, protocol="sql", ready_at=40.0)
     around.start(again)
-    assert around.lane(15.0, 30.0) == Lane("refused"), "it does not listen yet"
-    assert around.lane(30.0, 45.0) == Lane("ok", again, Wire(cut=False), 40.0, port=PORT)
+    assert around.lane(15.0, 30.0) == ConnectionLane("refused"), "it does not listen yet"
+    assert around.lane(30.0, 45.0) == ConnectionLane("ok", again, Wire(cut=False), 40.0, port=PORT)
     assert around.lane(45.0).ready_at == 0.0
 
 
@@ -80,7 +80,7 @@ def test_a_process_that_says_it_ended_is_no_peer_even_while_it_is_listed() -> No
     around.lane(0.0)
     there.ended = True
     around.connections.redial()
-    assert around.lane(15.0) == Lane("refused")
+    assert around.lane(15.0) == ConnectionLane("refused")
 
 
 @pytest.mark.parametrize(("outage", "longest"), [(30.0, 30.0), (60.0, 60.0), (900.0, 120.0)])
@@ -97,7 +97,7 @@ def test_a_channel_of_grpc_comes_back_within_the_length_of_the_outage(outage: fl
         back, start = None, 15.0 + outage
         while back is None:
             lane = around.lane(start)
-            assert (lane.outcome == "ok") or lane == Lane("refused", ready_at=0.0)
+            assert (lane.outcome == "ok") or lane == ConnectionLane("refused", ready_at=0.0)
             back = lane if lane.outcome == "ok" else None
             start += 15.0
         found.add(back.ready_at - 15.0 - outage)
@@ -176,7 +176,7 @@ def test_calls_hang_while_a_channel_is_cut_and_go_on_after(protocol: str) -> Non
     around.lane(0.0)
     around.cut()
     for start in (15.0, 300.0, 600.0):
-        assert around.lane(start) == Lane("dropped", there, Wire(cut=True), port=PORT)
+        assert around.lane(start) == ConnectionLane("dropped", there, Wire(cut=True), port=PORT)
     around.cut(whole=False)
     assert around.lane(615.0).outcome == "ok"
     around.cut()
@@ -287,7 +287,7 @@ def test_another_choice_is_made_for_another_connection() -> None:
 def test_only_backends_that_listen_are_chosen() -> None:
     late = process("p3", "10.0.0.3", protocol="sql", ready_at=100.0)
     around = Surroundings(edge("sql"), process("p2", IP, port=0), late)
-    assert around.lane(0.0) == Lane("refused")
+    assert around.lane(0.0) == ConnectionLane("refused")
     around.start(process("p4", "10.0.0.4", protocol="sql"))
     lane = around.lane(15.0)
     assert lane.target is not None
@@ -321,7 +321,7 @@ def test_a_port_that_another_program_takes_over_is_foreign_to_connections_that_s
     around, there = between()
     around.lane(0.0)
     there.component = "other"
-    assert around.lane(15.0) == Lane("foreign", there, Wire(cut=False), 0.0, port=PORT)
+    assert around.lane(15.0) == ConnectionLane("foreign", there, Wire(cut=False), 0.0, port=PORT)
 
 
 def test_a_program_that_speaks_another_protocol_is_nobodys_peer() -> None:
@@ -342,7 +342,9 @@ def test_datagrams_go_to_the_address_that_was_found_first() -> None:
     around.served = False
     around.behind.clear()
     link = around.link(15.0)
-    assert (link.lanes, link.ip) == ((Lane("refused", rejected=True),), ADDRESS), "the name is not asked for again"
+    assert (link.lanes, link.ip) == ((ConnectionLane("refused", rejected=True),), ADDRESS), (
+        "the name is not asked for again"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.lab import cluster_dns
 from scenario_kit.lab.twin.cluster_view import ClusterDns
-from scenario_kit.lab.twin.corefile import NameServer, read
+from scenario_kit.lab.twin.corefile import CoreDnsConfig, read
 from tests.lab.twin import tiny
 
 CART = "cart.shop.svc.cluster.local."
@@ -52,7 +52,7 @@ def test_answers(text: str, answer: tuple[str, str]) -> None:
 
 
 def test_an_empty_configuration_serves_nobody() -> None:
-    assert read("") == NameServer(serves=False)
+    assert read("") == CoreDnsConfig(serves=False)
 
 
 def _objects(**changes):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.model.image import is_tool
-from scenario_kit.model.process import Start
+from scenario_kit.model.process import ProcessStart
 from tests.lab.twin import tiny
 from tests.lab.twin.little import Little
 
@@ -28,7 +28,7 @@ def pod(*words: str, image: str = "busybox", **spec: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(cluster: Little, *words: str, **more: Any) -> Start:
+def run(cluster: Little, *words: str, **more: Any) -> ProcessStart:
     one = pod(*words, **more)
     cluster.kinds["Pod"]["probe"] = one
     cluster.version += 1
@@ -36,7 +36,7 @@ def run(cluster: Little, *words: str, **more: Any) -> Start:
     return cluster.twin.start(one, "probe", cluster.now)
 
 
-def told(start: Start) -> tuple[int, str]:
+def told(start: ProcessStart) -> tuple[int, str]:
     assert start.exit is not None
     return start.exit.code, "\n".join(start.lines)
 

@@ -13,7 +13,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.twin_reference import twin_page
 from scenario_kit.cli import run
 from scenario_kit.cli.twin_findings import of_app, of_files
-from scenario_kit.lab.twin.definition_checks import Mistake, mistakes
+from scenario_kit.lab.twin.definition_checks import DefinitionMistake, mistakes
 from scenario_kit.load.document import parse
 from scenario_kit.load.twin import position_of
 from scenario_kit.model.twin import DefinitionError, decode
@@ -30,13 +30,13 @@ def test_the_twins_of_the_catalogue_fit(name: str) -> None:
         assert mistakes(CATALOG.app(name, version)) == ()
 
 
-def wrong(change: Callable[[dict[str, Any]], object]) -> list[Mistake]:
+def wrong(change: Callable[[dict[str, Any]], object]) -> list[DefinitionMistake]:
     twin = copy.deepcopy(TWIN)
     change(twin)
     try:
         definition = decode(twin)
     except DefinitionError as error:
-        return [Mistake(str(error), error.place)]
+        return [DefinitionMistake(str(error), error.place)]
     return list(mistakes(msgspec.structs.replace(HOTEL, twin=definition, images=())))
 
 
@@ -140,7 +140,7 @@ READ = ("components", "gate", "operations", "read")
 def test_a_mistake_is_told_with_its_place(
     change: Callable[[dict[str, Any]], object], said: str, place: tuple[str | int, ...]
 ) -> None:
-    assert wrong(change) == [Mistake(said, place)]
+    assert wrong(change) == [DefinitionMistake(said, place)]
 
 
 def test_what_fits_is_left_alone() -> None:
@@ -152,7 +152,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
         msgspec.structs.replace(HOTEL, twin=tiny.DEFINITION, images=("example.org/users:1", "example.org/api:1"))
     )
     assert found == tuple(
-        Mistake(
+        DefinitionMistake(
             f"components.{name}.image: 'example.org/{name}:*' is none of the app's `images`",
             ("components", name, "image"),
         )
@@ -163,7 +163,7 @@ def test_an_image_that_the_app_does_not_have_is_told() -> None:
 def test_a_call_that_the_definition_does_not_have_is_told() -> None:
     (found,) = mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
     said = "`calls` of app.yaml has no {caller: api, callee: box}, along which faults, drafts and predictions go"
-    assert found == Mistake(f"edges[2]: {said}", ("edges", 2))
+    assert found == DefinitionMistake(f"edges[2]: {said}", ("edges", 2))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_entry_that_reports_no_requests_is_told(change: Callable[[dict[str, A
     change(twin)
     (found,) = mistakes(msgspec.structs.replace(tiny.app(), twin=decode(twin)))
     told = f"components.gate: {said}: the requests of the app's entry are not counted, by which a trial is judged"
-    assert found == Mistake(told, ("components", "gate"))
+    assert found == DefinitionMistake(told, ("components", "gate"))
 
 
 def test_an_app_without_a_twin_has_no_mistakes_in_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scenario_kit.lab.twin.address import Address
-from scenario_kit.lab.twin.connections import Lane, Link, LinkKey, dial, read
+from scenario_kit.lab.twin.connections import ConnectionLane, Link, LinkKey, dial, read
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.lab.twin.process import Process, ProcessKey
 from scenario_kit.lab.twin.store_state import Holdings
@@ -15,7 +15,7 @@ from tests.lab.twin.dialling import ADDRESS, PORT, Surroundings, edge, process
 IP = "10.0.0.2"
 
 
-def dialled(of: Any, target: Process, address: str = f"store:{PORT}", program: str = "", **more: Any) -> Lane:
+def dialled(of: Any, target: Process, address: str = f"store:{PORT}", program: str = "", **more: Any) -> ConnectionLane:
     around = Surroundings(of, target)
     around.programs = {of.callee: program}
     (lane,), ip = dial(of, _address(address, **more), around.caller, around.change())
@@ -49,9 +49,9 @@ def test_who_answers_at_the_port(target: dict[str, Any], protocol: Any, outcome:
     there = process("there", IP, **target)
     lane = dialled(edge(protocol), there)
     if outcome == "refused":
-        assert lane == Lane("refused")
+        assert lane == ConnectionLane("refused")
     else:
-        assert lane == Lane(outcome, there, Wire(cut=False), there.ready_at, port=PORT)
+        assert lane == ConnectionLane(outcome, there, Wire(cut=False), there.ready_at, port=PORT)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,16 @@ def test_what_a_store_says_to_who_logs_in(target: dict[str, Any], asked: dict[st
 @pytest.mark.parametrize(
     ("host", "expected", "ip"),
     [
-        ("absent", Lane("noname"), ""),
-        ("10.0.0.77", Lane("dropped"), "10.0.0.77"),
-        ("store", Lane("refused", rejected=True), ADDRESS),  # kube-proxy says so, which it does to few of many
+        ("absent", ConnectionLane("noname"), ""),
+        ("10.0.0.77", ConnectionLane("dropped"), "10.0.0.77"),
+        (
+            "store",
+            ConnectionLane("refused", rejected=True),
+            ADDRESS,
+        ),  # kube-proxy says so, which it does to few of many
     ],
 )
-def test_a_dial_that_reaches_nobody(host: str, expected: Lane, ip: str) -> None:
+def test_a_dial_that_reaches_nobody(host: str, expected: ConnectionLane, ip: str) -> None:
     around = Surroundings(edge())
     assert dial(around.edge, Address(host, PORT), around.caller, around.change()) == ((expected,), ip)
 
@@ -129,14 +133,14 @@ def test_packets_to_an_endpoint_that_no_pod_has_are_lost() -> None:
     around = Surroundings(edge(), gone)
     around.processes.clear()
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (Lane("dropped", port=PORT),)
+    assert lanes == (ConnectionLane("dropped", port=PORT),)
 
 
 def test_a_cut_wire_loses_packets_whoever_listens() -> None:
     around = Surroundings(edge(), process("there", IP))
     around.cut()
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (Lane("dropped", None, Wire(cut=True), port=PORT),)
+    assert lanes == (ConnectionLane("dropped", None, Wire(cut=True), port=PORT),)
 
 
 def test_each_backend_is_a_way() -> None:
@@ -149,7 +153,7 @@ def test_each_backend_is_a_way() -> None:
 def test_datagrams_are_for_the_port_of_their_protocol() -> None:
     around = Surroundings(edge("udp"), process("there", IP, protocol="udp"))
     lanes, _ = dial(around.edge, Address("store", PORT), around.caller, around.change())
-    assert lanes == (Lane("dropped"),), "the Service has the port for TCP alone"
+    assert lanes == (ConnectionLane("dropped"),), "the Service has the port for TCP alone"
     (lane,), _ = dial(around.edge, Address(IP, PORT), around.caller, around.change())
     assert lane.outcome == "ok"
 
@@ -186,14 +190,14 @@ LOCKED = process("locked", IP, holdings=Holdings(locked={"orders"}))
 @pytest.mark.parametrize(
     ("lanes", "old", "works", "hangs"),
     [
-        ((Lane("ok"),), (), True, False),
-        ((Lane("refused"), Lane("ok")), (), True, False),
-        ((Lane("refused"),), (Lane("ok"),), True, False),
-        ((Lane("refused"),), (), False, False),
-        ((Lane("dropped"),), (), False, True),
-        ((Lane("ok"),), (Lane("dropped"),), True, True),
-        ((Lane("ok", LOCKED),), (), True, True),
-        ((Lane("ok", process("free", IP)),), (), True, False),
+        ((ConnectionLane("ok"),), (), True, False),
+        ((ConnectionLane("refused"), ConnectionLane("ok")), (), True, False),
+        ((ConnectionLane("refused"),), (ConnectionLane("ok"),), True, False),
+        ((ConnectionLane("refused"),), (), False, False),
+        ((ConnectionLane("dropped"),), (), False, True),
+        ((ConnectionLane("ok"),), (ConnectionLane("dropped"),), True, True),
+        ((ConnectionLane("ok", LOCKED),), (), True, True),
+        ((ConnectionLane("ok", process("free", IP)),), (), True, False),
     ],
 )
 def test_whether_calls_get_through_or_hang(lanes: Any, old: Any, works: bool, hangs: bool) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.lab.twin import ClusterDns
 from scenario_kit.lab.twin.dns import random_address
-from scenario_kit.lab.twin.network import Destination, Lookup, Network
+from scenario_kit.lab.twin.network import Destination, DialLookup, Network
 from scenario_kit.model import ContainerEffect
 from tests.lab.twin.net import endpoint, endpoints, network, pod, policy, service
 
@@ -61,52 +61,52 @@ def net() -> Network:
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [
-        ("", 80, Lookup("noname")),
-        ("web", 0, Lookup("noname")),
-        ("10.0.0.7", 1234, Lookup("ok", to("10.0.0.7", port=1234), "10.0.0.7")),
-        ("10.0.0.99", 80, Lookup("dropped", (), "10.0.0.99")),
-        ("10.96.0.1", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("10.96.0.2", 80, Lookup("refused", (), "10.96.0.2")),
-        ("localhost", 90, Lookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
-        ("127.0.0.1", 90, Lookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
-        ("127.8.8.8", 90, Lookup("ok", to("10.0.0.1", port=90), "127.8.8.8")),
-        ("web", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("WEB", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("web.shop", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        (f"{FULL}.", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("web.shop.svc.cluster.example", 80, Lookup("noname")),
-        ("web.shop.example", 80, Lookup("noname")),
-        ("web.stores", 80, Lookup("noname")),
-        ("web.elsewhere", 80, Lookup("noname")),
-        ("absent", 80, Lookup("noname")),
-        ("web", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=9090), "10.96.0.1")),
-        ("web", 82, Lookup("dropped", (), "10.96.0.1")),
-        ("empty", 80, Lookup("refused", (), "10.96.0.2")),
-        ("unnamed", 80, Lookup("ok", to("10.0.0.4", port=8000), "10.96.0.3")),
-        ("store.stores", 5432, Lookup("ok", to("10.1.0.2", port=5432), "10.1.0.2")),
-        ("bare", 80, Lookup("noname")),
-        ("alias", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("outside", 80, Lookup("noname")),
-        ("nothing", 80, Lookup("noname")),
-        ("loop", 80, Lookup("noname")),
-        ("hop4", 80, Lookup("ok", BOTH, "10.96.0.1")),
-        ("hop5", 80, Lookup("noname")),
+        ("", 80, DialLookup("noname")),
+        ("web", 0, DialLookup("noname")),
+        ("10.0.0.7", 1234, DialLookup("ok", to("10.0.0.7", port=1234), "10.0.0.7")),
+        ("10.0.0.99", 80, DialLookup("dropped", (), "10.0.0.99")),
+        ("10.96.0.1", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("10.96.0.2", 80, DialLookup("refused", (), "10.96.0.2")),
+        ("localhost", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.0.0.1", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.0.0.1")),
+        ("127.8.8.8", 90, DialLookup("ok", to("10.0.0.1", port=90), "127.8.8.8")),
+        ("web", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("WEB", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("web.shop", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        (f"{FULL}.", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("web.shop.svc.cluster.example", 80, DialLookup("noname")),
+        ("web.shop.example", 80, DialLookup("noname")),
+        ("web.stores", 80, DialLookup("noname")),
+        ("web.elsewhere", 80, DialLookup("noname")),
+        ("absent", 80, DialLookup("noname")),
+        ("web", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=9090), "10.96.0.1")),
+        ("web", 82, DialLookup("dropped", (), "10.96.0.1")),
+        ("empty", 80, DialLookup("refused", (), "10.96.0.2")),
+        ("unnamed", 80, DialLookup("ok", to("10.0.0.4", port=8000), "10.96.0.3")),
+        ("store.stores", 5432, DialLookup("ok", to("10.1.0.2", port=5432), "10.1.0.2")),
+        ("bare", 80, DialLookup("noname")),
+        ("alias", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("outside", 80, DialLookup("noname")),
+        ("nothing", 80, DialLookup("noname")),
+        ("loop", 80, DialLookup("noname")),
+        ("hop4", 80, DialLookup("ok", BOTH, "10.96.0.1")),
+        ("hop5", 80, DialLookup("noname")),
     ],
 )
-def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: int, expected: Lookup) -> None:
+def test_a_dial_leads_somewhere_or_says_why_not(net: Network, host: str, port: int, expected: DialLookup) -> None:
     assert net.lookup(CLIENT, host, port) == expected
 
 
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [
-        ("web", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("10.96.0.1", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("alias", 81, Lookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
-        ("web", 80, Lookup("dropped", (), "10.96.0.1")),
+        ("web", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("10.96.0.1", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("alias", 81, DialLookup("ok", to("10.0.0.2", "10.0.0.3", port=53), "10.96.0.1")),
+        ("web", 80, DialLookup("dropped", (), "10.96.0.1")),
     ],
 )
-def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, port: int, expected: Lookup) -> None:
+def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, port: int, expected: DialLookup) -> None:
     assert net.lookup(CLIENT, host, port, "UDP") == expected
 
 
@@ -122,7 +122,7 @@ def test_a_port_of_a_service_is_one_of_its_protocol(net: Network, host: str, por
     ],
 )
 def test_whether_a_name_led_to_an_address(outcome: str, resolved: bool) -> None:
-    assert Lookup(outcome).resolved is resolved
+    assert DialLookup(outcome).resolved is resolved
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def _web(**spec: Any) -> dict[str, Any]:
 def test_a_node_without_local_endpoints_drops_what_a_service_without_any_refuses(ready: Any, outcome: str) -> None:
     found = endpoints("web", endpoint("10.0.0.3", node="n2", **ready), http=8080)
     net = network(CLIENT, service(**_web(internalTrafficPolicy="Local")), found)
-    assert net.lookup(CLIENT, "web", 80) == Lookup(outcome, (), "10.96.0.1")
+    assert net.lookup(CLIENT, "web", 80) == DialLookup(outcome, (), "10.96.0.1")
 
 
 def test_endpoints_of_all_slices_of_the_family_count() -> None:
@@ -265,8 +265,8 @@ def test_the_hosts_file_goes_before_the_name_server() -> None:
     hosts = [{"ip": "10.0.0.7", "hostnames": ["Web"]}]
     caller = pod("caller", "10.0.0.9", hostAliases=hosts, dnsPolicy="None")
     net = network(caller, pod("server", "10.0.0.7"), *WEB)
-    assert net.lookup(caller, "web", 90) == Lookup("ok", to("10.0.0.7", port=90), "10.0.0.7")
-    assert net.lookup(caller, "web.shop", 80) == Lookup("unanswered")
+    assert net.lookup(caller, "web", 90) == DialLookup("ok", to("10.0.0.7", port=90), "10.0.0.7")
+    assert net.lookup(caller, "web.shop", 80) == DialLookup("unanswered")
 
 
 def test_the_hosts_file_may_lead_to_a_service() -> None:
@@ -286,17 +286,17 @@ def misled(uid: str, action: str, *patterns: str) -> tuple[ContainerEffect, ...]
 @pytest.mark.parametrize(
     ("action", "patterns", "uid", "host", "expected"),
     [
-        ("error", [], "client", "web", Lookup("misanswered")),
-        ("error", ["web.*"], "client", "web", Lookup("misanswered")),
-        ("error", ["web.shop.svc.cluster.local"], "client", "web", Lookup("misanswered")),
-        ("random", [], "client", "web", Lookup("dropped", (), random_address("web"))),
-        ("error", ["other.*"], "client", "web", Lookup("ok", BOTH, "10.96.0.1")),
-        ("error", [], "another", "web", Lookup("ok", BOTH, "10.96.0.1")),
-        ("error", [], "client", "10.96.0.1", Lookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "client", "web", DialLookup("misanswered")),
+        ("error", ["web.*"], "client", "web", DialLookup("misanswered")),
+        ("error", ["web.shop.svc.cluster.local"], "client", "web", DialLookup("misanswered")),
+        ("random", [], "client", "web", DialLookup("dropped", (), random_address("web"))),
+        ("error", ["other.*"], "client", "web", DialLookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "another", "web", DialLookup("ok", BOTH, "10.96.0.1")),
+        ("error", [], "client", "10.96.0.1", DialLookup("ok", BOTH, "10.96.0.1")),
     ],
 )
 def test_wrong_answers_of_a_name_server(
-    action: str, patterns: list[str], uid: str, host: str, expected: Lookup
+    action: str, patterns: list[str], uid: str, host: str, expected: DialLookup
 ) -> None:
     net = network(CLIENT, *WEB, containers=misled(uid, action, *patterns))
     assert net.lookup(CLIENT, host, 80) == expected
@@ -309,16 +309,16 @@ GONE = '.:53 {\n template IN A cluster.local {\n  match "^web"\n  rcode NXDOMAIN
 @pytest.mark.parametrize(
     ("corefile", "runs", "host", "expected"),
     [
-        (".:53 {\n kubernetes cluster.local\n}\n", True, "web", Lookup("ok", BOTH, "10.96.0.1")),
-        (".:53 {\n kubernetes cluster.local\n}\n", False, "web", Lookup("unanswered")),
-        (HOSTS, True, "web", Lookup("ok", to("10.0.0.7", port=80), "10.0.0.7")),
-        (GONE, True, "web", Lookup("noname")),
-        (GONE, True, "unnamed", Lookup("noname")),
-        (GONE, True, "store.stores", Lookup("ok", to("10.1.0.2", port=80), "10.1.0.2")),
+        (".:53 {\n kubernetes cluster.local\n}\n", True, "web", DialLookup("ok", BOTH, "10.96.0.1")),
+        (".:53 {\n kubernetes cluster.local\n}\n", False, "web", DialLookup("unanswered")),
+        (HOSTS, True, "web", DialLookup("ok", to("10.0.0.7", port=80), "10.0.0.7")),
+        (GONE, True, "web", DialLookup("noname")),
+        (GONE, True, "unnamed", DialLookup("noname")),
+        (GONE, True, "store.stores", DialLookup("ok", to("10.1.0.2", port=80), "10.1.0.2")),
     ],
 )
 def test_what_the_clusters_name_server_is_configured_to_say(
-    corefile: str, runs: bool, host: str, expected: Lookup
+    corefile: str, runs: bool, host: str, expected: DialLookup
 ) -> None:
     objects = (CLIENT, pod("server", "10.0.0.7"), *WEB, *STORE)
     assert network(*objects, dns=ClusterDns(corefile, runs)).lookup(CLIENT, host, 80) == expected

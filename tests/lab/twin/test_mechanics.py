@@ -16,7 +16,7 @@ from scenario_kit.lab.twin.connections import timeout
 from scenario_kit.lab.twin.files import configuration, mounted
 from scenario_kit.lab.twin.network import Destination
 from scenario_kit.lab.twin.process import Crash, ProcessKey, holds, identify
-from scenario_kit.lab.twin.registry import Registries
+from scenario_kit.lab.twin.registry import ServiceRegistries
 from scenario_kit.model import Ledger
 from scenario_kit.model.twin.decode import decode
 from scenario_kit.model.twin.definition import TwinDefinition
@@ -130,7 +130,7 @@ def _process(name: str, **fields: Any) -> Any:
 
 
 def test_what_watchers_of_a_registry_know(hotel: TwinDefinition) -> None:
-    registries = Registries(hotel)
+    registries = ServiceRegistries(hotel)
     first, second, client = _process("first"), _process("second"), _process("client")
     service = _process("service", ip="10.0.0.1", listeners=[SimpleNamespace(number=80)])
     place = (Destination("10.0.0.1", 80),)

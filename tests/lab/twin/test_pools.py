@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.connections import Lane
-from scenario_kit.lab.twin.http_chaos import Rule
+from scenario_kit.lab.twin.connections import ConnectionLane
+from scenario_kit.lab.twin.http_chaos import HttpRule
 from scenario_kit.lab.twin.network import Wire
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from scenario_kit.model.twin.decode import decode
@@ -26,7 +26,7 @@ def test_a_pool_of_http_meets_the_new_state_within_a_minute() -> None:
     for start in (15.0, 30.0, 60.0):
         link = around.link(start)
         assert [lane.target for lane in link.lanes] == [fresh]
-        assert link.old == (Lane("ok", there, Wire(cut=False), 0.0, port=PORT),)
+        assert link.old == (ConnectionLane("ok", there, Wire(cut=False), 0.0, port=PORT),)
         assert (link.old_from, link.old_until) == (15.0, 75.0)
     assert around.link(75.0).old == ()
     around.behind[:] = [there]
@@ -68,7 +68,7 @@ def test_a_connection_of_a_pool_that_is_cut_hangs() -> None:
     around.link(0.0)
     around.behind.clear()
     around.cut()
-    assert around.link(15.0).old == (Lane("dropped", there, Wire(cut=True), 0.0, port=PORT),)
+    assert around.link(15.0).old == (ConnectionLane("dropped", there, Wire(cut=True), 0.0, port=PORT),)
 
 
 def test_a_pool_to_a_process_that_became_another_is_foreign() -> None:
@@ -86,7 +86,7 @@ def proxy(name: str = "there") -> tuple[ContainerEffect, ...]:
     return (ContainerEffect(pod_uid=name, container_id=f"containerd://{name}", kind="HTTP", arguments=told),)
 
 
-ABORT = (Rule(False, abort=True),)
+ABORT = (HttpRule(False, abort=True),)
 
 
 def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
@@ -94,17 +94,17 @@ def test_a_proxy_does_not_see_connections_that_are_older_than_it() -> None:
     around.link(0.0)
     around.proxies = proxy()
     link = around.link(15.0)
-    assert link.lanes == (Lane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
-    assert link.old == (Lane("ok", there, Wire(False), 0.0, port=PORT),)
+    assert link.lanes == (ConnectionLane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert link.old == (ConnectionLane("ok", there, Wire(False), 0.0, port=PORT),)
 
 
 def test_connections_through_a_proxy_end_with_it() -> None:
     around, there = between("http")
     around.proxies = proxy()
-    assert around.link(0.0).lanes == (Lane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
+    assert around.link(0.0).lanes == (ConnectionLane("ok", there, Wire(False, rules=ABORT), 0.0, port=PORT),)
     around.proxies = ()
     link = around.link(15.0)
-    assert (link.lanes, link.old) == ((Lane("ok", there, Wire(False), 0.0, port=PORT),), ())
+    assert (link.lanes, link.old) == ((ConnectionLane("ok", there, Wire(False), 0.0, port=PORT),), ())
 
 
 def test_a_policy_is_about_the_port_of_a_connection_of_a_pool() -> None:
@@ -155,7 +155,7 @@ def test_calls_take_turns_over_all_that_are_registered(registry: TwinDefinition)
 
 def test_a_caller_of_a_registry_that_lists_nobody_has_no_address(registry: TwinDefinition) -> None:
     around, _, _ = listed(registry)
-    assert around.link(0.0).lanes == (Lane("unlisted"),)
+    assert around.link(0.0).lanes == (ConnectionLane("unlisted"),)
 
 
 def test_what_is_registered_and_gone_is_left_out_while_others_stand(registry: TwinDefinition) -> None:
@@ -179,7 +179,7 @@ def test_a_registry_that_is_gone_leaves_what_callers_know(registry: TwinDefiniti
 def test_a_registry_is_asked_once_it_listens(registry: TwinDefinition) -> None:
     around, consul, _ = listed(registry, "one")
     consul.ready_at = 20.0
-    assert around.link(15.0).lanes == (Lane("unlisted"),)
+    assert around.link(15.0).lanes == (ConnectionLane("unlisted"),)
     assert around.link(30.0).lanes[0].outcome == "ok"
 
 
@@ -208,7 +208,7 @@ def test_each_registry_is_asked_for_the_name_of_the_edge(registry: TwinDefinitio
     other = process("other", "10.0.1.9")
     around.processes.append(other)
     around.registries.announce(consul, "another", other)
-    assert around.link(0.0).lanes == (Lane("unlisted"),)
+    assert around.link(0.0).lanes == (ConnectionLane("unlisted"),)
 
 
 def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry: TwinDefinition) -> None:
@@ -218,4 +218,4 @@ def test_a_new_registry_is_believed_once_it_has_been_asked_for_a_while(registry:
     around.start(process("fresh", IP, "consul", "http"))
     assert [lane.target for lane in around.link(15.0, 20.0).lanes] == those
     assert [lane.target for lane in around.link(20.0, 25.0).lanes] == those
-    assert around.link(25.0).lanes == (Lane("unlisted"),)
+    assert around.link(25.0).lanes == (ConnectionLane("unlisted"),)

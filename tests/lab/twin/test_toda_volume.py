@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.toda_volume import Rule, Volume, rules, within
+from scenario_kit.lab.twin.toda_volume import IoRule, Volume, rules, within
 
 _ERROR = {"type": "fault", "faults": [{"errno": 5, "weight": 1}]}
 
 
-def _rule(**fields: Any) -> Rule:
+def _rule(**fields: Any) -> IoRule:
     (rule,) = rules([{**_ERROR, **fields}])
     return rule
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.twin.http_chaos import Rule
-from scenario_kit.lab.twin.network import Destination, Network, Shape, Wire
+from scenario_kit.lab.twin.http_chaos import HttpRule
+from scenario_kit.lab.twin.network import Destination, Network, TrafficShape, Wire
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import process
 from tests.lab.twin.net import endpoint, endpoints, namespace_object, network, pod, policy, service
@@ -32,18 +32,18 @@ def between(*effects: NetworkEffect) -> Wire:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, Shape()),
-        ({"delay": 0.1}, Shape(delay=0.1)),
-        ({"delay": 0.1, "jitter": 0.02}, Shape(delay=0.1, jitter=0.02)),
-        ({"loss": 25.0}, Shape(loss=0.25)),
-        ({"corrupt": 40.0}, Shape(loss=0.4)),  # a packet with a wrong checksum is thrown away by whoever gets it
-        ({"loss": 50.0, "corrupt": 50.0}, Shape(loss=0.75)),
-        ({"loss": 1.0, "corrupt": 0.0}, Shape(loss=0.01)),
-        ({"duplicate": 100.0}, Shape()),  # the second copy of a segment changes nothing
-        ({"rate": 1000.0}, Shape(rate=1000.0)),
+        ({}, TrafficShape()),
+        ({"delay": 0.1}, TrafficShape(delay=0.1)),
+        ({"delay": 0.1, "jitter": 0.02}, TrafficShape(delay=0.1, jitter=0.02)),
+        ({"loss": 25.0}, TrafficShape(loss=0.25)),
+        ({"corrupt": 40.0}, TrafficShape(loss=0.4)),  # a packet with a wrong checksum is thrown away by whoever gets it
+        ({"loss": 50.0, "corrupt": 50.0}, TrafficShape(loss=0.75)),
+        ({"loss": 1.0, "corrupt": 0.0}, TrafficShape(loss=0.01)),
+        ({"duplicate": 100.0}, TrafficShape()),  # the second copy of a segment changes nothing
+        ({"rate": 1000.0}, TrafficShape(rate=1000.0)),
     ],
 )
-def test_what_a_pod_sends_is_shaped(fields: Any, expected: Shape) -> None:
+def test_what_a_pod_sends_is_shaped(fields: Any, expected: TrafficShape) -> None:
     assert between(effect("here", **fields)) == Wire(False, pytest.approx(expected), None)
     assert between(effect("there", **fields)) == Wire(False, None, pytest.approx(expected))
 
@@ -56,23 +56,23 @@ def test_nothing_passes_where_all_packets_are_lost_or_damaged(fields: Any) -> No
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        ({"delay": 0.1, "jitter": 0.01}, {"delay": 0.2, "jitter": 0.05}, Shape(delay=0.3, jitter=0.06)),
-        ({"loss": 50.0}, {"loss": 50.0}, Shape(loss=0.75)),
-        ({"loss": 20.0}, {"corrupt": 50.0}, Shape(loss=0.6)),
-        ({"corrupt": 50.0}, {"corrupt": 20.0}, Shape(loss=0.6)),
-        ({"rate": 1000.0}, {"rate": 300.0}, Shape(rate=300.0)),
-        ({"rate": 300.0}, {"rate": 1000.0}, Shape(rate=300.0)),
-        ({"rate": 300.0}, {"delay": 1.0}, Shape(delay=1.0, rate=300.0)),
-        ({"delay": 1.0}, {"rate": 300.0}, Shape(delay=1.0, rate=300.0)),
+        ({"delay": 0.1, "jitter": 0.01}, {"delay": 0.2, "jitter": 0.05}, TrafficShape(delay=0.3, jitter=0.06)),
+        ({"loss": 50.0}, {"loss": 50.0}, TrafficShape(loss=0.75)),
+        ({"loss": 20.0}, {"corrupt": 50.0}, TrafficShape(loss=0.6)),
+        ({"corrupt": 50.0}, {"corrupt": 20.0}, TrafficShape(loss=0.6)),
+        ({"rate": 1000.0}, {"rate": 300.0}, TrafficShape(rate=300.0)),
+        ({"rate": 300.0}, {"rate": 1000.0}, TrafficShape(rate=300.0)),
+        ({"rate": 300.0}, {"delay": 1.0}, TrafficShape(delay=1.0, rate=300.0)),
+        ({"delay": 1.0}, {"rate": 300.0}, TrafficShape(delay=1.0, rate=300.0)),
     ],
 )
-def test_effects_add_up(one: Any, other: Any, expected: Shape) -> None:
+def test_effects_add_up(one: Any, other: Any, expected: TrafficShape) -> None:
     assert between(effect("here", **one), effect("here", **other)).out == pytest.approx(expected)
 
 
 def test_each_direction_has_the_effects_of_its_sender() -> None:
     found = between(effect("here", delay=0.1), effect("there", delay=0.2), effect("else", delay=0.4))
-    assert found == Wire(False, Shape(delay=0.1), Shape(delay=0.2))
+    assert found == Wire(False, TrafficShape(delay=0.1), TrafficShape(delay=0.2))
 
 
 @pytest.mark.parametrize("uid", ["here", "there"])
@@ -113,7 +113,7 @@ def test_whom_a_partition_concerns(uid: str, direction: str, peers: list[str], c
 
 def test_an_effect_on_peers_leaves_others_alone() -> None:
     found = between(effect("here", "10.0.0.3/32", delay=1.0), effect("here", "10.0.0.2/32", delay=0.5))
-    assert found == Wire(False, Shape(delay=0.5), None)
+    assert found == Wire(False, TrafficShape(delay=0.5), None)
 
 
 def test_the_services_in_front_of_a_pod_are_those_that_lead_to_it() -> None:
@@ -146,7 +146,7 @@ def test_a_pod_always_reaches_itself() -> None:
     ("effects", "expected"),
     [
         ([], Wire(False)),
-        ([effect("there", delay=0.5)], Wire(False, None, Shape(delay=0.5))),
+        ([effect("there", delay=0.5)], Wire(False, None, TrafficShape(delay=0.5))),
         ([effect("there", "10.0.0.1/32", delay=0.5)], Wire(False)),
         ([effect("here", delay=0.5)], Wire(False)),
         ([effect("there", drop=True)], CUT),
@@ -234,7 +234,7 @@ def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
     told = {"target": "Request", "selector": {"port": 8080}, "actions": {"abort": True}}
     other = ContainerEffect(pod_uid="there", container_id="containerd://1", kind="Stress")
     net = network(HERE, proxied, containers=(other, http("there", "1", **told), http("here", "1", **told)))
-    assert net.wire(HERE, proxied, 8080) == Wire(False, None, None, (Rule(False, abort=True),))
+    assert net.wire(HERE, proxied, 8080) == Wire(False, None, None, (HttpRule(False, abort=True),))
     assert net.wire(HERE, proxied, 8081) == OPEN
     assert net.wire(proxied, HERE, 8080) == OPEN, "it has no container that runs"
 
@@ -242,7 +242,7 @@ def test_a_proxy_for_http_is_met_at_the_port_it_listens_on() -> None:
 def test_a_process_is_reached_where_its_pod_is() -> None:
     net = network(HERE, THERE, effects=(effect("here", delay=1.0),))
     caller = process("here", "10.0.0.1")
-    assert net.wire(caller, THERE, 80) == net.wire(HERE, THERE, 80) == Wire(False, Shape(delay=1.0))
+    assert net.wire(caller, THERE, 80) == net.wire(HERE, THERE, 80) == Wire(False, TrafficShape(delay=1.0))
 
 
 def test_the_pod_at_an_address() -> None:

@@ -9,7 +9,7 @@ from scenario_kit.lab.kubelet import PlainProcesses
 from scenario_kit.lab.server.hpa_pacing import Looks
 from scenario_kit.lab.server.requeue import Nudger
 from scenario_kit.lab.server.settle import Settler
-from scenario_kit.lab.server.store import Store
+from scenario_kit.lab.server.store import ObjectStore
 from scenario_kit.lab.twin import Telemetry, View
 from scenario_kit.lab.worlds import Past, Surroundings, Worlds, WorldSpec
 from scenario_kit.model import App, Component, Ledger, Object
@@ -110,7 +110,7 @@ class LittleLab:
     """Everything that a world has around it, at hand for a test."""
 
     def __init__(self) -> None:
-        self.store = Store()
+        self.store = ObjectStore()
         self.twin = LittleTwin()
         self.nodes = LittleNodes()
         self.sink = LittleSink()

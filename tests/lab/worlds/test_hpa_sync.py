@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from scenario_kit.lab.worlds.hpa_sync import Memory
+from scenario_kit.lab.worlds.hpa_sync import TickMemory
 from tests.lab.server.test_hpa_pacing import AGENT, CPU
 from tests.lab.worlds.little_lab import EPOCH, LittleLab, spec
 
@@ -18,13 +18,13 @@ def hpa(reason: str, uid: str = "u") -> dict[str, Any]:
 
 
 def test_holding_back_counts_on_the_clock_of_the_world() -> None:
-    memory = Memory()
+    memory = TickMemory()
     held = hpa("ScaleDownStabilized")
     assert [bool(memory.overdue([held], float(t))) for t in range(0, 330, 15)] == [False] * 20 + [True] * 2
 
 
 def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
-    memory = Memory()
+    memory = TickMemory()
     assert not memory.overdue([hpa("ScaleDownStabilized")], 0.0)
     assert not memory.overdue([hpa("ReadyForNewScale")], 285.0)
     assert not memory.overdue([hpa("ScaleDownStabilized")], 300.0)
@@ -32,7 +32,7 @@ def test_whoever_wanted_more_meanwhile_begins_anew() -> None:
 
 
 def test_the_window_reaches_back_to_the_first_tick_that_counts() -> None:
-    memory = Memory()
+    memory = TickMemory()
     for n in range(30):
         memory.told(n * 15.0, 1000.0 + n * 0.3)  # a tick takes 0.3 s by the wall clock
     # At 435 s the window begins after the tick of 135 s (n = 9); the one of 150 s counts: told at 1003.0.

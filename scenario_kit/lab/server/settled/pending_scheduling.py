@@ -22,7 +22,7 @@ _HARD: Final = ("NoSchedule", "NoExecute")
 _ENDED: Final = ("Succeeded", "Failed")
 
 
-class Cluster(NamedTuple):
+class ClusterCapacity(NamedTuple):
     """What is not in one namespace: nodes and volumes by name, and the pods of all namespaces, read when needed."""
 
     nodes: Names
@@ -30,7 +30,7 @@ class Cluster(NamedTuple):
     pods: Callable[[], Iterable[Object]]
 
 
-def due(kinds: Mapping[str, Names], cluster: Cluster) -> Iterator[Due]:
+def due(kinds: Mapping[str, Names], cluster: ClusterCapacity) -> Iterator[Due]:
     """The pods and claims of a namespace with whom something is about to happen."""
     claims = kinds.get("PersistentVolumeClaim") or {}
     for name, claim in claims.items():
